@@ -7,7 +7,7 @@ export default defineConfig({
   testDir: "tests",
   outputDir: join(target, "playwright"),
   globalSetup: "./tests/setup.ts",
-  // A browser waits for its program half of the time, so two of each are what two cores carry.
+  // One for each core of the machines that these tests usually run on.
   workers: 2,
   fullyParallel: true,
   // A test that passes at the second try has failed at the first.

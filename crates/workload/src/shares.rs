@@ -159,48 +159,6 @@ fn hosts_without_a_session_take_no_turns() {
     assert!(met.into_iter().eq(0..RECORDS));
 }
 
-#[test]
-fn hosts_load_their_own_records_and_together_all() {
-    let mut data = DataSpec::with_records(700);
-    (data.insert_start, data.insert_count) = (100, Some(501));
-    data.field_length = FieldLength::Uniform { min: 1, max: 50 };
-    let load = |hosts: u32, sessions: u32, most: Option<u64>| {
-        let mut records = BTreeMap::new();
-        for share in shares(hosts) {
-            let key_space = KeySpace::with_share(&data, share).unwrap();
-            let loader = key_space.loader(5).part(share, sessions, most);
-            let own = share.sessions(sessions).len();
-            let mut numbers = Vec::new();
-            let mut generator = loader.generator(0);
-            while let Some(Ask::Insert {
-                key,
-                fields,
-                number,
-            }) = generator.next()
-            {
-                numbers.push(number);
-                let record = (key.to_vec(), format!("{fields:?}"));
-                assert_eq!(records.insert(number, record), None);
-            }
-            let first = numbers.first().copied().unwrap_or(0);
-            let are_neighbours = numbers
-                .iter()
-                .copied()
-                .eq(first..first + numbers.len() as u64);
-            assert!(are_neighbours, "{numbers:?}");
-            assert_eq!(numbers.is_empty(), own == 0, "{share:?}");
-        }
-        records
-    };
-    let whole = load(1, 4, None);
-    assert!(whole.keys().copied().eq(100..601));
-    for (hosts, sessions) in [(2, 4), (3, 4), (4, 4), (4, 3), (4, 1), (2, 101)] {
-        assert_eq!(load(hosts, sessions, None), whole, "{hosts} {sessions}");
-        let some = load(hosts, sessions, Some(203));
-        assert!(some.keys().copied().eq(100..303), "{hosts} {sessions}");
-    }
-}
-
 /// Inserts of several points one after the other, of hosts that are unequally fast.
 #[test]
 fn inserts_never_meet_and_only_stored_records_are_asked_for() {
@@ -333,20 +291,6 @@ fn read_between_inserts(distribution: RequestDistribution, hosts: u32, seed: u64
     read
 }
 
-#[test]
-fn newest_keys_do_not_depend_on_the_number_of_hosts() {
-    for distribution in [
-        RequestDistribution::Latest,
-        RequestDistribution::exponential(),
-    ] {
-        let whole = read_between_inserts(distribution, 1, 1);
-        for hosts in [1, 2, 4] {
-            let split = read_between_inserts(distribution, hosts, 2);
-            assert_same_law(&whole, &split, &format!("{distribution:?}, {hosts} hosts"));
-        }
-    }
-}
-
 /// The keys that all hosts together read while they insert, in turns, one operation in five. The numbers of inserts differ by chance.
 fn zipfian_while_inserting(hosts: u32, seed: u64) -> Vec<u64> {
     const OPERATIONS: u64 = 60_000;
@@ -457,6 +401,62 @@ mod slow {
             let whole = read_after_inserts(distribution, 1, 1);
             for hosts in [1, 2, 4] {
                 let split = read_after_inserts(distribution, hosts, 2);
+                assert_same_law(&whole, &split, &format!("{distribution:?}, {hosts} hosts"));
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_load_their_own_records_and_together_all() {
+        let mut data = DataSpec::with_records(700);
+        (data.insert_start, data.insert_count) = (100, Some(501));
+        data.field_length = FieldLength::Uniform { min: 1, max: 50 };
+        let load = |hosts: u32, sessions: u32, most: Option<u64>| {
+            let mut records = BTreeMap::new();
+            for share in shares(hosts) {
+                let key_space = KeySpace::with_share(&data, share).unwrap();
+                let loader = key_space.loader(5).part(share, sessions, most);
+                let own = share.sessions(sessions).len();
+                let mut numbers = Vec::new();
+                let mut generator = loader.generator(0);
+                while let Some(Ask::Insert {
+                    key,
+                    fields,
+                    number,
+                }) = generator.next()
+                {
+                    numbers.push(number);
+                    let record = (key.to_vec(), format!("{fields:?}"));
+                    assert_eq!(records.insert(number, record), None);
+                }
+                let first = numbers.first().copied().unwrap_or(0);
+                let are_neighbours = numbers
+                    .iter()
+                    .copied()
+                    .eq(first..first + numbers.len() as u64);
+                assert!(are_neighbours, "{numbers:?}");
+                assert_eq!(numbers.is_empty(), own == 0, "{share:?}");
+            }
+            records
+        };
+        let whole = load(1, 4, None);
+        assert!(whole.keys().copied().eq(100..601));
+        for (hosts, sessions) in [(2, 4), (3, 4), (4, 4), (4, 3), (4, 1), (2, 101)] {
+            assert_eq!(load(hosts, sessions, None), whole, "{hosts} {sessions}");
+            let some = load(hosts, sessions, Some(203));
+            assert!(some.keys().copied().eq(100..303), "{hosts} {sessions}");
+        }
+    }
+
+    #[test]
+    fn newest_keys_do_not_depend_on_the_number_of_hosts() {
+        for distribution in [
+            RequestDistribution::Latest,
+            RequestDistribution::exponential(),
+        ] {
+            let whole = read_between_inserts(distribution, 1, 1);
+            for hosts in [1, 2, 4] {
+                let split = read_between_inserts(distribution, hosts, 2);
                 assert_same_law(&whole, &split, &format!("{distribution:?}, {hosts} hosts"));
             }
         }

@@ -203,48 +203,52 @@ fn live_figures_are_what_a_second_reader_sees() {
     panic!("{apart:#?}");
 }
 
-/// The server hands out its latest sample, too: the one of that moment in the files has the same figures, to the last digit.
-#[test]
-fn figures_of_the_files_are_what_a_second_reader_sees() {
-    needs!([Need::Server("mongod")]);
-    let member = Member::start(&[
-        "--setParameter=diagnosticDataCollectionPeriodMillis=100",
-        "--setParameter=diagnosticDataCollectionSamplesPerInterimUpdate=2",
-    ]);
-    let engine = open_at(&member.uri(), &verifiable(50), &[]).unwrap();
-    work(&*engine);
-    let directory = member.server.directory();
-    let mut seen: BTreeMap<i64, Document> = BTreeMap::new();
-    let limit = limit();
-    loop {
-        let latest = member.ask(doc! { "getDiagnosticData": 1 });
-        let data = latest.get_document("data").ok();
-        if let Some(status) = data.and_then(|data| data.get_document("serverStatus").ok()) {
-            let start: &DateTime = status.get_datetime("start").unwrap();
-            seen.insert(start.timestamp_millis(), status.clone());
-        }
-        // The file is replaced while it is read, now and then.
-        let samples = own_metrics("mongodb", directory).unwrap_or_default();
-        let both = |(time, told)| Some((told, seen.get(time)?));
-        let pairs: Vec<_> = samples
-            .iter()
-            .map(|(time, told)| (time, told))
-            .filter_map(both)
-            .collect();
-        if pairs.len() >= 3 {
-            for (told, status) in pairs {
-                let told: BTreeMap<&str, f64> = told
-                    .iter()
-                    .map(|(name, figure)| (name.as_ref(), *figure))
-                    .collect();
-                for row in TABLE {
-                    let expected = second(status, row, true);
-                    assert_eq!(told.get(row.0), Some(&expected), "{}", row.0);
-                }
+mod slow {
+    use super::*;
+
+    /// The server hands out its latest sample, too: the one of that moment in the files has the same figures, to the last digit.
+    #[test]
+    fn figures_of_the_files_are_what_a_second_reader_sees() {
+        needs!([Need::Server("mongod")]);
+        let member = Member::start(&[
+            "--setParameter=diagnosticDataCollectionPeriodMillis=100",
+            "--setParameter=diagnosticDataCollectionSamplesPerInterimUpdate=2",
+        ]);
+        let engine = open_at(&member.uri(), &verifiable(50), &[]).unwrap();
+        work(&*engine);
+        let directory = member.server.directory();
+        let mut seen: BTreeMap<i64, Document> = BTreeMap::new();
+        let limit = limit();
+        loop {
+            let latest = member.ask(doc! { "getDiagnosticData": 1 });
+            let data = latest.get_document("data").ok();
+            if let Some(status) = data.and_then(|data| data.get_document("serverStatus").ok()) {
+                let start: &DateTime = status.get_datetime("start").unwrap();
+                seen.insert(start.timestamp_millis(), status.clone());
             }
-            return;
+            // The file is replaced while it is read, now and then.
+            let samples = own_metrics("mongodb", directory).unwrap_or_default();
+            let both = |(time, told)| Some((told, seen.get(time)?));
+            let pairs: Vec<_> = samples
+                .iter()
+                .map(|(time, told)| (time, told))
+                .filter_map(both)
+                .collect();
+            if pairs.len() >= 3 {
+                for (told, status) in pairs {
+                    let told: BTreeMap<&str, f64> = told
+                        .iter()
+                        .map(|(name, figure)| (name.as_ref(), *figure))
+                        .collect();
+                    for row in TABLE {
+                        let expected = second(status, row, true);
+                        assert_eq!(told.get(row.0), Some(&expected), "{}", row.0);
+                    }
+                }
+                return;
+            }
+            assert!(Instant::now() < limit, "{} seen, no match", seen.len());
+            std::thread::sleep(Duration::from_millis(50));
         }
-        assert!(Instant::now() < limit, "{} seen, no match", seen.len());
-        std::thread::sleep(Duration::from_millis(50));
     }
 }

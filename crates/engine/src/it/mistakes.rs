@@ -150,19 +150,6 @@ fn what_the_lean_client_cannot_do_names_the_other() {
     assert_says(&said, &["use `client: driver`"]);
 }
 
-#[test]
-fn what_is_no_mongodb_says_so() {
-    let talker = Scripted::raw(|mut stream| {
-        let _ = stream.write_all(b"220 mail.example ESMTP ready, how do you do\r\n");
-    });
-    let closer = Scripted::raw(drop);
-    for server in [talker, closer] {
-        for said in refused(&server.uri()) {
-            assert_says(&said, &["reaching mongodb://127.0.0.1:"]);
-        }
-    }
-}
-
 /// A server that greets with this instead, and has nothing else to say.
 fn greeting_with(other: bson::Document) -> Scripted {
     Scripted::start(move |command| {
@@ -531,6 +518,19 @@ mod slow {
                 assert_eq!(engine.count().unwrap(), Some(50));
                 drop(session);
                 engine.close().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_mongodb_says_so() {
+        let talker = Scripted::raw(|mut stream| {
+            let _ = stream.write_all(b"220 mail.example ESMTP ready, how do you do\r\n");
+        });
+        let closer = Scripted::raw(drop);
+        for server in [talker, closer] {
+            for said in refused(&server.uri()) {
+                assert_says(&said, &["reaching mongodb://127.0.0.1:"]);
             }
         }
     }

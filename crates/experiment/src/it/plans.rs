@@ -281,59 +281,6 @@ fn settings_of_studies() -> &'static [Setting] {
 }
 
 #[test]
-fn all_studies_are_right() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
-    let mut engines = ENGINES.to_vec();
-    engines.push(MONGODB);
-    engines[0].settings = settings_of_studies();
-    let mut studies = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "yaml")
-        {
-            let text = std::fs::read_to_string(&path).unwrap();
-            for scale in [
-                None,
-                Some("full"),
-                Some("mongodb"),
-                Some("full-mongodb"),
-                Some("confirm"),
-            ] {
-                if scale.is_some_and(|scale| !text.contains(&format!("\n  {scale}:\n"))) {
-                    continue;
-                }
-                let overrides = Overrides {
-                    scale: scale.map(str::to_owned),
-                    ..Overrides::default()
-                };
-                let surroundings = Surroundings {
-                    engines: &engines,
-                    ..surroundings(&overrides)
-                };
-                let plan = check(&text, "study.yaml", &surroundings)
-                    .unwrap_or_else(|problems| panic!("{problems}"));
-                let needs = explain(&plan, &engines).needs;
-                let all_ns = needs.measuring_ns
-                    + needs.searching_ns
-                    + needs.loading_ns
-                    + needs.calibration_ns;
-                let seconds = all_ns / SECOND;
-                println!("{}, {scale:?}: {seconds} s", path.display());
-                assert!(
-                    scale.is_some() || seconds < 20 * 60,
-                    "{} promises 20 minutes, and is planned for {seconds} s",
-                    path.display()
-                );
-            }
-            studies += 1;
-        }
-    }
-    assert!(studies > 0);
-}
-
-#[test]
 fn each_value_knows_its_line() {
     let plan = plan(EVERY_KEY);
     let line = |path: &str| match source(&plan, path) {
@@ -625,50 +572,6 @@ fn metrics_are_read_as_they_are_written() {
     }
 }
 
-/// Each example of the documentation stands for the parts that it shows, in a file that has the other parts.
-#[test]
-fn examples_of_the_documentation_are_right() {
-    let documentation = include_str!("../../../../docs/experiment-file.md");
-    let mut engines = ENGINES.to_vec();
-    engines.push(MONGODB);
-    engines[0].settings = settings_of_studies();
-    let mut examples = 0;
-    for block in documentation.split("```yaml\n").skip(1) {
-        let (example, _) = block.split_once("```").unwrap();
-        let mut text = example.to_owned();
-        for (key, rest) in [
-            ("plimsoll", "plimsoll: 1"),
-            ("name", "name: example"),
-            ("workload", "workload: {records: 1k, mixes: [a, c]}"),
-            ("arms", "arms: {in-cache: , quarter: }"),
-            ("load", "load: {closed: {threads: [1, 16]}}"),
-        ] {
-            let has = |key: &str| {
-                let mut lines = example.lines();
-                lines.any(|line| line.starts_with(&format!("{key}:")))
-            };
-            // Factors stand in the place of arms.
-            let is_given = has(key) || key == "arms" && has("factors");
-            if !is_given {
-                text.push_str(&format!("{rest}\n"));
-            }
-        }
-        let overrides = Overrides::default();
-        let surroundings = Surroundings {
-            engines: &engines,
-            ..surroundings(&overrides)
-        };
-        let problems = check(&text, "example.yaml", &surroundings).err();
-        assert!(
-            problems.is_none(),
-            "{}",
-            problems.unwrap().render(false, 100)
-        );
-        examples += 1;
-    }
-    assert!(examples > 10, "{examples}");
-}
-
 mod slow {
     use super::*;
 
@@ -719,5 +622,102 @@ mod slow {
             let text = EVERY_KEY.replace(old, new).replace("baseline: large, ", "");
             assert_ne!(plan(&text).hash(), first, "{new}");
         }
+    }
+
+    #[test]
+    fn all_studies_are_right() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
+        let mut engines = ENGINES.to_vec();
+        engines.push(MONGODB);
+        engines[0].settings = settings_of_studies();
+        let mut studies = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "yaml")
+            {
+                let text = std::fs::read_to_string(&path).unwrap();
+                for scale in [
+                    None,
+                    Some("full"),
+                    Some("mongodb"),
+                    Some("full-mongodb"),
+                    Some("confirm"),
+                ] {
+                    if scale.is_some_and(|scale| !text.contains(&format!("\n  {scale}:\n"))) {
+                        continue;
+                    }
+                    let overrides = Overrides {
+                        scale: scale.map(str::to_owned),
+                        ..Overrides::default()
+                    };
+                    let surroundings = Surroundings {
+                        engines: &engines,
+                        ..surroundings(&overrides)
+                    };
+                    let plan = check(&text, "study.yaml", &surroundings)
+                        .unwrap_or_else(|problems| panic!("{problems}"));
+                    let needs = explain(&plan, &engines).needs;
+                    let all_ns = needs.measuring_ns
+                        + needs.searching_ns
+                        + needs.loading_ns
+                        + needs.calibration_ns;
+                    let seconds = all_ns / SECOND;
+                    println!("{}, {scale:?}: {seconds} s", path.display());
+                    assert!(
+                        scale.is_some() || seconds < 20 * 60,
+                        "{} promises 20 minutes, and is planned for {seconds} s",
+                        path.display()
+                    );
+                }
+                studies += 1;
+            }
+        }
+        assert!(studies > 0);
+    }
+
+    /// Each example of the documentation stands for the parts that it shows, in a file that has the other parts.
+    #[test]
+    fn examples_of_the_documentation_are_right() {
+        let documentation = include_str!("../../../../docs/experiment-file.md");
+        let mut engines = ENGINES.to_vec();
+        engines.push(MONGODB);
+        engines[0].settings = settings_of_studies();
+        let mut examples = 0;
+        for block in documentation.split("```yaml\n").skip(1) {
+            let (example, _) = block.split_once("```").unwrap();
+            let mut text = example.to_owned();
+            for (key, rest) in [
+                ("plimsoll", "plimsoll: 1"),
+                ("name", "name: example"),
+                ("workload", "workload: {records: 1k, mixes: [a, c]}"),
+                ("arms", "arms: {in-cache: , quarter: }"),
+                ("load", "load: {closed: {threads: [1, 16]}}"),
+            ] {
+                let has = |key: &str| {
+                    let mut lines = example.lines();
+                    lines.any(|line| line.starts_with(&format!("{key}:")))
+                };
+                // Factors stand in the place of arms.
+                let is_given = has(key) || key == "arms" && has("factors");
+                if !is_given {
+                    text.push_str(&format!("{rest}\n"));
+                }
+            }
+            let overrides = Overrides::default();
+            let surroundings = Surroundings {
+                engines: &engines,
+                ..surroundings(&overrides)
+            };
+            let problems = check(&text, "example.yaml", &surroundings).err();
+            assert!(
+                problems.is_none(),
+                "{}",
+                problems.unwrap().render(false, 100)
+            );
+            examples += 1;
+        }
+        assert!(examples > 10, "{examples}");
     }
 }

@@ -76,97 +76,6 @@ fn right_files_fit_the_schema() {
     }
 }
 
-#[test]
-fn wrong_files_do_not_fit_the_schema() {
-    let validator = Validator::of(&schema(&ENGINES));
-    let wrong = [
-        ("plimsoll: 1", "plimsoll: 2"),
-        ("name: small", "name: not a name"),
-        ("name: small", "nome: small"),
-        ("records: 1k", "records: 1k, size: 1MB"),
-        ("records: 1k", "records: many"),
-        ("records: 1k", "records: -1"),
-        ("preset: c", "preset: g"),
-        ("preset: c", "preset: c, mixes: [a]"),
-        (", preset: c", ""),
-        ("preset: c", "mixes: {x: {raed: 1}}"),
-        ("{one: {engine: noop}}", "{}"),
-        ("engine: noop", "engine: rocksdb"),
-        ("engine: noop", "cache_size: 12 apples"),
-        ("closed:", "close:"),
-        ("threads: 1", "threads: none"),
-        ("threads: 1", "threads: [1], think_time: 5"),
-        (
-            "{closed: {threads: 1}}",
-            "{closed: {threads: 1}, stages: {steps: [{rate: 5, duration: 9s}]}}",
-        ),
-        ("{closed: {threads: 1}}", "{}"),
-        ("threads: 1", "threads: {from: 1, till: 9}"),
-        ("threads: 1", "threads: until-bend"),
-        ("closed: {threads: 1}", "open: {rates: [80 %%]}"),
-        ("closed: {threads: 1}", "open: {rates: 5, sessions: lost}"),
-        (
-            "name: small",
-            "name: small\nmeasurement: {blocks: {until: many}}",
-        ),
-        (
-            "name: small",
-            "name: small\nobjective: {search: {trial: long}}",
-        ),
-        ("name: small", "name: small\ncompare: {at: {line: all}}"),
-        ("name: small", "name: small\nthresholds: [latency <= 5ms]"),
-        ("engine: noop", "disk: {iops: fast}"),
-        ("engine: noop", "disk: {capacity: 4GiB, colour: blue}"),
-        (
-            "engine: noop",
-            "disk: {latency: {table: {50: 1ms, p99: 2ms}}}",
-        ),
-        (
-            "engine: noop",
-            "disk: {preset: gp3, device: /dev/disk/by-id/a}",
-        ),
-        ("engine: noop", "disk: gp3, filesystem: zfs"),
-        ("engine: noop", "limits: {memory: 12 apples}"),
-        ("engine: noop", "limits: {pin: []}"),
-        ("engine: noop", "working_set: 92%, records: 5"),
-        ("engine: noop", "price: {per_hour: free}"),
-        (
-            "name: small",
-            "name: small\nscales: {full: {measurment: {}}}",
-        ),
-        ("name: small", "name: small\nscales: {full: {plimsoll: 1}}"),
-        (
-            "name: small",
-            "name: small\nmeasurement: {shaped_from: now}",
-        ),
-        ("name: small", "name: small\ncompare: {pairs: [[one]]}"),
-        (
-            "name: small",
-            "name: small\nobjective: {response: {99: 5ms}}",
-        ),
-    ];
-    for (old, new) in wrong {
-        assert!(SMALLEST.contains(old), "{old}");
-        let text = SMALLEST.replace(old, new);
-        assert!(
-            check_with(&text, &Overrides::default()).is_err(),
-            "{new} should be wrong"
-        );
-        assert!(
-            validator.errors(&json_of(&text)).is_some(),
-            "{new} should not fit the schema"
-        );
-    }
-}
-
-/// Examples and defaults of the schema are values that it allows itself.
-#[test]
-fn examples_fit_their_own_schema() {
-    let mut seen = 0;
-    visit(&schema(&ENGINES), &mut seen);
-    assert!(seen > 100, "{seen}");
-}
-
 fn visit(schema: &Value, seen: &mut u32) {
     match schema {
         Value::Object(map) => {
@@ -213,4 +122,99 @@ fn reference_goes_between_its_marks() {
         Some(new.as_str())
     );
     assert_eq!(with_reference("no marks", &ENGINES), None);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn wrong_files_do_not_fit_the_schema() {
+        let validator = Validator::of(&schema(&ENGINES));
+        let wrong = [
+            ("plimsoll: 1", "plimsoll: 2"),
+            ("name: small", "name: not a name"),
+            ("name: small", "nome: small"),
+            ("records: 1k", "records: 1k, size: 1MB"),
+            ("records: 1k", "records: many"),
+            ("records: 1k", "records: -1"),
+            ("preset: c", "preset: g"),
+            ("preset: c", "preset: c, mixes: [a]"),
+            (", preset: c", ""),
+            ("preset: c", "mixes: {x: {raed: 1}}"),
+            ("{one: {engine: noop}}", "{}"),
+            ("engine: noop", "engine: rocksdb"),
+            ("engine: noop", "cache_size: 12 apples"),
+            ("closed:", "close:"),
+            ("threads: 1", "threads: none"),
+            ("threads: 1", "threads: [1], think_time: 5"),
+            (
+                "{closed: {threads: 1}}",
+                "{closed: {threads: 1}, stages: {steps: [{rate: 5, duration: 9s}]}}",
+            ),
+            ("{closed: {threads: 1}}", "{}"),
+            ("threads: 1", "threads: {from: 1, till: 9}"),
+            ("threads: 1", "threads: until-bend"),
+            ("closed: {threads: 1}", "open: {rates: [80 %%]}"),
+            ("closed: {threads: 1}", "open: {rates: 5, sessions: lost}"),
+            (
+                "name: small",
+                "name: small\nmeasurement: {blocks: {until: many}}",
+            ),
+            (
+                "name: small",
+                "name: small\nobjective: {search: {trial: long}}",
+            ),
+            ("name: small", "name: small\ncompare: {at: {line: all}}"),
+            ("name: small", "name: small\nthresholds: [latency <= 5ms]"),
+            ("engine: noop", "disk: {iops: fast}"),
+            ("engine: noop", "disk: {capacity: 4GiB, colour: blue}"),
+            (
+                "engine: noop",
+                "disk: {latency: {table: {50: 1ms, p99: 2ms}}}",
+            ),
+            (
+                "engine: noop",
+                "disk: {preset: gp3, device: /dev/disk/by-id/a}",
+            ),
+            ("engine: noop", "disk: gp3, filesystem: zfs"),
+            ("engine: noop", "limits: {memory: 12 apples}"),
+            ("engine: noop", "limits: {pin: []}"),
+            ("engine: noop", "working_set: 92%, records: 5"),
+            ("engine: noop", "price: {per_hour: free}"),
+            (
+                "name: small",
+                "name: small\nscales: {full: {measurment: {}}}",
+            ),
+            ("name: small", "name: small\nscales: {full: {plimsoll: 1}}"),
+            (
+                "name: small",
+                "name: small\nmeasurement: {shaped_from: now}",
+            ),
+            ("name: small", "name: small\ncompare: {pairs: [[one]]}"),
+            (
+                "name: small",
+                "name: small\nobjective: {response: {99: 5ms}}",
+            ),
+        ];
+        for (old, new) in wrong {
+            assert!(SMALLEST.contains(old), "{old}");
+            let text = SMALLEST.replace(old, new);
+            assert!(
+                check_with(&text, &Overrides::default()).is_err(),
+                "{new} should be wrong"
+            );
+            assert!(
+                validator.errors(&json_of(&text)).is_some(),
+                "{new} should not fit the schema"
+            );
+        }
+    }
+
+    /// Examples and defaults of the schema are values that it allows itself.
+    #[test]
+    fn examples_fit_their_own_schema() {
+        let mut seen = 0;
+        visit(&schema(&ENGINES), &mut seen);
+        assert!(seen > 100, "{seen}");
+    }
 }

@@ -153,34 +153,6 @@ fn writing_back_in_the_background_does_not_make_a_point_disk_bound() {
 }
 
 #[test]
-fn in_cache_points_are_not_disk_bound_on_any_disk() {
-    for iops in [150.0, 600.0, 5_000.0] {
-        for sessions in [1, 2, 16, 64] {
-            for processors in [0.5, 1.0, 1.9] {
-                let mut lab = one_point(Some(disk(Some(iops))), sessions, 1e5);
-                let watched = Watched {
-                    reads: 1e-5,
-                    read_ns: 7e6,
-                    processors,
-                    ..Watched::default()
-                };
-                watch(&mut lab, &watched, &[]);
-                let (kind, sentence) = named(&lab);
-                let is_disk = matches!(
-                    kind,
-                    CauseKind::DiskIops
-                        | CauseKind::DiskBandwidth
-                        | CauseKind::DiskQueueDepth
-                        | CauseKind::DiskLatency
-                        | CauseKind::DiskBusy
-                );
-                assert!(!is_disk, "{sessions} sessions, {processors}: {sentence}");
-            }
-        }
-    }
-}
-
-#[test]
 fn a_cpu_limit() {
     let mut lab = one_point(Some(disk(None)), 16, 1e5);
     lab.plan.arms[0].rig.limits = LimitsSpec {
@@ -626,4 +598,36 @@ fn an_arm_that_has_not_run_yet_explains_nothing() {
     assert_eq!(one.comparisons[0].because, None);
     let told = one.headline.join(" ");
     assert!(!told.contains("watched"), "{told}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn in_cache_points_are_not_disk_bound_on_any_disk() {
+        for iops in [150.0, 600.0, 5_000.0] {
+            for sessions in [1, 2, 16, 64] {
+                for processors in [0.5, 1.0, 1.9] {
+                    let mut lab = one_point(Some(disk(Some(iops))), sessions, 1e5);
+                    let watched = Watched {
+                        reads: 1e-5,
+                        read_ns: 7e6,
+                        processors,
+                        ..Watched::default()
+                    };
+                    watch(&mut lab, &watched, &[]);
+                    let (kind, sentence) = named(&lab);
+                    let is_disk = matches!(
+                        kind,
+                        CauseKind::DiskIops
+                            | CauseKind::DiskBandwidth
+                            | CauseKind::DiskQueueDepth
+                            | CauseKind::DiskLatency
+                            | CauseKind::DiskBusy
+                    );
+                    assert!(!is_disk, "{sessions} sessions, {processors}: {sentence}");
+                }
+            }
+        }
+    }
 }

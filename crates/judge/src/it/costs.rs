@@ -36,39 +36,6 @@ fn priced(prices: [Option<Price>; 2], primary: Vec<Metric>) -> Laboratory {
 }
 
 #[test]
-fn less_cost_is_better_and_told_in_times() {
-    let lab = priced(
-        [Some(price(2.7, "USD")), Some(price(1.0, "USD"))],
-        vec![Metric::Cost],
-    );
-    let analysis = lab.analyse();
-    let comparison = primary(&analysis, Metric::Cost);
-    assert_eq!(comparison.verdict.judgement, Judgement::Better);
-    assert!((comparison.verdict.estimate.unwrap() - (1.0 / 2.7 - 1.0)).abs() < 1e-4);
-    // Of the 36 averages of two the fourth from each end is ± 1.5 %.
-    assert_snapshot!(comparison.sentence, @"Workload c at 4 threads: small is better than big: 2.70 times cheaper per operation (96.1 % interval 2.66 to 2.74 times, 8 blocks).");
-
-    let lab = priced(
-        [Some(price(1.0, "USD")), Some(price(2.7, "USD"))],
-        vec![Metric::Cost],
-    );
-    let comparison = primary(&lab.analyse(), Metric::Cost).clone();
-    assert_eq!(comparison.verdict.judgement, Judgement::Worse);
-    assert!(
-        comparison.sentence.contains("small is worse than big: 2.7"),
-        "{}",
-        comparison.sentence
-    );
-    assert!(
-        comparison
-            .sentence
-            .contains(" times dearer per operation ("),
-        "{}",
-        comparison.sentence
-    );
-}
-
-#[test]
 fn costs_are_of_the_knee_and_of_the_best_point() {
     let lab = priced(
         [Some(price(0.36, "USD")), Some(price(1.0, "USD"))],
@@ -133,70 +100,107 @@ fn two_currencies_are_not_compared() {
     assert_eq!(of_cost.count(), 1);
 }
 
-#[test]
-fn an_arm_without_a_price_is_named() {
-    let lab = priced([Some(price(1.0, "USD")), None], vec![Metric::Throughput]);
-    let analysis = lab.analyse();
-    assert!(
-        analysis
-            .comparisons
-            .iter()
-            .all(|one| one.metric != Metric::Cost)
-    );
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|one| one.id == WarningId::Prices)
-        .unwrap();
-    assert_eq!(
-        warning.message,
-        "big is priced in USD and small has no price: their costs are not compared"
-    );
+mod slow {
+    use super::*;
 
-    let analysis = priced([None, None], vec![Metric::Throughput]).analyse();
-    assert!(!warns(&analysis, WarningId::Prices) && analysis.costs.is_empty());
-    let analysis = priced([None, None], vec![Metric::Cost]).analyse();
-    assert!(warns(&analysis, WarningId::Prices));
-    assert!(
-        primary(&analysis, Metric::Cost)
-            .sentence
-            .ends_with("cannot be compared: big and small have no price.")
-    );
-}
-
-#[test]
-fn costs_of_two_days_are_compared_in_one_currency() {
-    let lab = |currency: &str| {
+    #[test]
+    fn less_cost_is_better_and_told_in_times() {
         let lab = priced(
-            [Some(price(2.7, "USD")), Some(price(1.0, currency))],
+            [Some(price(2.7, "USD")), Some(price(1.0, "USD"))],
             vec![Metric::Cost],
         );
-        lab.record()
-    };
-    let comparison = compare_records(&lab("USD"), "big", &lab("USD"), "small").unwrap();
-    let cost = comparison
-        .comparisons
-        .iter()
-        .find(|one| one.metric == Metric::Cost)
-        .unwrap();
-    assert_eq!(
-        (cost.primary, cost.verdict.judgement),
-        (true, Judgement::Better)
-    );
-    let comparison = compare_records(&lab("EUR"), "big", &lab("EUR"), "small").unwrap();
-    let cost = comparison
-        .comparisons
-        .iter()
-        .find(|one| one.metric == Metric::Cost)
-        .unwrap();
-    assert_eq!(
-        cost.verdict.reason.as_deref(),
-        Some("big is priced in USD, small in EUR")
-    );
-    assert!(
-        comparison
+        let analysis = lab.analyse();
+        let comparison = primary(&analysis, Metric::Cost);
+        assert_eq!(comparison.verdict.judgement, Judgement::Better);
+        assert!((comparison.verdict.estimate.unwrap() - (1.0 / 2.7 - 1.0)).abs() < 1e-4);
+        // Of the 36 averages of two the fourth from each end is ± 1.5 %.
+        assert_snapshot!(comparison.sentence, @"Workload c at 4 threads: small is better than big: 2.70 times cheaper per operation (96.1 % interval 2.66 to 2.74 times, 8 blocks).");
+
+        let lab = priced(
+            [Some(price(1.0, "USD")), Some(price(2.7, "USD"))],
+            vec![Metric::Cost],
+        );
+        let comparison = primary(&lab.analyse(), Metric::Cost).clone();
+        assert_eq!(comparison.verdict.judgement, Judgement::Worse);
+        assert!(
+            comparison.sentence.contains("small is worse than big: 2.7"),
+            "{}",
+            comparison.sentence
+        );
+        assert!(
+            comparison
+                .sentence
+                .contains(" times dearer per operation ("),
+            "{}",
+            comparison.sentence
+        );
+    }
+
+    #[test]
+    fn an_arm_without_a_price_is_named() {
+        let lab = priced([Some(price(1.0, "USD")), None], vec![Metric::Throughput]);
+        let analysis = lab.analyse();
+        assert!(
+            analysis
+                .comparisons
+                .iter()
+                .all(|one| one.metric != Metric::Cost)
+        );
+        let warning = analysis
             .warnings
             .iter()
-            .any(|one| one.id == WarningId::Prices)
-    );
+            .find(|one| one.id == WarningId::Prices)
+            .unwrap();
+        assert_eq!(
+            warning.message,
+            "big is priced in USD and small has no price: their costs are not compared"
+        );
+
+        let analysis = priced([None, None], vec![Metric::Throughput]).analyse();
+        assert!(!warns(&analysis, WarningId::Prices) && analysis.costs.is_empty());
+        let analysis = priced([None, None], vec![Metric::Cost]).analyse();
+        assert!(warns(&analysis, WarningId::Prices));
+        assert!(
+            primary(&analysis, Metric::Cost)
+                .sentence
+                .ends_with("cannot be compared: big and small have no price.")
+        );
+    }
+
+    #[test]
+    fn costs_of_two_days_are_compared_in_one_currency() {
+        let lab = |currency: &str| {
+            let lab = priced(
+                [Some(price(2.7, "USD")), Some(price(1.0, currency))],
+                vec![Metric::Cost],
+            );
+            lab.record()
+        };
+        let comparison = compare_records(&lab("USD"), "big", &lab("USD"), "small").unwrap();
+        let cost = comparison
+            .comparisons
+            .iter()
+            .find(|one| one.metric == Metric::Cost)
+            .unwrap();
+        assert_eq!(
+            (cost.primary, cost.verdict.judgement),
+            (true, Judgement::Better)
+        );
+        let comparison = compare_records(&lab("EUR"), "big", &lab("EUR"), "small").unwrap();
+        let cost = comparison
+            .comparisons
+            .iter()
+            .find(|one| one.metric == Metric::Cost)
+            .unwrap();
+        assert_eq!(
+            cost.verdict.reason.as_deref(),
+            Some("big is priced in USD, small in EUR")
+        );
+        assert!(
+            comparison
+                .warnings
+                .iter()
+                .any(|one| one.id == WarningId::Prices)
+        );
+    }
 }

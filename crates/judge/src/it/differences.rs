@@ -230,39 +230,6 @@ fn memory_that_page_cache_came_to_is_no_difference() {
     assert!(!warns(&lab.analyse(), WarningId::OtherDifference));
 }
 
-#[test]
-fn an_arm_that_nearly_always_came_first_is_said() {
-    let mut lab =
-        Laboratory::closed(&["a", "b"], &["c"], &[4], 24).measure(|case| Shown::closed(case, 1e5));
-    // First in 22 of 24 blocks: a mean place of 26/24. By chance it would be 1.5 ± 0.1.
-    for run in &mut lab.runs {
-        let is_first = (run.arm == "a") == (run.block >= 2);
-        run.position = u32::from(!is_first);
-    }
-    let analysis = lab.analyse();
-    let found = analysis
-        .differences
-        .iter()
-        .find(|one| one.what == "mean place in the block")
-        .unwrap();
-    let values: Vec<&str> = found
-        .values
-        .iter()
-        .map(|(_, value)| value.as_str())
-        .collect();
-    assert_eq!(values, ["1.1 of 2", "1.9 of 2"]);
-    // In turns, as the laboratory makes them, nothing is said.
-    let balanced =
-        Laboratory::closed(&["a", "b"], &["c"], &[4], 24).measure(|case| Shown::closed(case, 1e5));
-    let analysis = balanced.analyse();
-    assert!(
-        analysis
-            .differences
-            .iter()
-            .all(|one| !one.what.contains("place"))
-    );
-}
-
 /// Two servers on one machine have other ports, directories and warnings at their start, whatever they are set to.
 #[test]
 fn where_a_server_is_makes_no_difference() {
@@ -313,4 +280,41 @@ fn what_the_uris_say_is_declared() {
     let analysis = lab.analyse();
     assert_eq!(found(&analysis), [("uri", true)]);
     assert!(!warns(&analysis, WarningId::OtherDifference));
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn an_arm_that_nearly_always_came_first_is_said() {
+        let mut lab = Laboratory::closed(&["a", "b"], &["c"], &[4], 24)
+            .measure(|case| Shown::closed(case, 1e5));
+        // First in 22 of 24 blocks: a mean place of 26/24. By chance it would be 1.5 ± 0.1.
+        for run in &mut lab.runs {
+            let is_first = (run.arm == "a") == (run.block >= 2);
+            run.position = u32::from(!is_first);
+        }
+        let analysis = lab.analyse();
+        let found = analysis
+            .differences
+            .iter()
+            .find(|one| one.what == "mean place in the block")
+            .unwrap();
+        let values: Vec<&str> = found
+            .values
+            .iter()
+            .map(|(_, value)| value.as_str())
+            .collect();
+        assert_eq!(values, ["1.1 of 2", "1.9 of 2"]);
+        // In turns, as the laboratory makes them, nothing is said.
+        let balanced = Laboratory::closed(&["a", "b"], &["c"], &[4], 24)
+            .measure(|case| Shown::closed(case, 1e5));
+        let analysis = balanced.analyse();
+        assert!(
+            analysis
+                .differences
+                .iter()
+                .all(|one| !one.what.contains("place"))
+        );
+    }
 }

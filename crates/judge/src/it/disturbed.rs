@@ -188,94 +188,9 @@ fn stayed_beside(arm: &str, _block: u32) -> f64 {
     if arm == "other" { 0.8 } else { 0.0 }
 }
 
-#[test]
-fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
-    let analysis = duets(visited).analyse();
-    let found = throughput(&analysis);
-    let (low, high) = found.verdict.interval.unwrap();
-    assert!(low < -0.02 && -0.02 < high && high - low < 0.006);
-    assert_eq!((found.pairs.len(), found.verdict.blocks), (12, 12));
-    let undisturbed = found.undisturbed.unwrap();
-    assert_eq!((undisturbed.blocks, undisturbed.of), (12, 24));
-    let left = undisturbed.left;
-    assert!(left.0 > 0.99 && (left.1 - 0.8).abs() < 0.01, "{left:?}");
-    assert!(
-        found
-            .sentence
-            .contains("only the 12 of 24 blocks are judged"),
-        "{}",
-        found.sentence
-    );
-    // One in two has to be made for nothing.
-    let needed = |analysis: &Analysis| analysis.blocks_needed[0].blocks.unwrap();
-    let quiet = duets(|_, _| 0.0).analyse();
-    assert_eq!(needed(&analysis), 2 * needed(&quiet));
-    let noise = &analysis.noise[0];
-    assert_eq!(noise.undisturbed, Some(0.5));
-    let of_difference = std::f64::consts::SQRT_2 * noise.run.hypot(noise.seconds);
-    assert!(of_difference < 0.01, "{noise:?}");
-    assert!(
-        noise.sentence.contains("left both alone in 50 % of them"),
-        "{}",
-        noise.sentence
-    );
-    // What those duets show is by them alone.
-    let duets = &analysis.duets[0];
-    assert_eq!(duets.duets, 12);
-    assert_says_what_is_visible(&duets.sentence, duets.visible, "12 undisturbed duets");
-    for one in &analysis.repeatability {
-        assert_says_what_is_visible(&one.sentence, one.visible, "12 undisturbed duets");
-    }
-    // Response times are no better known.
-    for comparison in &analysis.comparisons {
-        assert!(comparison.pairs.len() <= 12, "{}", comparison.sentence);
-    }
-}
-
 /// By turns beside both sides of duets.
 fn beside_both(arm: &str, block: u32) -> f64 {
     others(arm, block % BLOCKS)
-}
-
-/// The calibration and the resampling of records judge differences by `duets_beside_others`: so must the program, whichever way is chosen.
-#[test]
-fn duets_are_judged_as_they_are_calibrated() {
-    for (others, are_left_out) in [
-        (visited as fn(&str, u32) -> f64, true),
-        (beside_both, false),
-    ] {
-        let lab = duets(others);
-        let analysis = lab.analyse();
-        let found = throughput(&analysis);
-        assert_eq!(found.undisturbed.is_some(), are_left_out);
-        assert_eq!(found.adjustment.unwrap().explained.is_some(), !are_left_out);
-
-        let [base, other] = [0, 1].map(|arm| {
-            let of_arm = |curve: &&Curve| curve.arm == lab.plan.arms[arm].name;
-            let curve = analysis.curves.iter().find(of_arm).unwrap();
-            curve.points[0].results.clone()
-        });
-        let duet = |(base, other): (&PointResult, &PointResult)| {
-            assert_eq!(base.block, other.block);
-            let of_other = |run: &&PlannedRun| run.block == other.block && run.arm == 1;
-            Duet {
-                baseline: base.throughput.ln(),
-                other: other.throughput.ln(),
-                other_is_second: lab.plan.runs.iter().find(of_other).unwrap().position == 1,
-            }
-        };
-        let all: Vec<Duet> = base.iter().zip(&other).map(duet).collect();
-        let left = [&base, &other].map(|side| {
-            let left = side.iter().map(|result| result.left_by_others.unwrap());
-            left.collect::<Vec<f64>>()
-        });
-        let calibrated = duets_beside_others(&all, [&left[0], &left[1]]).unwrap();
-        assert_eq!(found.judged.len(), calibrated.len());
-        for ((base, other), calibrated) in found.judged.iter().zip(calibrated) {
-            let judged = (other / base).ln();
-            assert!((judged - calibrated).abs() < 1e-9, "{judged} {calibrated}");
-        }
-    }
 }
 
 #[test]
@@ -311,31 +226,6 @@ fn what_is_not_judged_does_not_count_for_an_arm_against_itself() {
     assert!(itself.sentence.contains(said), "{}", itself.sentence);
 }
 
-/// Of a few duets none may be undisturbed, and of more some will be.
-#[test]
-fn a_gate_goes_on_beside_programs_that_prefer_a_side() {
-    let asked = |others: fn(&str, u32) -> f64| {
-        let mut lab = duets(others);
-        lab.plan.measurement.looks = Some(Looks {
-            first: 11,
-            half_width: None,
-            gate: Some(Gate {
-                within_ns: 900_000_000_000,
-            }),
-        });
-        lab.analyse().gate.unwrap()
-    };
-    let open = asked(stayed_beside);
-    assert_eq!((open.outcome, open.usable), (GateOutcome::Open, true));
-    assert!(
-        open.sentence.contains("and 60 % to other"),
-        "{}",
-        open.sentence
-    );
-    let passed = asked(visited);
-    assert_eq!((passed.outcome, passed.usable), (GateOutcome::Passed, true));
-}
-
 #[test]
 fn where_it_is_not_known_who_took_it_nothing_is_taken_out() {
     // Something was busy, and no other program was: threads of the kernel, which work for the arm.
@@ -363,4 +253,118 @@ fn fewer_than_ten_blocks_are_left_as_they_are() {
     let mut lab = measured(0.1, 1.0, others);
     lab.runs.retain(|run| run.block < 9);
     assert_eq!(throughput(&lab.analyse()).adjustment, None);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
+        let analysis = duets(visited).analyse();
+        let found = throughput(&analysis);
+        let (low, high) = found.verdict.interval.unwrap();
+        assert!(low < -0.02 && -0.02 < high && high - low < 0.006);
+        assert_eq!((found.pairs.len(), found.verdict.blocks), (12, 12));
+        let undisturbed = found.undisturbed.unwrap();
+        assert_eq!((undisturbed.blocks, undisturbed.of), (12, 24));
+        let left = undisturbed.left;
+        assert!(left.0 > 0.99 && (left.1 - 0.8).abs() < 0.01, "{left:?}");
+        assert!(
+            found
+                .sentence
+                .contains("only the 12 of 24 blocks are judged"),
+            "{}",
+            found.sentence
+        );
+        // One in two has to be made for nothing.
+        let needed = |analysis: &Analysis| analysis.blocks_needed[0].blocks.unwrap();
+        let quiet = duets(|_, _| 0.0).analyse();
+        assert_eq!(needed(&analysis), 2 * needed(&quiet));
+        let noise = &analysis.noise[0];
+        assert_eq!(noise.undisturbed, Some(0.5));
+        let of_difference = std::f64::consts::SQRT_2 * noise.run.hypot(noise.seconds);
+        assert!(of_difference < 0.01, "{noise:?}");
+        assert!(
+            noise.sentence.contains("left both alone in 50 % of them"),
+            "{}",
+            noise.sentence
+        );
+        // What those duets show is by them alone.
+        let duets = &analysis.duets[0];
+        assert_eq!(duets.duets, 12);
+        assert_says_what_is_visible(&duets.sentence, duets.visible, "12 undisturbed duets");
+        for one in &analysis.repeatability {
+            assert_says_what_is_visible(&one.sentence, one.visible, "12 undisturbed duets");
+        }
+        // Response times are no better known.
+        for comparison in &analysis.comparisons {
+            assert!(comparison.pairs.len() <= 12, "{}", comparison.sentence);
+        }
+    }
+
+    /// The calibration and the resampling of records judge differences by `duets_beside_others`: so must the program, whichever way is chosen.
+    #[test]
+    fn duets_are_judged_as_they_are_calibrated() {
+        for (others, are_left_out) in [
+            (visited as fn(&str, u32) -> f64, true),
+            (beside_both, false),
+        ] {
+            let lab = duets(others);
+            let analysis = lab.analyse();
+            let found = throughput(&analysis);
+            assert_eq!(found.undisturbed.is_some(), are_left_out);
+            assert_eq!(found.adjustment.unwrap().explained.is_some(), !are_left_out);
+
+            let [base, other] = [0, 1].map(|arm| {
+                let of_arm = |curve: &&Curve| curve.arm == lab.plan.arms[arm].name;
+                let curve = analysis.curves.iter().find(of_arm).unwrap();
+                curve.points[0].results.clone()
+            });
+            let duet = |(base, other): (&PointResult, &PointResult)| {
+                assert_eq!(base.block, other.block);
+                let of_other = |run: &&PlannedRun| run.block == other.block && run.arm == 1;
+                Duet {
+                    baseline: base.throughput.ln(),
+                    other: other.throughput.ln(),
+                    other_is_second: lab.plan.runs.iter().find(of_other).unwrap().position == 1,
+                }
+            };
+            let all: Vec<Duet> = base.iter().zip(&other).map(duet).collect();
+            let left = [&base, &other].map(|side| {
+                let left = side.iter().map(|result| result.left_by_others.unwrap());
+                left.collect::<Vec<f64>>()
+            });
+            let calibrated = duets_beside_others(&all, [&left[0], &left[1]]).unwrap();
+            assert_eq!(found.judged.len(), calibrated.len());
+            for ((base, other), calibrated) in found.judged.iter().zip(calibrated) {
+                let judged = (other / base).ln();
+                assert!((judged - calibrated).abs() < 1e-9, "{judged} {calibrated}");
+            }
+        }
+    }
+
+    /// Of a few duets none may be undisturbed, and of more some will be.
+    #[test]
+    fn a_gate_goes_on_beside_programs_that_prefer_a_side() {
+        let asked = |others: fn(&str, u32) -> f64| {
+            let mut lab = duets(others);
+            lab.plan.measurement.looks = Some(Looks {
+                first: 11,
+                half_width: None,
+                gate: Some(Gate {
+                    within_ns: 900_000_000_000,
+                }),
+            });
+            lab.analyse().gate.unwrap()
+        };
+        let open = asked(stayed_beside);
+        assert_eq!((open.outcome, open.usable), (GateOutcome::Open, true));
+        assert!(
+            open.sentence.contains("and 60 % to other"),
+            "{}",
+            open.sentence
+        );
+        let passed = asked(visited);
+        assert_eq!((passed.outcome, passed.usable), (GateOutcome::Passed, true));
+    }
 }

@@ -98,125 +98,6 @@ fn proven(effects: &[Effect]) -> Vec<&Effect> {
 }
 
 #[test]
-fn what_depends_on_what_is_said_and_no_main_effect_stands_alone() {
-    let analysis = measured(grid(8), published);
-    let factors = analysis.factors.as_ref().unwrap();
-    // 2 + 3 main effects, 2 × 3 interactions, 8 simple effects.
-    let count = |kind| {
-        factors
-            .effects
-            .iter()
-            .filter(|one| one.kind == kind)
-            .count()
-    };
-    assert_eq!(
-        [
-            EffectKind::Main,
-            EffectKind::Interaction,
-            EffectKind::Simple
-        ]
-        .map(count),
-        [5, 6, 8]
-    );
-    let main = |level: &str| {
-        let is_it = |one: &&Effect| one.kind == EffectKind::Main && one.change.level == level;
-        factors.effects.iter().find(is_it).unwrap()
-    };
-    assert_eq!(main("spindle").depends_on, ["working_set"]);
-    assert_eq!(main("182%").depends_on, ["disk"]);
-    // The mean of the four logarithms, by hand: (ln 1 + ln 1 + ln(740/17000) + ln(500/12000))/4.
-    let expected = (((740.0f64 / 17_000.0).ln() + (500.0f64 / 12_000.0).ln()) / 4.0).exp_m1();
-    let found = main("spindle").verdict.estimate.unwrap();
-    assert!((found - expected).abs() < 0.02, "{found} {expected}");
-
-    let of_spindle = factors
-        .dependences
-        .iter()
-        .find(|one| one.change.level == "spindle")
-        .unwrap();
-    assert_eq!(of_spindle.on, "working_set");
-    let levels: Vec<&str> = of_spindle.at.iter().map(|one| one.level.as_str()).collect();
-    assert_eq!(levels, ["92%", "138%", "182%", "230%"]);
-    assert!(
-        of_spindle.sentence.contains(
-            "the effect of disk (spindle against fast) on throughput depends on working_set: from "
-        ),
-        "{}",
-        of_spindle.sentence
-    );
-    assert!(of_spindle.sentence.contains("at 230%") || of_spindle.sentence.contains("at 182%"));
-    // The first sentences are answers, not a pair that says nothing.
-    assert!(
-        analysis.headline[0].contains("is at least as good as fast"),
-        "{:?}",
-        analysis.headline
-    );
-    assert_eq!(analysis.outcome(), Outcome::Good);
-}
-
-#[test]
-fn a_cliff_is_between_its_levels_and_a_crossing_before_it() {
-    let analysis = measured(grid(8), published);
-    let factors = analysis.factors.as_ref().unwrap();
-    let mut cliffs = BTreeMap::new();
-    for cliff in &factors.cliffs {
-        cliffs.insert(
-            cliff.within.as_str(),
-            (cliff.between.0.as_str(), cliff.between.1.as_str()),
-        );
-    }
-    let between = ("138%", "182%");
-    assert_eq!(
-        cliffs,
-        BTreeMap::from([("fast", between), ("san", between), ("spindle", between)])
-    );
-    let san = factors
-        .crossings
-        .iter()
-        .find(|one| one.change.level == "san")
-        .unwrap();
-    assert!(san.up_to);
-    // Where the line from ln 1 at 138 % to ln(5100/17000) at 182 % goes through ln(1/1.03).
-    let truth = 1.38 + 0.44 * 1.03f64.ln() / (17_000.0f64 / 5_100.0).ln();
-    assert!((san.at - truth).abs() < 0.02, "{} {truth}", san.at);
-    let (Some(lower), Some(upper)) = san.interval else {
-        panic!("{:?}", san.interval)
-    };
-    assert!(
-        lower <= truth && truth <= upper && upper - lower < 0.05,
-        "{:?}",
-        san.interval
-    );
-    assert!(
-        san.sentence.contains(
-            "disk san is at least as good as fast in throughput up to working_set of 139 %"
-        ),
-        "{}",
-        san.sentence
-    );
-}
-
-#[test]
-fn an_even_slope_falls_and_has_no_place_where_it_falls_most() {
-    let even = |arm: &str| {
-        let size = arm.split('/').nth(1).unwrap().trim_end_matches('%');
-        70_000.0 * (-size.parse::<f64>().unwrap() / 100.0).exp()
-    };
-    let analysis = measured(grid(8), even);
-    let cliffs = &analysis.factors.as_ref().unwrap().cliffs;
-    assert_eq!(cliffs.len(), DISKS.len());
-    for cliff in cliffs {
-        assert_eq!(cliff.between, ("92%".to_owned(), "230%".to_owned()));
-        let told = &cliff.sentence;
-        assert!(
-            told.contains(" falls between working_set 92% and 230%: "),
-            "{told}"
-        );
-        assert!(told.ends_with("; where most, is not certain."), "{told}");
-    }
-}
-
-#[test]
 fn scouting_looks_where_the_curve_falls_and_the_winner_changes() {
     let show = |case: crate::it::laboratory::Case<'_>| {
         Shown::closed(
@@ -280,87 +161,6 @@ fn scouting_looks_where_the_curve_falls_and_the_winner_changes() {
     level.plan.factors[1].refine = Some(0.05);
     let level = level.measure(|case| Shown::closed(case, 70_000.0)).record();
     assert_eq!(brackets(&[level]).unwrap(), []);
-}
-
-#[test]
-fn where_nothing_differs_nothing_is_claimed() {
-    let analysis = measured(grid(8), |_| 50_000.0);
-    let factors = analysis.factors.as_ref().unwrap();
-    assert_eq!(proven(&factors.effects), Vec::<&Effect>::new());
-    assert!(
-        factors.dependences.is_empty() && factors.cliffs.is_empty() && factors.crossings.is_empty()
-    );
-    let last = analysis
-        .headline
-        .iter()
-        .find(|one| one.starts_with("In all, "))
-        .unwrap();
-    assert_eq!(
-        last,
-        "In all, 0 of 19 effects are larger than the margin for certain."
-    );
-}
-
-#[test]
-fn a_pair_that_is_certain_alone_and_not_among_all_says_so() {
-    // One cell is lower by 4 %, with 2 % of noise: some seed of so many gives a claim that the family takes back.
-    let analysis = measured(
-        grid(8),
-        |arm| if arm == "san/92%" { 48_000.0 } else { 50_000.0 },
-    );
-    let factors = analysis.factors.as_ref().unwrap();
-    for effect in factors
-        .effects
-        .iter()
-        .filter(|one| one.kind == EffectKind::Simple)
-    {
-        let name = format!(
-            "{}/{}",
-            effect.change.level,
-            effect.within.as_deref().unwrap()
-        );
-        let comparison = analysis
-            .comparisons
-            .iter()
-            .find(|one| one.primary && one.arm == name)
-            .unwrap();
-        assert_eq!(
-            comparison.verdict.judgement, effect.verdict.judgement,
-            "{name}"
-        );
-        assert_eq!(comparison.verdict.p_holm, effect.verdict.p_holm);
-        assert!(
-            effect.verdict.p_holm >= effect.verdict.p_value || effect.verdict.p_holm <= Some(0.05)
-        );
-    }
-}
-
-#[test]
-fn a_cell_that_is_missing_leaves_out_its_block_and_no_other_effect() {
-    let laboratory = grid(8);
-    let show = |case: crate::it::laboratory::Case<'_>| {
-        Shown::closed(
-            case,
-            published(case.arm) * noise(case.arm, case.block, 0.01),
-        )
-    };
-    let mut laboratory = laboratory.measure(show);
-    laboratory
-        .runs
-        .retain(|run| run.arm != "san/92%" || run.block != 3);
-    let analysis = laboratory.analyse();
-    let factors = analysis.factors.as_ref().unwrap();
-    let blocks = |level: &str, kind| {
-        let is_it = |one: &&Effect| {
-            one.kind == kind
-                && one.change.level == level
-                && one.within.as_deref().is_none_or(|within| within == "92%")
-        };
-        factors.effects.iter().find(is_it).unwrap().values.len()
-    };
-    assert_eq!(blocks("san", EffectKind::Simple), 7);
-    assert_eq!(blocks("san", EffectKind::Main), 7);
-    assert_eq!(blocks("spindle", EffectKind::Main), 8);
 }
 
 /// Factors `f0`, `f1`, … of two levels, in the cells of a design, named by their levels.
@@ -446,13 +246,6 @@ fn screenings(experiments: std::ops::Range<u64>, blocks: u32) -> (usize, usize) 
     (found, wrong)
 }
 
-/// A few, so that the ordinary tests see a screening that is broken.
-#[test]
-fn three_of_twenty_factors_of_the_simulated_engine_are_found() {
-    let (found, wrong) = screenings(0..4, 8);
-    assert!(found >= 3 && wrong <= 1, "{found} {wrong}");
-}
-
 #[test]
 #[ignore = "minutes without optimisation: ./x calibrate makes them"]
 fn three_of_twenty_factors_are_found_in_950_of_1000_screenings() {
@@ -468,43 +261,6 @@ fn three_of_twenty_factors_are_found_in_950_of_1000_screenings() {
             "{found}"
         );
     }
-}
-
-#[test]
-fn a_fraction_tells_an_interaction_and_what_it_means() {
-    let cells = plimsoll_plan::design::fraction(5, 2).unwrap();
-    let laboratory = two_levels(Design::Fraction, &cells, 8);
-    // The first factor gains 20 % where the fourth is low, and loses 20 % where it is high.
-    let truth = |arm: &str| match (is_high(arm, 0), is_high(arm, 3)) {
-        (true, false) => 12_000.0,
-        (true, true) => 8_000.0,
-        _ => 10_000.0,
-    };
-    let analysis = measured(laboratory, truth);
-    let factors = analysis.factors.as_ref().unwrap();
-    let is_interaction = |one: &&&Effect| one.kind == EffectKind::Interaction;
-    let all = proven(&factors.effects);
-    let found: Vec<&&Effect> = all.iter().filter(is_interaction).collect();
-    assert_eq!(found.len(), 1, "{found:?}");
-    // 0.8/1.2: by how much the ratio differs.
-    let estimate = found[0].verdict.estimate.unwrap();
-    assert!((estimate - (0.8 / 1.2 - 1.0)).abs() < 0.03, "{estimate}");
-    let [dependence] = factors.dependences.as_slice() else {
-        panic!("{:?}", factors.dependences)
-    };
-    assert_eq!(
-        (dependence.change.factor.as_str(), dependence.on.as_str()),
-        ("f0", "f3")
-    );
-    let at: Vec<f64> = dependence
-        .at
-        .iter()
-        .map(|one| one.estimate.unwrap())
-        .collect();
-    assert!(
-        (at[0] - 0.2).abs() < 0.03 && (at[1] + 0.2).abs() < 0.03,
-        "{at:?}"
-    );
 }
 
 #[test]
@@ -591,6 +347,253 @@ mod slow {
             analysis.headline[0].contains("f1 high is better than low"),
             "{:?}",
             analysis.headline
+        );
+    }
+
+    #[test]
+    fn what_depends_on_what_is_said_and_no_main_effect_stands_alone() {
+        let analysis = measured(grid(8), published);
+        let factors = analysis.factors.as_ref().unwrap();
+        // 2 + 3 main effects, 2 × 3 interactions, 8 simple effects.
+        let count = |kind| {
+            factors
+                .effects
+                .iter()
+                .filter(|one| one.kind == kind)
+                .count()
+        };
+        assert_eq!(
+            [
+                EffectKind::Main,
+                EffectKind::Interaction,
+                EffectKind::Simple
+            ]
+            .map(count),
+            [5, 6, 8]
+        );
+        let main = |level: &str| {
+            let is_it = |one: &&Effect| one.kind == EffectKind::Main && one.change.level == level;
+            factors.effects.iter().find(is_it).unwrap()
+        };
+        assert_eq!(main("spindle").depends_on, ["working_set"]);
+        assert_eq!(main("182%").depends_on, ["disk"]);
+        // The mean of the four logarithms, by hand: (ln 1 + ln 1 + ln(740/17000) + ln(500/12000))/4.
+        let expected = (((740.0f64 / 17_000.0).ln() + (500.0f64 / 12_000.0).ln()) / 4.0).exp_m1();
+        let found = main("spindle").verdict.estimate.unwrap();
+        assert!((found - expected).abs() < 0.02, "{found} {expected}");
+
+        let of_spindle = factors
+            .dependences
+            .iter()
+            .find(|one| one.change.level == "spindle")
+            .unwrap();
+        assert_eq!(of_spindle.on, "working_set");
+        let levels: Vec<&str> = of_spindle.at.iter().map(|one| one.level.as_str()).collect();
+        assert_eq!(levels, ["92%", "138%", "182%", "230%"]);
+        assert!(
+        of_spindle.sentence.contains(
+            "the effect of disk (spindle against fast) on throughput depends on working_set: from "
+        ),
+        "{}",
+        of_spindle.sentence
+    );
+        assert!(of_spindle.sentence.contains("at 230%") || of_spindle.sentence.contains("at 182%"));
+        // The first sentences are answers, not a pair that says nothing.
+        assert!(
+            analysis.headline[0].contains("is at least as good as fast"),
+            "{:?}",
+            analysis.headline
+        );
+        assert_eq!(analysis.outcome(), Outcome::Good);
+    }
+
+    #[test]
+    fn a_cliff_is_between_its_levels_and_a_crossing_before_it() {
+        let analysis = measured(grid(8), published);
+        let factors = analysis.factors.as_ref().unwrap();
+        let mut cliffs = BTreeMap::new();
+        for cliff in &factors.cliffs {
+            cliffs.insert(
+                cliff.within.as_str(),
+                (cliff.between.0.as_str(), cliff.between.1.as_str()),
+            );
+        }
+        let between = ("138%", "182%");
+        assert_eq!(
+            cliffs,
+            BTreeMap::from([("fast", between), ("san", between), ("spindle", between)])
+        );
+        let san = factors
+            .crossings
+            .iter()
+            .find(|one| one.change.level == "san")
+            .unwrap();
+        assert!(san.up_to);
+        // Where the line from ln 1 at 138 % to ln(5100/17000) at 182 % goes through ln(1/1.03).
+        let truth = 1.38 + 0.44 * 1.03f64.ln() / (17_000.0f64 / 5_100.0).ln();
+        assert!((san.at - truth).abs() < 0.02, "{} {truth}", san.at);
+        let (Some(lower), Some(upper)) = san.interval else {
+            panic!("{:?}", san.interval)
+        };
+        assert!(
+            lower <= truth && truth <= upper && upper - lower < 0.05,
+            "{:?}",
+            san.interval
+        );
+        assert!(
+            san.sentence.contains(
+                "disk san is at least as good as fast in throughput up to working_set of 139 %"
+            ),
+            "{}",
+            san.sentence
+        );
+    }
+
+    #[test]
+    fn an_even_slope_falls_and_has_no_place_where_it_falls_most() {
+        let even = |arm: &str| {
+            let size = arm.split('/').nth(1).unwrap().trim_end_matches('%');
+            70_000.0 * (-size.parse::<f64>().unwrap() / 100.0).exp()
+        };
+        let analysis = measured(grid(8), even);
+        let cliffs = &analysis.factors.as_ref().unwrap().cliffs;
+        assert_eq!(cliffs.len(), DISKS.len());
+        for cliff in cliffs {
+            assert_eq!(cliff.between, ("92%".to_owned(), "230%".to_owned()));
+            let told = &cliff.sentence;
+            assert!(
+                told.contains(" falls between working_set 92% and 230%: "),
+                "{told}"
+            );
+            assert!(told.ends_with("; where most, is not certain."), "{told}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_differs_nothing_is_claimed() {
+        let analysis = measured(grid(8), |_| 50_000.0);
+        let factors = analysis.factors.as_ref().unwrap();
+        assert_eq!(proven(&factors.effects), Vec::<&Effect>::new());
+        assert!(
+            factors.dependences.is_empty()
+                && factors.cliffs.is_empty()
+                && factors.crossings.is_empty()
+        );
+        let last = analysis
+            .headline
+            .iter()
+            .find(|one| one.starts_with("In all, "))
+            .unwrap();
+        assert_eq!(
+            last,
+            "In all, 0 of 19 effects are larger than the margin for certain."
+        );
+    }
+
+    #[test]
+    fn a_pair_that_is_certain_alone_and_not_among_all_says_so() {
+        // One cell is lower by 4 %, with 2 % of noise: some seed of so many gives a claim that the family takes back.
+        let analysis = measured(
+            grid(8),
+            |arm| if arm == "san/92%" { 48_000.0 } else { 50_000.0 },
+        );
+        let factors = analysis.factors.as_ref().unwrap();
+        for effect in factors
+            .effects
+            .iter()
+            .filter(|one| one.kind == EffectKind::Simple)
+        {
+            let name = format!(
+                "{}/{}",
+                effect.change.level,
+                effect.within.as_deref().unwrap()
+            );
+            let comparison = analysis
+                .comparisons
+                .iter()
+                .find(|one| one.primary && one.arm == name)
+                .unwrap();
+            assert_eq!(
+                comparison.verdict.judgement, effect.verdict.judgement,
+                "{name}"
+            );
+            assert_eq!(comparison.verdict.p_holm, effect.verdict.p_holm);
+            assert!(
+                effect.verdict.p_holm >= effect.verdict.p_value
+                    || effect.verdict.p_holm <= Some(0.05)
+            );
+        }
+    }
+
+    #[test]
+    fn a_cell_that_is_missing_leaves_out_its_block_and_no_other_effect() {
+        let laboratory = grid(8);
+        let show = |case: crate::it::laboratory::Case<'_>| {
+            Shown::closed(
+                case,
+                published(case.arm) * noise(case.arm, case.block, 0.01),
+            )
+        };
+        let mut laboratory = laboratory.measure(show);
+        laboratory
+            .runs
+            .retain(|run| run.arm != "san/92%" || run.block != 3);
+        let analysis = laboratory.analyse();
+        let factors = analysis.factors.as_ref().unwrap();
+        let blocks = |level: &str, kind| {
+            let is_it = |one: &&Effect| {
+                one.kind == kind
+                    && one.change.level == level
+                    && one.within.as_deref().is_none_or(|within| within == "92%")
+            };
+            factors.effects.iter().find(is_it).unwrap().values.len()
+        };
+        assert_eq!(blocks("san", EffectKind::Simple), 7);
+        assert_eq!(blocks("san", EffectKind::Main), 7);
+        assert_eq!(blocks("spindle", EffectKind::Main), 8);
+    }
+
+    /// A few, so that the ordinary tests see a screening that is broken.
+    #[test]
+    fn three_of_twenty_factors_of_the_simulated_engine_are_found() {
+        let (found, wrong) = screenings(0..4, 8);
+        assert!(found >= 3 && wrong <= 1, "{found} {wrong}");
+    }
+
+    #[test]
+    fn a_fraction_tells_an_interaction_and_what_it_means() {
+        let cells = plimsoll_plan::design::fraction(5, 2).unwrap();
+        let laboratory = two_levels(Design::Fraction, &cells, 8);
+        // The first factor gains 20 % where the fourth is low, and loses 20 % where it is high.
+        let truth = |arm: &str| match (is_high(arm, 0), is_high(arm, 3)) {
+            (true, false) => 12_000.0,
+            (true, true) => 8_000.0,
+            _ => 10_000.0,
+        };
+        let analysis = measured(laboratory, truth);
+        let factors = analysis.factors.as_ref().unwrap();
+        let is_interaction = |one: &&&Effect| one.kind == EffectKind::Interaction;
+        let all = proven(&factors.effects);
+        let found: Vec<&&Effect> = all.iter().filter(is_interaction).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        // 0.8/1.2: by how much the ratio differs.
+        let estimate = found[0].verdict.estimate.unwrap();
+        assert!((estimate - (0.8 / 1.2 - 1.0)).abs() < 0.03, "{estimate}");
+        let [dependence] = factors.dependences.as_slice() else {
+            panic!("{:?}", factors.dependences)
+        };
+        assert_eq!(
+            (dependence.change.factor.as_str(), dependence.on.as_str()),
+            ("f0", "f3")
+        );
+        let at: Vec<f64> = dependence
+            .at
+            .iter()
+            .map(|one| one.estimate.unwrap())
+            .collect();
+        assert!(
+            (at[0] - 0.2).abs() < 0.03 && (at[1] + 0.2).abs() < 0.03,
+            "{at:?}"
         );
     }
 }

@@ -34,32 +34,6 @@ fn going_on(lab: &Laboratory) -> Analysis {
 }
 
 #[test]
-fn a_look_ends_a_gate_when_it_is_certain() {
-    let equal = going_on(&gate(1.0, 10, 1.0));
-    let answer = equal.gate.as_ref().unwrap();
-    assert_eq!(
-        (answer.outcome, answer.answered),
-        (GateOutcome::Passed, true)
-    );
-    // Four looks come before the last, after 40 blocks.
-    let demanded = 1.0 - 0.025 / 4.0;
-    let attained = equal.comparisons[0].verdict.confidence.unwrap();
-    assert!(attained >= demanded, "{attained}");
-
-    let slower = going_on(&gate(0.9, 10, 1.0));
-    let answer = slower.gate.as_ref().unwrap();
-    assert_eq!(
-        (answer.outcome, answer.answered),
-        (GateOutcome::Failed, true)
-    );
-    assert_eq!(slower.outcome(), Outcome::ThresholdBroken);
-
-    // 3 % slower is just the margin.
-    let near = going_on(&gate(0.97, 10, 1.0));
-    assert!(!near.gate.unwrap().answered);
-}
-
-#[test]
 fn what_is_only_probable_ends_no_look() {
     // About 4 % slower, give or take 2: it loses for certain, and more than 3 % only probably.
     let slower = going_on(&gate(0.962, 10, 1.0));
@@ -118,25 +92,55 @@ fn the_words_say_what_and_why() {
     assert_eq!(none.analyse().gate, None);
 }
 
-#[test]
-fn a_gate_whose_blocks_cannot_be_compared_ends_as_invalid() {
-    let mut lab = gate(1.0, 11, 1.0);
-    // In all blocks but the first four the new arm has no end of its point.
-    for run in &mut lab.runs {
-        if run.arm == "new" && run.block >= 4 {
-            run.points[0].end = None;
-        }
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_look_ends_a_gate_when_it_is_certain() {
+        let equal = going_on(&gate(1.0, 10, 1.0));
+        let answer = equal.gate.as_ref().unwrap();
+        assert_eq!(
+            (answer.outcome, answer.answered),
+            (GateOutcome::Passed, true)
+        );
+        // Four looks come before the last, after 40 blocks.
+        let demanded = 1.0 - 0.025 / 4.0;
+        let attained = equal.comparisons[0].verdict.confidence.unwrap();
+        assert!(attained >= demanded, "{attained}");
+
+        let slower = going_on(&gate(0.9, 10, 1.0));
+        let answer = slower.gate.as_ref().unwrap();
+        assert_eq!(
+            (answer.outcome, answer.answered),
+            (GateOutcome::Failed, true)
+        );
+        assert_eq!(slower.outcome(), Outcome::ThresholdBroken);
+
+        // 3 % slower is just the margin.
+        let near = going_on(&gate(0.97, 10, 1.0));
+        assert!(!near.gate.unwrap().answered);
     }
-    let analysis = lab.analyse();
-    let answer = analysis.gate.as_ref().unwrap();
-    assert_eq!((answer.outcome, answer.usable), (GateOutcome::Open, false));
-    assert!(
-        answer
-            .sentence
-            .ends_with("Only 4 of 11 blocks can be compared, so it ended."),
-        "{}",
-        answer.sentence
-    );
-    assert_eq!(analysis.outcome(), Outcome::Invalid);
-    assert!(gate(1.0, 11, 1.0).analyse().gate.unwrap().usable);
+
+    #[test]
+    fn a_gate_whose_blocks_cannot_be_compared_ends_as_invalid() {
+        let mut lab = gate(1.0, 11, 1.0);
+        // In all blocks but the first four the new arm has no end of its point.
+        for run in &mut lab.runs {
+            if run.arm == "new" && run.block >= 4 {
+                run.points[0].end = None;
+            }
+        }
+        let analysis = lab.analyse();
+        let answer = analysis.gate.as_ref().unwrap();
+        assert_eq!((answer.outcome, answer.usable), (GateOutcome::Open, false));
+        assert!(
+            answer
+                .sentence
+                .ends_with("Only 4 of 11 blocks can be compared, so it ended."),
+            "{}",
+            answer.sentence
+        );
+        assert_eq!(analysis.outcome(), Outcome::Invalid);
+        assert!(gate(1.0, 11, 1.0).analyse().gate.unwrap().usable);
+    }
 }

@@ -115,22 +115,6 @@ fn open_loops_have_a_service_time_and_lower_bounds() {
 }
 
 #[test]
-fn the_tail_at_a_line_is_that_of_its_trials() {
-    let lab = measure(lines(&["xfs"], 8), |_, _| 20_300.0);
-    let record = lab.record();
-    let analysis = analyse(&record).unwrap();
-    let at_line = analysis.lines[0].at_line.as_ref().unwrap();
-    let tail = tail(&record, at_line).unwrap();
-    assert_eq!(tail.runs, 8);
-    let finished: u64 = at_line.ok;
-    assert!(
-        tail.operations.abs_diff(finished) <= finished / 100,
-        "{} of {finished}",
-        tail.operations
-    );
-}
-
-#[test]
 fn of_figures_without_buckets_there_is_no_curve() {
     let mut lab = with_slow_ones();
     for point in lab.points() {
@@ -310,4 +294,24 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
             .iter()
             .all(|entry| entry.name != "disk limit")
     );
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn the_tail_at_a_line_is_that_of_its_trials() {
+        let lab = measure(lines(&["xfs"], 8), |_, _| 20_300.0);
+        let record = lab.record();
+        let analysis = analyse(&record).unwrap();
+        let at_line = analysis.lines[0].at_line.as_ref().unwrap();
+        let tail = tail(&record, at_line).unwrap();
+        assert_eq!(tail.runs, 8);
+        let finished: u64 = at_line.ok;
+        assert!(
+            tail.operations.abs_diff(finished) <= finished / 100,
+            "{} of {finished}",
+            tail.operations
+        );
+    }
 }

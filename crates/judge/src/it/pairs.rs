@@ -79,49 +79,53 @@ fn each_pair_is_judged_at_the_load_of_its_own_baseline() {
     assert_eq!(pairs, ["fast-92", "slow-92", "fast-230", "slow-230"]);
 }
 
-#[test]
-fn the_headline_begins_with_the_largest_effects() {
-    insta::assert_snapshot!(study().analyse().headline.join("\n"), @r"
+mod slow {
+    use super::*;
+
+    #[test]
+    fn the_headline_begins_with_the_largest_effects() {
+        insta::assert_snapshot!(study().analyse().headline.join("\n"), @r"
     Workload c at 16 threads: fast-230 is better than san-230: throughput 8.00 times as high (96.9 % interval 8.00 to 8.00 times, 6 blocks).
     Workload c at 16 threads: slow-230 is worse than san-230: throughput 75.00 % lower (96.9 % interval 75.00 % to 75.00 % lower, 6 blocks).
     In all, of 4 deciding comparisons: 1 better, 1 worse and 2 equivalent.
     ");
-}
-
-#[test]
-fn only_named_pairs_are_compared() {
-    let mut lab = study();
-    lab.plan.compare.pairs = vec![
-        ("slow-92".into(), "fast-92".into()),
-        // Neither an arm that is not there nor an arm with itself is a comparison.
-        ("slow-92".into(), "gone".into()),
-        ("slow-92".into(), "slow-92".into()),
-    ];
-    let analysis = lab.analyse();
-    for one in &analysis.comparisons {
-        assert_eq!(
-            (one.baseline.as_str(), one.arm.as_str()),
-            ("slow-92", "fast-92")
-        );
     }
-    assert_eq!(deciding(&analysis).len(), 1);
-}
 
-#[test]
-fn the_metrics_of_a_pair_are_judged_together() {
-    let mut lab = study();
-    lab.plan.compare.primary = vec![Metric::Throughput, Metric::Response { percentile: 99.0 }];
-    let analysis = lab.analyse();
-    let of_pair = |arm: &str| {
-        let primaries = analysis
-            .comparisons
-            .iter()
-            .filter(|one| one.primary && one.arm == arm);
-        primaries
-            .map(|one| one.verdict.p_holm.is_some())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(of_pair("fast-230"), [true, true]);
-    // Six blocks are too few for two metrics together.
-    assert_eq!(analysis.decided(Judgement::Better), 0);
+    #[test]
+    fn only_named_pairs_are_compared() {
+        let mut lab = study();
+        lab.plan.compare.pairs = vec![
+            ("slow-92".into(), "fast-92".into()),
+            // Neither an arm that is not there nor an arm with itself is a comparison.
+            ("slow-92".into(), "gone".into()),
+            ("slow-92".into(), "slow-92".into()),
+        ];
+        let analysis = lab.analyse();
+        for one in &analysis.comparisons {
+            assert_eq!(
+                (one.baseline.as_str(), one.arm.as_str()),
+                ("slow-92", "fast-92")
+            );
+        }
+        assert_eq!(deciding(&analysis).len(), 1);
+    }
+
+    #[test]
+    fn the_metrics_of_a_pair_are_judged_together() {
+        let mut lab = study();
+        lab.plan.compare.primary = vec![Metric::Throughput, Metric::Response { percentile: 99.0 }];
+        let analysis = lab.analyse();
+        let of_pair = |arm: &str| {
+            let primaries = analysis
+                .comparisons
+                .iter()
+                .filter(|one| one.primary && one.arm == arm);
+            primaries
+                .map(|one| one.verdict.p_holm.is_some())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of_pair("fast-230"), [true, true]);
+        // Six blocks are too few for two metrics together.
+        assert_eq!(analysis.decided(Judgement::Better), 0);
+    }
 }

@@ -93,19 +93,23 @@ fn a_block_with_a_hole_in_its_sweep_has_no_knee() {
     assert_eq!(knee.range, (4.0, 4.0), "of block 1 alone: {knee:?}");
 }
 
-#[test]
-fn a_sweep_that_reached_its_last_point_without_bending_still_climbs() {
-    let rising = [1e5, 2e5, 4e5, 8e5, 1.6e6, 3.2e6];
-    let knee = |lab: Laboratory| lab.analyse().curves[0].knee.clone().unwrap();
-    assert!(knee(sweep(rising, 0, None)).still_climbing);
-    assert!(
-        knee(sweep(rising, 0, Some(3))).still_climbing,
-        "five blocks reached it"
-    );
-    // A run ends its sweep only where it has bent, whatever the medians over the blocks look like.
-    assert!(!knee(sweep(rising, 1, None)).still_climbing);
-    assert!(!knee(sweep(BENT, 0, None)).still_climbing);
-    // It has not gone on long enough to be sure that it bent, but it does not climb.
-    let falling = [1e5, 2e5, 4e5, 8e5, 1.6e6, 1.5e6];
-    assert!(!knee(sweep(falling, 0, None)).still_climbing);
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_sweep_that_reached_its_last_point_without_bending_still_climbs() {
+        let rising = [1e5, 2e5, 4e5, 8e5, 1.6e6, 3.2e6];
+        let knee = |lab: Laboratory| lab.analyse().curves[0].knee.clone().unwrap();
+        assert!(knee(sweep(rising, 0, None)).still_climbing);
+        assert!(
+            knee(sweep(rising, 0, Some(3))).still_climbing,
+            "five blocks reached it"
+        );
+        // A run ends its sweep only where it has bent, whatever the medians over the blocks look like.
+        assert!(!knee(sweep(rising, 1, None)).still_climbing);
+        assert!(!knee(sweep(BENT, 0, None)).still_climbing);
+        // It has not gone on long enough to be sure that it bent, but it does not climb.
+        let falling = [1e5, 2e5, 4e5, 8e5, 1.6e6, 1.5e6];
+        assert!(!knee(sweep(falling, 0, None)).still_climbing);
+    }
 }

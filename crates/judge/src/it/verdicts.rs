@@ -176,46 +176,6 @@ fn the_baseline_chooses_the_load() {
 }
 
 #[test]
-fn an_open_sweep_is_judged_at_the_highest_rate_that_the_baseline_sustains() {
-    // A achieves 10,000 and 20,000 op/s and half of 40,000.
-    let mut lab = Laboratory::open(&["a", "b"], &["c"], &[10_000.0, 20_000.0, 40_000.0], 6)
-        .measure(|case| {
-            let throughput = if case.load
-                == (LoadKind::Open {
-                    rate: 40_000.0,
-                    sessions: 8,
-                }) {
-                20_000.0
-            } else {
-                10_000.0
-            };
-            let response_ns = if case.arm == "b" {
-                500_000.0
-            } else {
-                1_000_000.0
-            };
-            Shown {
-                throughput,
-                response_ns,
-                errors: 0,
-                seconds: 12,
-                busy: 0.5,
-            }
-        });
-    lab.plan.compare.primary = vec![P99];
-    for point in lab.points() {
-        let due = point.end.as_mut().unwrap().due.as_mut().unwrap();
-        if point.label.point == Some(2) {
-            *due *= 2;
-        }
-    }
-    let analysis = lab.analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c at 20,000 op/s: b is better than a: p99 response time 50.0 % shorter (96.9 % interval exactly 50.0 % shorter, 6 blocks).");
-    lab.plan.compare.at = Some(LoadAt::Rate(10_000.0));
-    assert_eq!(primary(&lab.analyse(), P99).load_label, "10,000 op/s");
-}
-
-#[test]
 fn many_comparisons_are_summed_up() {
     let lab = Laboratory::closed(&["a", "b", "c", "d", "e"], &["c"], &[4], 6).measure(|case| {
         let factor = match case.arm {
@@ -318,43 +278,6 @@ fn slow_in_two_of_eight(slow: impl Fn(&mut plimsoll_record::PointRecord)) -> cra
     lab.analyse()
 }
 
-#[test]
-fn an_arm_whose_slow_blocks_are_cut_off_does_not_look_faster() {
-    let whole = slow_in_two_of_eight(|_| ());
-    assert_eq!(
-        primary(&whole, P99).verdict.judgement,
-        Judgement::Better,
-        "without those blocks b is faster"
-    );
-    // A tenth of its operations were still unfinished after 5 s, so that the p99 is only known to be more.
-    let cut_off = slow_in_two_of_eight(|point| {
-        point.end.as_mut().unwrap().unfinished = Some(histogram(5_000_000_000, 12_000));
-    });
-    let comparison = primary(&cut_off, P99);
-    assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
-    assert_eq!((comparison.verdict.blocks, comparison.bounds), (8, 2));
-    let reason = comparison.verdict.reason.as_deref().unwrap();
-    assert!(reason.starts_with("in 2 of 8 blocks one side"), "{reason}");
-    assert!(
-        comparison.sentence.contains("or anything above"),
-        "{}",
-        comparison.sentence
-    );
-}
-
-#[test]
-fn an_arm_that_fails_in_its_slow_blocks_does_not_look_faster() {
-    let failed = slow_in_two_of_eight(|point| {
-        for slice in &mut point.slices {
-            slice.completed.error = 10;
-        }
-    });
-    let comparison = primary(&failed, P99);
-    assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
-    assert_eq!((comparison.pairs.len(), comparison.bounds), (6, 2));
-    assert_eq!(comparison.verdict.blocks, 8);
-}
-
 /// What happened to the machine is nobody's fault: such a block is left out.
 #[test]
 fn a_block_that_the_measuring_spoilt_counts_against_nobody() {
@@ -364,15 +287,96 @@ fn a_block_that_the_measuring_spoilt_counts_against_nobody() {
     assert_eq!((comparison.pairs.len(), comparison.bounds), (6, 0));
 }
 
-#[test]
-fn an_open_interval_survives_json() {
-    let cut_off = slow_in_two_of_eight(|point| {
-        point.end.as_mut().unwrap().unfinished = Some(histogram(5_000_000_000, 12_000));
-    });
-    let text = serde_json::to_string(&cut_off).unwrap();
-    let read: crate::Analysis = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        primary(&read, P99).verdict.interval.unwrap().1,
-        f64::INFINITY
-    );
+mod slow {
+    use super::*;
+
+    #[test]
+    fn an_open_sweep_is_judged_at_the_highest_rate_that_the_baseline_sustains() {
+        // A achieves 10,000 and 20,000 op/s and half of 40,000.
+        let mut lab = Laboratory::open(&["a", "b"], &["c"], &[10_000.0, 20_000.0, 40_000.0], 6)
+            .measure(|case| {
+                let throughput = if case.load
+                    == (LoadKind::Open {
+                        rate: 40_000.0,
+                        sessions: 8,
+                    }) {
+                    20_000.0
+                } else {
+                    10_000.0
+                };
+                let response_ns = if case.arm == "b" {
+                    500_000.0
+                } else {
+                    1_000_000.0
+                };
+                Shown {
+                    throughput,
+                    response_ns,
+                    errors: 0,
+                    seconds: 12,
+                    busy: 0.5,
+                }
+            });
+        lab.plan.compare.primary = vec![P99];
+        for point in lab.points() {
+            let due = point.end.as_mut().unwrap().due.as_mut().unwrap();
+            if point.label.point == Some(2) {
+                *due *= 2;
+            }
+        }
+        let analysis = lab.analyse();
+        assert_snapshot!(sentence(&analysis), @"Workload c at 20,000 op/s: b is better than a: p99 response time 50.0 % shorter (96.9 % interval exactly 50.0 % shorter, 6 blocks).");
+        lab.plan.compare.at = Some(LoadAt::Rate(10_000.0));
+        assert_eq!(primary(&lab.analyse(), P99).load_label, "10,000 op/s");
+    }
+
+    #[test]
+    fn an_arm_whose_slow_blocks_are_cut_off_does_not_look_faster() {
+        let whole = slow_in_two_of_eight(|_| ());
+        assert_eq!(
+            primary(&whole, P99).verdict.judgement,
+            Judgement::Better,
+            "without those blocks b is faster"
+        );
+        // A tenth of its operations were still unfinished after 5 s, so that the p99 is only known to be more.
+        let cut_off = slow_in_two_of_eight(|point| {
+            point.end.as_mut().unwrap().unfinished = Some(histogram(5_000_000_000, 12_000));
+        });
+        let comparison = primary(&cut_off, P99);
+        assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
+        assert_eq!((comparison.verdict.blocks, comparison.bounds), (8, 2));
+        let reason = comparison.verdict.reason.as_deref().unwrap();
+        assert!(reason.starts_with("in 2 of 8 blocks one side"), "{reason}");
+        assert!(
+            comparison.sentence.contains("or anything above"),
+            "{}",
+            comparison.sentence
+        );
+    }
+
+    #[test]
+    fn an_arm_that_fails_in_its_slow_blocks_does_not_look_faster() {
+        let failed = slow_in_two_of_eight(|point| {
+            for slice in &mut point.slices {
+                slice.completed.error = 10;
+            }
+        });
+        let comparison = primary(&failed, P99);
+        assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
+        assert_eq!((comparison.pairs.len(), comparison.bounds), (6, 2));
+        assert_eq!(comparison.verdict.blocks, 8);
+    }
+
+    #[test]
+    fn an_open_interval_survives_json() {
+        let cut_off = slow_in_two_of_eight(|point| {
+            point.end.as_mut().unwrap().unfinished = Some(histogram(5_000_000_000, 12_000));
+        });
+        let text = serde_json::to_string(&cut_off).unwrap();
+        let read: crate::Analysis = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            primary(&read, P99).verdict.interval.unwrap().1,
+            f64::INFINITY
+        );
+    }
 }

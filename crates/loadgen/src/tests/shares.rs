@@ -45,48 +45,6 @@ fn merged(slices: Vec<Slice>) -> Vec<Slice> {
     point.slices
 }
 
-/// A constant load whose operations take between 0.1 and 0.8 ms, which follows from the time at which they begin. No host is busy when the next operation
-/// is due, so it does not matter which host asks it.
-#[test]
-fn slices_of_all_hosts_are_those_of_one() {
-    let whole = |hosts: u32, operations| {
-        let load = Load::Open {
-            rate: 777.0,
-            arrivals: Arrivals::Constant,
-            sessions: hosts,
-        };
-        let mut spec = spec(load, 3 * SECOND / 2, 5 * SECOND / 2);
-        spec.operations = operations;
-        let mut slices = Vec::new();
-        let mut sum = PointEnd::default();
-        for share in shares(hosts) {
-            spec.share = share;
-            let service = |begin: u64| begin + 100_000 + begin / 1_000 % 700 * 1_000;
-            let (keep, end) = measure(&spec, service).unwrap();
-            slices.extend(keep.slices);
-            sum.due = Some(sum.due.unwrap_or(0) + end.due.unwrap());
-            sum.busy_ns += end.busy_ns;
-            sum.measured_ns = end.measured_ns;
-            assert_eq!(end.unfinished, None);
-            let lag = end.generator_lag.unwrap();
-            assert_eq!(lag.count(), end.due.unwrap());
-            sum.generator_lag.get_or_insert_default().merge(&lag);
-        }
-        (merged(slices), sum)
-    };
-    for (operations, due, slices) in [(None, 1_942, 5), (Some(1_001), 1_001, 4)] {
-        let one = whole(1, operations);
-        assert_eq!((one.1.due, one.0.len()), (Some(due), slices));
-        let different = one.0[0].operations[0].latencies.service.buckets().count();
-        assert!(different > 50, "the times differ: {different}");
-        for hosts in [2, 4] {
-            let split = whole(hosts, operations);
-            assert_eq!(split.0, one.0, "{hosts} hosts");
-            assert_eq!(split.1, one.1, "{hosts} hosts");
-        }
-    }
-}
-
 /// Each session of a paced closed loop has the pace, the begin and the number of operations that it has on one host: with one session per host, the four
 /// hosts of a load are its four sessions.
 #[test]
@@ -168,4 +126,50 @@ fn shares_of_point_and_key_space_must_agree() {
         error.unwrap_err().to_string(),
         "the point is share 1 of 2 and its key space share 0 of 1; make both with the same share"
     );
+}
+
+mod slow {
+    use super::*;
+
+    /// A constant load whose operations take between 0.1 and 0.8 ms, which follows from the time at which they begin. No host is busy when the next operation
+    /// is due, so it does not matter which host asks it.
+    #[test]
+    fn slices_of_all_hosts_are_those_of_one() {
+        let whole = |hosts: u32, operations| {
+            let load = Load::Open {
+                rate: 777.0,
+                arrivals: Arrivals::Constant,
+                sessions: hosts,
+            };
+            let mut spec = spec(load, 3 * SECOND / 2, 5 * SECOND / 2);
+            spec.operations = operations;
+            let mut slices = Vec::new();
+            let mut sum = PointEnd::default();
+            for share in shares(hosts) {
+                spec.share = share;
+                let service = |begin: u64| begin + 100_000 + begin / 1_000 % 700 * 1_000;
+                let (keep, end) = measure(&spec, service).unwrap();
+                slices.extend(keep.slices);
+                sum.due = Some(sum.due.unwrap_or(0) + end.due.unwrap());
+                sum.busy_ns += end.busy_ns;
+                sum.measured_ns = end.measured_ns;
+                assert_eq!(end.unfinished, None);
+                let lag = end.generator_lag.unwrap();
+                assert_eq!(lag.count(), end.due.unwrap());
+                sum.generator_lag.get_or_insert_default().merge(&lag);
+            }
+            (merged(slices), sum)
+        };
+        for (operations, due, slices) in [(None, 1_942, 5), (Some(1_001), 1_001, 4)] {
+            let one = whole(1, operations);
+            assert_eq!((one.1.due, one.0.len()), (Some(due), slices));
+            let different = one.0[0].operations[0].latencies.service.buckets().count();
+            assert!(different > 50, "the times differ: {different}");
+            for hosts in [2, 4] {
+                let split = whole(hosts, operations);
+                assert_eq!(split.0, one.0, "{hosts} hosts");
+                assert_eq!(split.1, one.1, "{hosts} hosts");
+            }
+        }
+    }
 }

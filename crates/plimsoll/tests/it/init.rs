@@ -121,68 +121,6 @@ fn a_file_is_replaced_only_where_that_is_asked_for() {
     assert_eq!(said.code, Some(0), "{said:?}");
 }
 
-#[test]
-fn what_cannot_be_asked_is_refused_and_nothing_is_written() {
-    let laboratory = Laboratory::new();
-    let uri = "mongodb://127.0.0.1:1";
-    for (flags, why) in [
-        (
-            vec!["--database", uri, "--question", "disk"],
-            "has its disk",
-        ),
-        (
-            vec!["--database", "embedded", "--question", "version"],
-            "one version",
-        ),
-        (
-            vec!["--database", uri, "--question", "version"],
-            "--between",
-        ),
-        (
-            vec![
-                "--database",
-                "embedded",
-                "--question",
-                "disk",
-                "--between",
-                "gp3",
-            ],
-            "needs two",
-        ),
-        (
-            vec![
-                "--database",
-                "mongod",
-                "--question",
-                "machine",
-                "--between",
-                "no-such-host.invalid",
-                "--between",
-                "db2",
-            ],
-            "no-such-host.invalid=",
-        ),
-    ] {
-        let said = laboratory.run(&[&["init"], &flags[..]].concat());
-        assert_eq!(said.code, Some(2), "{said:?}");
-        assert_contains(&said.err, why);
-    }
-    let wrong = [
-        "--database",
-        "embedded",
-        "--question",
-        "disk",
-        "--between",
-        "gp3",
-        "--between",
-        "gp4",
-    ];
-    let said = laboratory.run(&[&["init"], &wrong[..]].concat());
-    assert_eq!(said.code, Some(104), "{said:?}");
-    assert_contains(&said.err, "gp4");
-    assert!(!laboratory.path("experiment.yaml").exists());
-}
-
 mod slow {
     use super::*;
 
@@ -239,5 +177,67 @@ mod slow {
         let written = fs::read_to_string(laboratory.path("experiment.yaml")).unwrap();
         assert_contains(&written, "working_set: 80%");
         assert_contains(&written, "mixes: [c]");
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_refused_and_nothing_is_written() {
+        let laboratory = Laboratory::new();
+        let uri = "mongodb://127.0.0.1:1";
+        for (flags, why) in [
+            (
+                vec!["--database", uri, "--question", "disk"],
+                "has its disk",
+            ),
+            (
+                vec!["--database", "embedded", "--question", "version"],
+                "one version",
+            ),
+            (
+                vec!["--database", uri, "--question", "version"],
+                "--between",
+            ),
+            (
+                vec![
+                    "--database",
+                    "embedded",
+                    "--question",
+                    "disk",
+                    "--between",
+                    "gp3",
+                ],
+                "needs two",
+            ),
+            (
+                vec![
+                    "--database",
+                    "mongod",
+                    "--question",
+                    "machine",
+                    "--between",
+                    "no-such-host.invalid",
+                    "--between",
+                    "db2",
+                ],
+                "no-such-host.invalid=",
+            ),
+        ] {
+            let said = laboratory.run(&[&["init"], &flags[..]].concat());
+            assert_eq!(said.code, Some(2), "{said:?}");
+            assert_contains(&said.err, why);
+        }
+        let wrong = [
+            "--database",
+            "embedded",
+            "--question",
+            "disk",
+            "--between",
+            "gp3",
+            "--between",
+            "gp4",
+        ];
+        let said = laboratory.run(&[&["init"], &wrong[..]].concat());
+        assert_eq!(said.code, Some(104), "{said:?}");
+        assert_contains(&said.err, "gp4");
+        assert!(!laboratory.path("experiment.yaml").exists());
     }
 }

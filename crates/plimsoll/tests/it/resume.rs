@@ -36,39 +36,6 @@ fn has_a_point(record: &plimsoll_record::ExperimentRecord) -> bool {
     record.runs.iter().any(|run| !run.points.is_empty())
 }
 
-#[cfg(feature = "wiredtiger")]
-#[test]
-fn clean_removes_what_a_killed_program_left_behind() {
-    let laboratory = Laboratory::new();
-    let running = laboratory.start_experiment(LONG_RUN);
-    wait_until("the data directory", || {
-        !laboratory.data_directories().is_empty()
-    });
-    wait_until("the worker", || running.worker().is_some());
-
-    let in_use = laboratory.run(&["clean"]);
-    assert_eq!(in_use.code, Some(0));
-    assert_eq!(in_use.err.as_str(), "nothing was left behind\n");
-    running.crash();
-    wait_until("the worker to end", || laboratory.processes().is_empty());
-
-    let [left] = &laboratory.data_directories()[..] else {
-        panic!("one directory")
-    };
-    let would = laboratory.run(&["clean", "--dry-run"]);
-    let directory = format!("the data directory {}", left.display());
-    assert_eq!(would.out.matches(&left.display().to_string()).count(), 1);
-    assert!(would.out.contains(&format!("would undo: {directory}")));
-    assert!(left.exists());
-    let removed = laboratory.run(&["clean"]);
-    assert_eq!(removed.code, Some(0));
-    assert!(removed.out.contains(&directory), "{}", removed.out);
-    assert!(!left.exists());
-    let again = laboratory.run(&["clean"]);
-    assert_eq!(again.out.as_str(), "");
-    assert_eq!(again.err.as_str(), "nothing was left behind\n");
-}
-
 mod once {
     use super::*;
 
@@ -321,5 +288,38 @@ measurement: {warm_up: 0s, duration: 1h, blocks: 1}
         let record = laboratory.record();
         assert_eq!(record.file_text, changed);
         assert_eq!(laboratory.run(&["report"]).code, Some(99));
+    }
+
+    #[cfg(feature = "wiredtiger")]
+    #[test]
+    fn clean_removes_what_a_killed_program_left_behind() {
+        let laboratory = Laboratory::new();
+        let running = laboratory.start_experiment(LONG_RUN);
+        wait_until("the data directory", || {
+            !laboratory.data_directories().is_empty()
+        });
+        wait_until("the worker", || running.worker().is_some());
+
+        let in_use = laboratory.run(&["clean"]);
+        assert_eq!(in_use.code, Some(0));
+        assert_eq!(in_use.err.as_str(), "nothing was left behind\n");
+        running.crash();
+        wait_until("the worker to end", || laboratory.processes().is_empty());
+
+        let [left] = &laboratory.data_directories()[..] else {
+            panic!("one directory")
+        };
+        let would = laboratory.run(&["clean", "--dry-run"]);
+        let directory = format!("the data directory {}", left.display());
+        assert_eq!(would.out.matches(&left.display().to_string()).count(), 1);
+        assert!(would.out.contains(&format!("would undo: {directory}")));
+        assert!(left.exists());
+        let removed = laboratory.run(&["clean"]);
+        assert_eq!(removed.code, Some(0));
+        assert!(removed.out.contains(&directory), "{}", removed.out);
+        assert!(!left.exists());
+        let again = laboratory.run(&["clean"]);
+        assert_eq!(again.out.as_str(), "");
+        assert_eq!(again.err.as_str(), "nothing was left behind\n");
     }
 }

@@ -33,19 +33,6 @@ fn json(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap()
 }
 
-#[test]
-fn a_list_names_what_there_is() {
-    let (laboratory, record) = with_a_record();
-    let list = laboratory.run(&["list"]);
-    let row = list.out.lines().nth(1).unwrap();
-    assert_starts(row, &record.id);
-    assert_contains(row, "finished");
-    assert_ends(row, "tiny: one");
-    assert_eq!(list.out.lines().count(), 2);
-    assert_eq!(laboratory.run(&["list", "--unfinished"]).out, "");
-    assert_eq!(laboratory.run(&["list", "--name", "other"]).out, "");
-}
-
 /// Operations in a histogram of a log.
 fn decode(packed: &str) -> u64 {
     use base64::Engine;
@@ -54,74 +41,6 @@ fn decode(packed: &str) -> u64 {
     let histogram = Deserializer::new().deserialize(&mut bytes.as_slice());
     let histogram: hdrhistogram::Histogram<u64> = histogram.unwrap();
     histogram.len()
-}
-
-/// As `plimsoll report | head -1`, whose reader is gone before the writer begins.
-#[test]
-fn a_reader_that_goes_away_is_no_failure() {
-    let (laboratory, _) = with_a_record();
-    for arguments in [
-        &["report"][..],
-        &["report", "--json"],
-        &["list"],
-        &["plan", "experiment.yaml"],
-        &["schema"],
-        &["completions", "bash"],
-        &["man"],
-    ] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let output = laboratory.command(arguments).stdout(writer).output();
-        let Said { code, err, .. } = Said::of(output.unwrap());
-        assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
-    }
-}
-
-#[test]
-fn a_full_disk_under_the_output_is_said() {
-    let (laboratory, _) = with_a_record();
-    for arguments in [
-        &["report"][..],
-        &["list"],
-        &["plan", "experiment.yaml"],
-        &["schema"],
-        &["man"],
-    ] {
-        let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = laboratory.command(arguments).stdout(full).output();
-        let Said { code, err, .. } = Said::of(output.unwrap());
-        assert_eq!(code, Some(1), "{arguments:?}: {err}");
-        assert_starts(&err, "plimsoll: ");
-        assert_contains(&err, "No space left on device");
-        assert_eq!(err.lines().count(), 1, "{err}");
-    }
-}
-
-/// What scrolls away is said again at the end: the verdict, whether it can be trusted, and where the page is.
-#[test]
-fn the_last_lines_are_the_verdict_its_validity_and_the_page() {
-    let laboratory = Laboratory::new();
-    let text = "
-plimsoll: 1
-name: last
-workload: {records: 2, preset: c}
-arms: {one: {engine: simulated, service: constant, service_mean: 5ms}}
-load: {closed: {threads: 1}}
-load_phase: {threads: 1}
-measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
-    let said = laboratory.experiment(text);
-    let again = laboratory.run(&["report"]);
-    for out in [&said.out, &again.out] {
-        let lines: Vec<&str> = out.lines().collect();
-        let [.., trust, page] = lines.as_slice() else {
-            panic!("{out}")
-        };
-        assert!(trust.starts_with("Can you trust this? "), "{out}");
-        assert!(page.starts_with("Page: file:///"), "{out}");
-        assert!(page_of(out).is_file());
-        let begin = out.rfind("\n\n").unwrap();
-        assert_starts(out[begin..].trim_start(), "Workload c: one ");
-    }
 }
 
 #[test]
@@ -316,6 +235,87 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 10, blocks: 1, seed: 1}}
                 Some(id) => assert_contains(&said.out, &format!("\"id\": \"{id}\"")),
                 None => assert_eq!(said.code, Some(1), "{said:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn a_list_names_what_there_is() {
+        let (laboratory, record) = with_a_record();
+        let list = laboratory.run(&["list"]);
+        let row = list.out.lines().nth(1).unwrap();
+        assert_starts(row, &record.id);
+        assert_contains(row, "finished");
+        assert_ends(row, "tiny: one");
+        assert_eq!(list.out.lines().count(), 2);
+        assert_eq!(laboratory.run(&["list", "--unfinished"]).out, "");
+        assert_eq!(laboratory.run(&["list", "--name", "other"]).out, "");
+    }
+
+    /// As `plimsoll report | head -1`, whose reader is gone before the writer begins.
+    #[test]
+    fn a_reader_that_goes_away_is_no_failure() {
+        let (laboratory, _) = with_a_record();
+        for arguments in [
+            &["report"][..],
+            &["report", "--json"],
+            &["list"],
+            &["plan", "experiment.yaml"],
+            &["schema"],
+            &["completions", "bash"],
+            &["man"],
+        ] {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let output = laboratory.command(arguments).stdout(writer).output();
+            let Said { code, err, .. } = Said::of(output.unwrap());
+            assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_under_the_output_is_said() {
+        let (laboratory, _) = with_a_record();
+        for arguments in [
+            &["report"][..],
+            &["list"],
+            &["plan", "experiment.yaml"],
+            &["schema"],
+            &["man"],
+        ] {
+            let full = fs::File::options().write(true).open("/dev/full").unwrap();
+            let output = laboratory.command(arguments).stdout(full).output();
+            let Said { code, err, .. } = Said::of(output.unwrap());
+            assert_eq!(code, Some(1), "{arguments:?}: {err}");
+            assert_starts(&err, "plimsoll: ");
+            assert_contains(&err, "No space left on device");
+            assert_eq!(err.lines().count(), 1, "{err}");
+        }
+    }
+
+    /// What scrolls away is said again at the end: the verdict, whether it can be trusted, and where the page is.
+    #[test]
+    fn the_last_lines_are_the_verdict_its_validity_and_the_page() {
+        let laboratory = Laboratory::new();
+        let text = "
+plimsoll: 1
+name: last
+workload: {records: 2, preset: c}
+arms: {one: {engine: simulated, service: constant, service_mean: 5ms}}
+load: {closed: {threads: 1}}
+load_phase: {threads: 1}
+measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
+        let said = laboratory.experiment(text);
+        let again = laboratory.run(&["report"]);
+        for out in [&said.out, &again.out] {
+            let lines: Vec<&str> = out.lines().collect();
+            let [.., trust, page] = lines.as_slice() else {
+                panic!("{out}")
+            };
+            assert!(trust.starts_with("Can you trust this? "), "{out}");
+            assert!(page.starts_with("Page: file:///"), "{out}");
+            assert!(page_of(out).is_file());
+            let begin = out.rfind("\n\n").unwrap();
+            assert_starts(out[begin..].trim_start(), "Workload c: one ");
         }
     }
 }

@@ -174,41 +174,6 @@ fn a_server_that_is_nowhere_stops_the_experiment_before_it_begins() {
     assert!(laboratory.record_so_far().is_none());
 }
 
-#[test]
-fn passwords_reach_neither_store_nor_screen() {
-    let laboratory = open_laboratory();
-    // Nobody listens at port 1, so the run fails, and says so at length.
-    let arm = "uri: 'mongodb://someone:geheim@127.0.0.1:1/?serverSelectionTimeoutMS=100'";
-    let text = experiment("mongod", arm, "1s", 1);
-    laboratory.write("experiment.yaml", &text);
-    let plan = run(&laboratory, &["plan", "experiment.yaml"]);
-    assert_contains(&plan.out, "mongodb://someone:***@127.0.0.1:1/");
-    let wrong = text
-        .replace("mix", "mixx")
-        .replace("preset: a", "preset: mongodb://a:geheim@b");
-    laboratory.write("wrong.yaml", wrong);
-    let wrong = run(&laboratory, &["plan", "wrong.yaml"]);
-    assert_eq!(wrong.code, Some(104), "{wrong:?}");
-    let said = run(&laboratory, &["-vv", "run", "experiment.yaml"]);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    assert!(!failure(&laboratory.record().runs[0]).is_empty());
-    assert!(said.err.contains("run failed: "), "{said:?}");
-    for said in [&plan, &wrong, &said] {
-        assert!(!format!("{said:?}").contains("geheim"), "{said:?}");
-    }
-    let mut files = vec![laboratory.path("data")];
-    while let Some(path) = files.pop() {
-        if path.is_dir() {
-            let entries = fs::read_dir(&path).unwrap();
-            files.extend(entries.map(|entry| entry.unwrap().path()));
-            continue;
-        }
-        let bytes = fs::read(&path).unwrap();
-        let found = bytes.windows(6).any(|window| window == b"geheim");
-        assert!(!found, "{}", path.display());
-    }
-}
-
 /// What an arm says to be measured on a server that runs at this port.
 fn existing(port: u16) -> String {
     format!("uri: 'mongodb://127.0.0.1:{port}/', existing: drop")
@@ -623,5 +588,40 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
         let message = fails(&laboratory, experiment(server, "", "1s", 1));
         assert_contains(&message, "took no connection at mongodb://127.0.0.1:");
         assert_contains(&message, "I hear nothing");
+    }
+
+    #[test]
+    fn passwords_reach_neither_store_nor_screen() {
+        let laboratory = open_laboratory();
+        // Nobody listens at port 1, so the run fails, and says so at length.
+        let arm = "uri: 'mongodb://someone:geheim@127.0.0.1:1/?serverSelectionTimeoutMS=100'";
+        let text = experiment("mongod", arm, "1s", 1);
+        laboratory.write("experiment.yaml", &text);
+        let plan = run(&laboratory, &["plan", "experiment.yaml"]);
+        assert_contains(&plan.out, "mongodb://someone:***@127.0.0.1:1/");
+        let wrong = text
+            .replace("mix", "mixx")
+            .replace("preset: a", "preset: mongodb://a:geheim@b");
+        laboratory.write("wrong.yaml", wrong);
+        let wrong = run(&laboratory, &["plan", "wrong.yaml"]);
+        assert_eq!(wrong.code, Some(104), "{wrong:?}");
+        let said = run(&laboratory, &["-vv", "run", "experiment.yaml"]);
+        assert_ne!(said.code, Some(0), "{said:?}");
+        assert!(!failure(&laboratory.record().runs[0]).is_empty());
+        assert!(said.err.contains("run failed: "), "{said:?}");
+        for said in [&plan, &wrong, &said] {
+            assert!(!format!("{said:?}").contains("geheim"), "{said:?}");
+        }
+        let mut files = vec![laboratory.path("data")];
+        while let Some(path) = files.pop() {
+            if path.is_dir() {
+                let entries = fs::read_dir(&path).unwrap();
+                files.extend(entries.map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            let found = bytes.windows(6).any(|window| window == b"geheim");
+            assert!(!found, "{}", path.display());
+        }
     }
 }

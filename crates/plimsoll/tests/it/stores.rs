@@ -68,83 +68,6 @@ fn nothing_to_report() {
     assert_eq!(laboratory.run(&["list", "--json"]).out, "[]\n");
 }
 
-#[test]
-fn ids_that_are_unknown_or_fit_twice() {
-    let (laboratory, record) = with_a_record();
-    let mut store = Store::open(&laboratory.store()).unwrap();
-    for id in ["abcd0001", "abcd0002"] {
-        let again = ExperimentRecord {
-            id: id.to_owned(),
-            ..record.clone()
-        };
-        assert_eq!(store.import(again).unwrap(), id);
-    }
-    drop(store);
-    let mut said = String::new();
-    for wanted in ["ffffffff-no-such", "abcd"] {
-        said.push_str(&refused(&laboratory, &["report", wanted]));
-    }
-    insta::assert_snapshot!(said);
-    assert_eq!(laboratory.run(&["report", "abcd0001"]).code, Some(0));
-}
-
-#[test]
-fn a_store_of_a_later_version_is_not_touched() {
-    let (laboratory, _) = with_a_record();
-    let mut bytes = fs::read(laboratory.store()).unwrap();
-    // The user version of a SQLite file: four bytes at 60, the greatest first.
-    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
-    fs::write(laboratory.store(), &bytes).unwrap();
-    let mut said = refused(&laboratory, &["run", "experiment.yaml"]);
-    said.push_str(&refused(&laboratory, &["report"]));
-    insta::assert_snapshot!(said);
-    assert_eq!(fs::read(laboratory.store()).unwrap(), bytes);
-}
-
-#[test]
-fn record_files_that_cannot_be_used() {
-    let (laboratory, record) = with_a_record();
-    let text = record.to_json();
-    let version = format!("\"plimsoll_record\":{}", record.plimsoll_record);
-    assert!(text.contains(&version));
-    laboratory.write("good.json", &text);
-    assert_eq!(laboratory.run(&["report", "good.json"]).code, Some(0));
-
-    let newer = text.replace(&version, "\"plimsoll_record\":99");
-    laboratory.write("newer.json", newer);
-    laboratory.write("other.json", "{\"a\": 1}");
-    laboratory.write("binary.json", b"\xff\xfe");
-    let mut said = String::new();
-    for file in ["newer.json", "other.json", "binary.json", "missing.json"] {
-        said.push_str(&refused(&laboratory, &["report", file]));
-    }
-    insta::assert_snapshot!(said);
-    // Where it ends depends on the record.
-    laboratory.write("cut.json", &text[..text.len() / 2]);
-    let cut = refused(&laboratory, &["report", "cut.json"]);
-    let words = "plimsoll: cannot use cut.json: the record is damaged: EOF while parsing";
-    assert_starts(&cut, words);
-}
-
-#[test]
-fn a_store_that_may_only_be_read() {
-    needs!([Need::Root]);
-    let (laboratory, record) = with_a_record();
-    let mounted = Mounted::read_only(&laboratory.path("data/plimsoll"), &laboratory.path("still"));
-    let store = laboratory.path("still/plimsoll.db");
-    let store = store.to_str().unwrap();
-    let run = ["--store", store, "run", "experiment.yaml"];
-    insta::assert_snapshot!(refused(&laboratory, &run));
-    // Reading is possible; the page must go somewhere else.
-    let page = laboratory.path("page.html");
-    let to = ["--page", page.to_str().unwrap()];
-    let report = ["--store", store, "report", &record.id];
-    let report = laboratory.run(&[&report[..], &to].concat());
-    assert_eq!(report.code, Some(0), "{report:?}");
-    assert!(page.exists());
-    drop(mounted);
-}
-
 mod slow {
     use super::*;
 
@@ -191,6 +114,84 @@ measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30}
         for run in before.runs.iter().filter(is_kept) {
             assert!(after.runs.contains(run));
         }
+        drop(mounted);
+    }
+
+    #[test]
+    fn ids_that_are_unknown_or_fit_twice() {
+        let (laboratory, record) = with_a_record();
+        let mut store = Store::open(&laboratory.store()).unwrap();
+        for id in ["abcd0001", "abcd0002"] {
+            let again = ExperimentRecord {
+                id: id.to_owned(),
+                ..record.clone()
+            };
+            assert_eq!(store.import(again).unwrap(), id);
+        }
+        drop(store);
+        let mut said = String::new();
+        for wanted in ["ffffffff-no-such", "abcd"] {
+            said.push_str(&refused(&laboratory, &["report", wanted]));
+        }
+        insta::assert_snapshot!(said);
+        assert_eq!(laboratory.run(&["report", "abcd0001"]).code, Some(0));
+    }
+
+    #[test]
+    fn a_store_of_a_later_version_is_not_touched() {
+        let (laboratory, _) = with_a_record();
+        let mut bytes = fs::read(laboratory.store()).unwrap();
+        // The user version of a SQLite file: four bytes at 60, the greatest first.
+        bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+        fs::write(laboratory.store(), &bytes).unwrap();
+        let mut said = refused(&laboratory, &["run", "experiment.yaml"]);
+        said.push_str(&refused(&laboratory, &["report"]));
+        insta::assert_snapshot!(said);
+        assert_eq!(fs::read(laboratory.store()).unwrap(), bytes);
+    }
+
+    #[test]
+    fn record_files_that_cannot_be_used() {
+        let (laboratory, record) = with_a_record();
+        let text = record.to_json();
+        let version = format!("\"plimsoll_record\":{}", record.plimsoll_record);
+        assert!(text.contains(&version));
+        laboratory.write("good.json", &text);
+        assert_eq!(laboratory.run(&["report", "good.json"]).code, Some(0));
+
+        let newer = text.replace(&version, "\"plimsoll_record\":99");
+        laboratory.write("newer.json", newer);
+        laboratory.write("other.json", "{\"a\": 1}");
+        laboratory.write("binary.json", b"\xff\xfe");
+        let mut said = String::new();
+        for file in ["newer.json", "other.json", "binary.json", "missing.json"] {
+            said.push_str(&refused(&laboratory, &["report", file]));
+        }
+        insta::assert_snapshot!(said);
+        // Where it ends depends on the record.
+        laboratory.write("cut.json", &text[..text.len() / 2]);
+        let cut = refused(&laboratory, &["report", "cut.json"]);
+        let words = "plimsoll: cannot use cut.json: the record is damaged: EOF while parsing";
+        assert_starts(&cut, words);
+    }
+
+    #[test]
+    fn a_store_that_may_only_be_read() {
+        needs!([Need::Root]);
+        let (laboratory, record) = with_a_record();
+        let mounted =
+            Mounted::read_only(&laboratory.path("data/plimsoll"), &laboratory.path("still"));
+        let store = laboratory.path("still/plimsoll.db");
+        let store = store.to_str().unwrap();
+        let run = ["--store", store, "run", "experiment.yaml"];
+        insta::assert_snapshot!(refused(&laboratory, &run));
+        // Reading is possible; the page must go somewhere else.
+        let page = laboratory.path("page.html");
+        let to = ["--page", page.to_str().unwrap()];
+        let report = ["--store", store, "report", &record.id];
+        let report = laboratory.run(&[&report[..], &to].concat());
+        assert_eq!(report.code, Some(0), "{report:?}");
+        assert!(page.exists());
         drop(mounted);
     }
 }

@@ -57,68 +57,6 @@ fn stored(laboratory: &Laboratory) -> usize {
     }
 }
 
-#[test]
-fn a_result_is_sent_once_and_fetched_elsewhere() {
-    let (team, serving) = team(&[]);
-    let url = format!("http://{}", serving.address);
-    let (machine, record) = with_a_record();
-    let first = with_token(&machine, TOKEN, &["push", &url]);
-    assert_eq!(first.code, Some(0), "{first:?}");
-    let page = format!("{url}/experiment/{}", record.id);
-    assert_contains(&first.out, &format!("sent {} (tiny): {page}", record.id));
-    let again = with_token(&machine, TOKEN, &["push", &url, "tiny"]);
-    assert_contains(&again.out, "has already been there");
-    let there = Store::open_read_only(&team.store()).unwrap();
-    assert_eq!(there.load("last").unwrap(), record);
-    assert_eq!(stored(&team), 1);
-    drop(there);
-
-    // On the loopback pages need no token.
-    let other = Laboratory::new();
-    let fetched = other.run(&["pull", &url, "tiny"]);
-    assert_eq!(fetched.code, Some(0), "{fetched:?}");
-    assert_contains(&fetched.out, &format!("fetched {} (tiny)", record.id));
-    assert_eq!(other.record(), record);
-    let listed = other.run(&["list", "--json"]);
-    let from = format!("\"sent_by\": \"{}\"", serving.address);
-    assert_contains(&listed.out, &from);
-    // What was fetched is a result as any other.
-    let report = other.run(&["report", "last"]);
-    assert_eq!(report.code, machine.run(&["report", "last"]).code);
-    assert_contains(&other.run(&["pull", &url]).out, "has already been here");
-    let unknown = other.run(&["pull", &url, "nothing"]);
-    assert_eq!(unknown.code, Some(1));
-    assert_contains(&unknown.err, "has no experiment \"nothing\"");
-    serving.end();
-}
-
-#[test]
-fn who_may_not_send_is_told_so() {
-    let (team, serving) = team(&[]);
-    let url = format!("http://{}", serving.address);
-    let (machine, _) = with_a_record();
-    let without = machine.run(&["push", &url]);
-    assert_eq!(without.code, Some(1), "{without:?}");
-    for token in ["", "0123456789abcdef0124"] {
-        let said = with_token(&machine, token, &["push", &url]);
-        assert_eq!(said.code, Some(1));
-        assert_contains(&said.err, "--accept");
-    }
-    assert_eq!(stored(&team), 0);
-    serving.end();
-    let wrong = machine.run(&["push", "team.example"]);
-    assert_contains(&wrong.err, "no address of a server");
-    let run = [
-        "run",
-        "experiment.yaml",
-        "--push",
-        "http://h/?token=0123456789abcdef",
-    ];
-    let kept = machine.run(&run);
-    assert_eq!(kept.code, Some(2));
-    assert_contains(&kept.err, "PLIMSOLL_PUSH_TOKEN");
-}
-
 /// A file of senders that others can read is no secret.
 #[test]
 fn senders_are_a_secret() {
@@ -133,57 +71,6 @@ fn senders_are_a_secret() {
     let said = team.run(&["serve", "--listen", "0", "--accept", "senders"]);
     assert_contains(&said.err, "line 1 of senders is not two words");
     assert!(!said.err.contains(TOKEN));
-}
-
-/// A server that is killed while a bundle comes keeps all of it or nothing, and the next one takes it.
-#[test]
-fn a_killed_server_leaves_nothing_half_written() {
-    let (team, serving) = team(&[]);
-    let (machine, record) = with_a_record();
-    assert_eq!(
-        machine.run(&["bundle", "--to", "one.plimsoll"]).code,
-        Some(0)
-    );
-    let bytes = fs::read(machine.path("one.plimsoll")).unwrap();
-    let mut stream = TcpStream::connect(serving.address).unwrap();
-    let head = format!(
-        "PUT /bundles/00 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
-        serving.address,
-        bytes.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    // It listens, so it has let us in.
-    let mut answer = [0; 12];
-    stream.read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 100");
-    stream.write_all(&bytes[..bytes.len() / 2]).unwrap();
-    serving.kill();
-    assert_eq!(stored(&team), 0);
-    for entry in fs::read_dir(team.store().parent().unwrap()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(name.starts_with("plimsoll.db"), "{name}");
-    }
-    let next = Serving::start(&team, &["--accept", "senders"]);
-    let url = format!("http://{}", next.address);
-    let sent = with_token(&machine, TOKEN, &["push", &url, &record.id]);
-    assert_eq!(sent.code, Some(0), "{sent:?}");
-    assert_eq!(stored(&team), 1);
-    next.end();
-}
-
-/// Another try would not help.
-#[test]
-fn a_certificate_that_nobody_knows_is_refused_at_once() {
-    let (team, serving) = team(&[]);
-    let proxy = TlsProxy::before(serving.address);
-    let (machine, _) = with_a_record();
-    let said = with_token(&machine, TOKEN, &["push", &proxy.url]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(&said.err, "does not take");
-    assert_contains(&said.err, "certificate");
-    assert!(!said.err.contains("once more"), "{said:?}");
-    assert_eq!(stored(&team), 0);
-    serving.end();
 }
 
 mod slow {
@@ -273,6 +160,119 @@ mod slow {
         assert_contains(&said.out, "sent what was new of");
         assert_eq!(team.record(), machine.record());
         assert_eq!(stored(&team), 1);
+        serving.end();
+    }
+
+    #[test]
+    fn a_result_is_sent_once_and_fetched_elsewhere() {
+        let (team, serving) = team(&[]);
+        let url = format!("http://{}", serving.address);
+        let (machine, record) = with_a_record();
+        let first = with_token(&machine, TOKEN, &["push", &url]);
+        assert_eq!(first.code, Some(0), "{first:?}");
+        let page = format!("{url}/experiment/{}", record.id);
+        assert_contains(&first.out, &format!("sent {} (tiny): {page}", record.id));
+        let again = with_token(&machine, TOKEN, &["push", &url, "tiny"]);
+        assert_contains(&again.out, "has already been there");
+        let there = Store::open_read_only(&team.store()).unwrap();
+        assert_eq!(there.load("last").unwrap(), record);
+        assert_eq!(stored(&team), 1);
+        drop(there);
+
+        // On the loopback pages need no token.
+        let other = Laboratory::new();
+        let fetched = other.run(&["pull", &url, "tiny"]);
+        assert_eq!(fetched.code, Some(0), "{fetched:?}");
+        assert_contains(&fetched.out, &format!("fetched {} (tiny)", record.id));
+        assert_eq!(other.record(), record);
+        let listed = other.run(&["list", "--json"]);
+        let from = format!("\"sent_by\": \"{}\"", serving.address);
+        assert_contains(&listed.out, &from);
+        // What was fetched is a result as any other.
+        let report = other.run(&["report", "last"]);
+        assert_eq!(report.code, machine.run(&["report", "last"]).code);
+        assert_contains(&other.run(&["pull", &url]).out, "has already been here");
+        let unknown = other.run(&["pull", &url, "nothing"]);
+        assert_eq!(unknown.code, Some(1));
+        assert_contains(&unknown.err, "has no experiment \"nothing\"");
+        serving.end();
+    }
+
+    #[test]
+    fn who_may_not_send_is_told_so() {
+        let (team, serving) = team(&[]);
+        let url = format!("http://{}", serving.address);
+        let (machine, _) = with_a_record();
+        let without = machine.run(&["push", &url]);
+        assert_eq!(without.code, Some(1), "{without:?}");
+        for token in ["", "0123456789abcdef0124"] {
+            let said = with_token(&machine, token, &["push", &url]);
+            assert_eq!(said.code, Some(1));
+            assert_contains(&said.err, "--accept");
+        }
+        assert_eq!(stored(&team), 0);
+        serving.end();
+        let wrong = machine.run(&["push", "team.example"]);
+        assert_contains(&wrong.err, "no address of a server");
+        let run = [
+            "run",
+            "experiment.yaml",
+            "--push",
+            "http://h/?token=0123456789abcdef",
+        ];
+        let kept = machine.run(&run);
+        assert_eq!(kept.code, Some(2));
+        assert_contains(&kept.err, "PLIMSOLL_PUSH_TOKEN");
+    }
+
+    /// A server that is killed while a bundle comes keeps all of it or nothing, and the next one takes it.
+    #[test]
+    fn a_killed_server_leaves_nothing_half_written() {
+        let (team, serving) = team(&[]);
+        let (machine, record) = with_a_record();
+        assert_eq!(
+            machine.run(&["bundle", "--to", "one.plimsoll"]).code,
+            Some(0)
+        );
+        let bytes = fs::read(machine.path("one.plimsoll")).unwrap();
+        let mut stream = TcpStream::connect(serving.address).unwrap();
+        let head = format!(
+            "PUT /bundles/00 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
+            serving.address,
+            bytes.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        // It listens, so it has let us in.
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 100");
+        stream.write_all(&bytes[..bytes.len() / 2]).unwrap();
+        serving.kill();
+        assert_eq!(stored(&team), 0);
+        for entry in fs::read_dir(team.store().parent().unwrap()).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(name.starts_with("plimsoll.db"), "{name}");
+        }
+        let next = Serving::start(&team, &["--accept", "senders"]);
+        let url = format!("http://{}", next.address);
+        let sent = with_token(&machine, TOKEN, &["push", &url, &record.id]);
+        assert_eq!(sent.code, Some(0), "{sent:?}");
+        assert_eq!(stored(&team), 1);
+        next.end();
+    }
+
+    /// Another try would not help.
+    #[test]
+    fn a_certificate_that_nobody_knows_is_refused_at_once() {
+        let (team, serving) = team(&[]);
+        let proxy = TlsProxy::before(serving.address);
+        let (machine, _) = with_a_record();
+        let said = with_token(&machine, TOKEN, &["push", &proxy.url]);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(&said.err, "does not take");
+        assert_contains(&said.err, "certificate");
+        assert!(!said.err.contains("once more"), "{said:?}");
+        assert_eq!(stored(&team), 0);
         serving.end();
     }
 }

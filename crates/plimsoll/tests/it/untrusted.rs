@@ -17,75 +17,6 @@ fn mode(path: &Path) -> u32 {
     path.symlink_metadata().unwrap().mode() & 0o777
 }
 
-#[test]
-fn what_is_kept_is_for_its_owner_alone() {
-    let (laboratory, _) = with_a_record();
-    let page = page_of(&laboratory.run(&["report", "last"]).out);
-    let store = laboratory.store();
-    let pages = page.parent().unwrap();
-    let are_private = || {
-        assert_eq!(mode(&store), 0o600);
-        assert_eq!(mode(&page), 0o600);
-        assert_eq!(mode(pages), 0o700);
-    };
-    are_private();
-    // As earlier versions left them.
-    let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-    set(&store, 0o644);
-    set(&page, 0o644);
-    set(pages, 0o755);
-    laboratory.run(&["report", "last"]);
-    are_private();
-    // What the user asks for follows the user's umask, which lets others read.
-    laboratory.run(&["report", "last", "--page", "page.html"]);
-    assert_eq!(mode(&laboratory.path("page.html")) | 0o022, 0o666);
-}
-
-#[test]
-fn pages_are_not_written_through_a_link() {
-    let (laboratory, _) = with_a_record();
-    let pages = laboratory.store().with_file_name("pages");
-    let elsewhere = laboratory.path("elsewhere");
-    fs::create_dir(&elsewhere).unwrap();
-    fs::remove_dir_all(&pages).unwrap();
-    symlink(&elsewhere, &pages).unwrap();
-    let said = laboratory.run(&["report", "last"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains("cannot write the page"), "{}", said.err);
-    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
-
-    // A page that is a link is replaced, and what it leads to stays.
-    fs::remove_file(&pages).unwrap();
-    let page = page_of(&laboratory.run(&["report", "last"]).out);
-    let precious = laboratory.write("elsewhere/precious", "precious");
-    fs::remove_file(&page).unwrap();
-    symlink(&precious, &page).unwrap();
-    assert_eq!(laboratory.run(&["report", "last"]).code, Some(0));
-    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
-    assert!(fs::read_to_string(&page).unwrap().contains("<html"));
-}
-
-/// Only root can be another user's victim here.
-#[test]
-fn root_writes_nothing_beside_the_store_of_another_user() {
-    needs!([Need::Root]);
-    let (laboratory, _) = with_a_record();
-    let folder = laboratory.store().parent().unwrap().to_owned();
-    fs::remove_dir_all(folder.join("pages")).unwrap();
-    chown(&folder, Some(SOMEBODY), None).unwrap();
-    let owner = "data/plimsoll belongs to user 65534: run plimsoll as that user";
-    for arguments in [["report", "last"], ["run", "experiment.yaml"]] {
-        let said = laboratory.run(&arguments);
-        assert_eq!(said.code, Some(1), "{said:?}");
-        assert_contains(&said.err, owner);
-        assert!(!folder.join("pages").exists());
-    }
-    // Reading is harmless.
-    let said = laboratory.run(&["report", "last", "--page", "page.html"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(laboratory.run(&["list"]).code, Some(0));
-}
-
 /// Each of these waited for ever, or took all memory.
 #[test]
 fn no_file_keeps_the_program_waiting() {
@@ -215,47 +146,6 @@ fn with_hostile_strings(record: &serde_json::Value) -> (serde_json::Value, usize
 }
 
 #[test]
-fn no_terminal_obeys_a_record() {
-    let (laboratory, record) = with_a_record();
-    let mut value = serde_json::to_value(&record).unwrap();
-    // A name is the same wherever it stands.
-    for (place, name) in [("/name", "tiny"), ("/plan/name", "tiny")] {
-        assert_eq!(value.pointer(place).unwrap(), name);
-    }
-    value["runs"][0]["warnings"] = serde_json::json!([]);
-    let (mut hostile, count) = with_hostile_strings(&value);
-    assert!(count > 20, "{count} strings");
-    hostile["id"] = "hostile".into();
-    laboratory.write("hostile.json", hostile.to_string());
-    let named = plimsoll_record::ExperimentRecord::from_json(&hostile.to_string()).unwrap();
-    let name = named.name.clone();
-    let mut store = plimsoll_store::Store::open(&laboratory.store()).unwrap();
-    store.import(named).unwrap();
-    drop(store);
-    for arguments in [
-        &["report", "hostile.json", "--page", "page.html"][..],
-        &["compare", "hostile.json"],
-        &["compare", "hostile.json", "last"],
-        &["report", "hostile"],
-        &["list"],
-        &["list", "--json"],
-        &["report", "hostile", "--json"],
-        &["history", &name],
-        &["export", "hostile.json", "--to", "exported"],
-        &["diskmap", "hostile.json", "--to", "map.png"],
-    ] {
-        let (_, said) = coloured(&laboratory, arguments);
-        assert_harmless(&said, &format!("{arguments:?}"));
-    }
-    let (code, json) = coloured(&laboratory, &["list", "--json"]);
-    assert_eq!(code, Some(0));
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let mut names = json.as_array().unwrap().iter().map(|one| &one["name"]);
-    let is_kept = names.any(|one| *one == name.as_str());
-    assert!(is_kept, "JSON keeps every name: {json}");
-}
-
-#[test]
 fn no_terminal_obeys_a_file_a_path_or_a_message() {
     let laboratory = Laboratory::new();
     let folder = format!("f{OBEYED}");
@@ -339,5 +229,120 @@ measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
     ] {
         let (_, said) = coloured(&laboratory, arguments);
         assert_harmless(&said, &format!("{arguments:?}"));
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_for_its_owner_alone() {
+        let (laboratory, _) = with_a_record();
+        let page = page_of(&laboratory.run(&["report", "last"]).out);
+        let store = laboratory.store();
+        let pages = page.parent().unwrap();
+        let are_private = || {
+            assert_eq!(mode(&store), 0o600);
+            assert_eq!(mode(&page), 0o600);
+            assert_eq!(mode(pages), 0o700);
+        };
+        are_private();
+        // As earlier versions left them.
+        let set =
+            |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        set(&store, 0o644);
+        set(&page, 0o644);
+        set(pages, 0o755);
+        laboratory.run(&["report", "last"]);
+        are_private();
+        // What the user asks for follows the user's umask, which lets others read.
+        laboratory.run(&["report", "last", "--page", "page.html"]);
+        assert_eq!(mode(&laboratory.path("page.html")) | 0o022, 0o666);
+    }
+
+    #[test]
+    fn pages_are_not_written_through_a_link() {
+        let (laboratory, _) = with_a_record();
+        let pages = laboratory.store().with_file_name("pages");
+        let elsewhere = laboratory.path("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::remove_dir_all(&pages).unwrap();
+        symlink(&elsewhere, &pages).unwrap();
+        let said = laboratory.run(&["report", "last"]);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.err.contains("cannot write the page"), "{}", said.err);
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+
+        // A page that is a link is replaced, and what it leads to stays.
+        fs::remove_file(&pages).unwrap();
+        let page = page_of(&laboratory.run(&["report", "last"]).out);
+        let precious = laboratory.write("elsewhere/precious", "precious");
+        fs::remove_file(&page).unwrap();
+        symlink(&precious, &page).unwrap();
+        assert_eq!(laboratory.run(&["report", "last"]).code, Some(0));
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        assert!(fs::read_to_string(&page).unwrap().contains("<html"));
+    }
+
+    /// Only root can be another user's victim here.
+    #[test]
+    fn root_writes_nothing_beside_the_store_of_another_user() {
+        needs!([Need::Root]);
+        let (laboratory, _) = with_a_record();
+        let folder = laboratory.store().parent().unwrap().to_owned();
+        fs::remove_dir_all(folder.join("pages")).unwrap();
+        chown(&folder, Some(SOMEBODY), None).unwrap();
+        let owner = "data/plimsoll belongs to user 65534: run plimsoll as that user";
+        for arguments in [["report", "last"], ["run", "experiment.yaml"]] {
+            let said = laboratory.run(&arguments);
+            assert_eq!(said.code, Some(1), "{said:?}");
+            assert_contains(&said.err, owner);
+            assert!(!folder.join("pages").exists());
+        }
+        // Reading is harmless.
+        let said = laboratory.run(&["report", "last", "--page", "page.html"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(laboratory.run(&["list"]).code, Some(0));
+    }
+
+    #[test]
+    fn no_terminal_obeys_a_record() {
+        let (laboratory, record) = with_a_record();
+        let mut value = serde_json::to_value(&record).unwrap();
+        // A name is the same wherever it stands.
+        for (place, name) in [("/name", "tiny"), ("/plan/name", "tiny")] {
+            assert_eq!(value.pointer(place).unwrap(), name);
+        }
+        value["runs"][0]["warnings"] = serde_json::json!([]);
+        let (mut hostile, count) = with_hostile_strings(&value);
+        assert!(count > 20, "{count} strings");
+        hostile["id"] = "hostile".into();
+        laboratory.write("hostile.json", hostile.to_string());
+        let named = plimsoll_record::ExperimentRecord::from_json(&hostile.to_string()).unwrap();
+        let name = named.name.clone();
+        let mut store = plimsoll_store::Store::open(&laboratory.store()).unwrap();
+        store.import(named).unwrap();
+        drop(store);
+        for arguments in [
+            &["report", "hostile.json", "--page", "page.html"][..],
+            &["compare", "hostile.json"],
+            &["compare", "hostile.json", "last"],
+            &["report", "hostile"],
+            &["list"],
+            &["list", "--json"],
+            &["report", "hostile", "--json"],
+            &["history", &name],
+            &["export", "hostile.json", "--to", "exported"],
+            &["diskmap", "hostile.json", "--to", "map.png"],
+        ] {
+            let (_, said) = coloured(&laboratory, arguments);
+            assert_harmless(&said, &format!("{arguments:?}"));
+        }
+        let (code, json) = coloured(&laboratory, &["list", "--json"]);
+        assert_eq!(code, Some(0));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let mut names = json.as_array().unwrap().iter().map(|one| &one["name"]);
+        let is_kept = names.any(|one| *one == name.as_str());
+        assert!(is_kept, "JSON keeps every name: {json}");
     }
 }

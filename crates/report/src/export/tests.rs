@@ -218,49 +218,6 @@ fn controls_have_a_table_where_there_are_any() {
 }
 
 #[test]
-fn what_was_watched_is_in_two_tables_and_what_fio_said_in_files() {
-    let shape = Shape {
-        slices: true,
-        watched: true,
-        ..Shape::two_disks()
-    };
-    let (record, analysis) = sample::experiment(&shape);
-    let slices = table(&written(&record, &analysis, "slices.csv"));
-    assert_eq!(field(&slices, 0, "device.reads"), "5000");
-    assert_eq!(field(&slices, 0, "watching.ns"), "612000");
-    let figures = table(&written(&record, &analysis, "figures.csv"));
-    // 2 arms, 5 loads, 6 blocks, and the load phase.
-    assert_eq!(figures.1.len(), 2 * 5 * 6 + 2 * 6);
-    let result = &analysis.curves[0].points[0].results[0];
-    let stored: f64 = field(&figures, 0, "device_reads_per_second")
-        .parse()
-        .unwrap();
-    assert_eq!(Some(stored), result.figures.device_reads_per_second);
-    assert_eq!(field(&figures, 0, "cause"), "disk latency");
-    assert_eq!(field(&figures, 0, "pressure_io"), "");
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
-    let names: Vec<String> = files(&report)
-        .into_iter()
-        .map(|file| file.name)
-        .filter(|name| name.starts_with("calibration"))
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "calibration-1-random-reads-of-4-KiB--16-jobs.json",
-            "calibration-2-random-reads-of-4-KiB--16-jobs.json",
-            "calibration-3-random-reads-of-4-KiB--1-job.json"
-        ]
-    );
-    let said: serde_json::Value =
-        serde_json::from_str(&written(&record, &analysis, &names[0])).unwrap();
-    assert_eq!(said, record.calibrations[0].results[0].json);
-}
-
-#[test]
 fn record_and_analysis_come_back_from_their_json() {
     let (record, analysis) = small();
     assert!(
@@ -611,4 +568,51 @@ fn markdown_has_what_decides_and_keeps_foreign_words_plain() {
     assert!(text.contains("**Can it be trusted?**"), "{text}");
     assert!(!text.contains("History"));
     insta::assert_snapshot!(text);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn what_was_watched_is_in_two_tables_and_what_fio_said_in_files() {
+        let shape = Shape {
+            slices: true,
+            watched: true,
+            ..Shape::two_disks()
+        };
+        let (record, analysis) = sample::experiment(&shape);
+        let slices = table(&written(&record, &analysis, "slices.csv"));
+        assert_eq!(field(&slices, 0, "device.reads"), "5000");
+        assert_eq!(field(&slices, 0, "watching.ns"), "612000");
+        let figures = table(&written(&record, &analysis, "figures.csv"));
+        // 2 arms, 5 loads, 6 blocks, and the load phase.
+        assert_eq!(figures.1.len(), 2 * 5 * 6 + 2 * 6);
+        let result = &analysis.curves[0].points[0].results[0];
+        let stored: f64 = field(&figures, 0, "device_reads_per_second")
+            .parse()
+            .unwrap();
+        assert_eq!(Some(stored), result.figures.device_reads_per_second);
+        assert_eq!(field(&figures, 0, "cause"), "disk latency");
+        assert_eq!(field(&figures, 0, "pressure_io"), "");
+        let report = Report {
+            record: &record,
+            analysis: &analysis,
+        };
+        let names: Vec<String> = files(&report)
+            .into_iter()
+            .map(|file| file.name)
+            .filter(|name| name.starts_with("calibration"))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "calibration-1-random-reads-of-4-KiB--16-jobs.json",
+                "calibration-2-random-reads-of-4-KiB--16-jobs.json",
+                "calibration-3-random-reads-of-4-KiB--1-job.json"
+            ]
+        );
+        let said: serde_json::Value =
+            serde_json::from_str(&written(&record, &analysis, &names[0])).unwrap();
+        assert_eq!(said, record.calibrations[0].results[0].json);
+    }
 }

@@ -270,45 +270,49 @@ mod tests {
         writer.join().unwrap();
     }
 
-    /// Whose environment is a pipe that nobody writes into, as a process that is stuck in the kernel.
-    #[test]
-    fn a_stuck_process_holds_nobody_up() {
-        let proc = tempfile::tempdir().unwrap();
-        let process = |id: u32, started: u64| {
-            let folder = proc.path().join(id.to_string());
-            fs::create_dir(&folder).unwrap();
-            let nothing = "0 ".repeat(18);
-            fs::write(
-                folder.join("stat"),
-                format!("{id} (a) D {nothing}{started}"),
-            )
-            .unwrap();
-            folder.join("environ")
-        };
-        let stuck: Vec<_> = [(10, 700), (30, 700), (40, 100)]
-            .map(|(id, started)| process(id, started))
-            .into();
-        for environ in &stuck {
-            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-            rustix::fs::mkfifoat(rustix::fs::CWD, environ, mode).unwrap();
-        }
-        for id in [5, 20, 50] {
-            fs::write(process(id, 700), format!("A=b\0{MARK_VARIABLE}=mine\0")).unwrap();
-        }
-        let found = || {
-            let mut found = marked_in(proc.path(), "mine", 500);
-            found.sort_unstable();
-            found
-                .into_iter()
-                .map(|(process, _)| process)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(found(), [5, 20, 50]);
-        // Those that were stuck are not asked again.
-        assert_eq!(found(), [5, 20, 50]);
-        // What waits for them may go. Nobody waits for the one that is too old.
-        for environ in &stuck[..2] {
-            drop(fs::File::options().write(true).open(environ).unwrap());
+    mod slow {
+        use super::*;
+
+        /// Whose environment is a pipe that nobody writes into, as a process that is stuck in the kernel.
+        #[test]
+        fn a_stuck_process_holds_nobody_up() {
+            let proc = tempfile::tempdir().unwrap();
+            let process = |id: u32, started: u64| {
+                let folder = proc.path().join(id.to_string());
+                fs::create_dir(&folder).unwrap();
+                let nothing = "0 ".repeat(18);
+                fs::write(
+                    folder.join("stat"),
+                    format!("{id} (a) D {nothing}{started}"),
+                )
+                .unwrap();
+                folder.join("environ")
+            };
+            let stuck: Vec<_> = [(10, 700), (30, 700), (40, 100)]
+                .map(|(id, started)| process(id, started))
+                .into();
+            for environ in &stuck {
+                let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+                rustix::fs::mkfifoat(rustix::fs::CWD, environ, mode).unwrap();
+            }
+            for id in [5, 20, 50] {
+                fs::write(process(id, 700), format!("A=b\0{MARK_VARIABLE}=mine\0")).unwrap();
+            }
+            let found = || {
+                let mut found = marked_in(proc.path(), "mine", 500);
+                found.sort_unstable();
+                found
+                    .into_iter()
+                    .map(|(process, _)| process)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(found(), [5, 20, 50]);
+            // Those that were stuck are not asked again.
+            assert_eq!(found(), [5, 20, 50]);
+            // What waits for them may go. Nobody waits for the one that is too old.
+            for environ in &stuck[..2] {
+                drop(fs::File::options().write(true).open(environ).unwrap());
+            }
         }
     }
 }

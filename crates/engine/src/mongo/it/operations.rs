@@ -194,29 +194,6 @@ fn a_record_that_is_too_large_is_refused_before_it_is_sent() {
     });
 }
 
-/// Three records of 15 MB make 45 MB; the fourth would go beyond the 48 MB of a message.
-#[test]
-fn a_batch_is_sent_before_it_becomes_too_long_for_a_message() {
-    // FerretDB's own database takes minutes for this.
-    each_of(&[Kind::Mongod], None, |server| {
-        let mut data = DataSpec::with_records(5);
-        data.field_count = 1;
-        data.field_length = FieldLength::Constant(15 << 20);
-        let mut options = server.options(&data);
-        options.batch = 100;
-        let mut client = LeanClient::connect(&options).unwrap();
-        let mut loader = loader(&data);
-        let mut inserted = Vec::new();
-        while let Some(Ask::Insert { key, fields, .. }) = loader.next() {
-            inserted.push(client.insert(key, fields).unwrap());
-        }
-        use Inserted::{Batched, Stored};
-        assert_eq!(inserted, [Batched, Batched, Batched, Stored, Batched]);
-        client.flush().unwrap().unwrap();
-        assert_eq!(count(&mut client), 5);
-    });
-}
-
 #[test]
 fn unacknowledged_changes_are_made() {
     // FerretDB 1.24 answers all the same.
@@ -304,4 +281,31 @@ fn first_batch(client: &mut LeanClient, find: &bson::Document) -> Vec<bson::Docu
     batch
         .map(|one| one.as_document().unwrap().clone())
         .collect()
+}
+
+mod slow {
+    use super::*;
+
+    /// Three records of 15 MB make 45 MB; the fourth would go beyond the 48 MB of a message.
+    #[test]
+    fn a_batch_is_sent_before_it_becomes_too_long_for_a_message() {
+        // FerretDB's own database takes minutes for this.
+        each_of(&[Kind::Mongod], None, |server| {
+            let mut data = DataSpec::with_records(5);
+            data.field_count = 1;
+            data.field_length = FieldLength::Constant(15 << 20);
+            let mut options = server.options(&data);
+            options.batch = 100;
+            let mut client = LeanClient::connect(&options).unwrap();
+            let mut loader = loader(&data);
+            let mut inserted = Vec::new();
+            while let Some(Ask::Insert { key, fields, .. }) = loader.next() {
+                inserted.push(client.insert(key, fields).unwrap());
+            }
+            use Inserted::{Batched, Stored};
+            assert_eq!(inserted, [Batched, Batched, Batched, Stored, Batched]);
+            client.flush().unwrap().unwrap();
+            assert_eq!(count(&mut client), 5);
+        });
+    }
 }

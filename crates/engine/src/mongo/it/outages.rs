@@ -12,27 +12,6 @@ fn read(client: &mut LeanClient) -> Result<bool, LeanError> {
 }
 
 #[test]
-fn a_server_that_is_killed_and_comes_back_is_used_again() {
-    each(|server| {
-        let data = small_data(10);
-        let mut client = server.connect(&data);
-        load(&mut client, &data);
-        server.kill();
-        let mut kind = || {
-            let error = read(&mut client).unwrap_err();
-            assert_contains(&error, "127.0.0.1");
-            error.kind()
-        };
-        assert_eq!(kind(), LeanErrorKind::Disconnected);
-        assert_eq!(kind(), LeanErrorKind::Connect);
-        assert_eq!(kind(), LeanErrorKind::Connect);
-        server.start_again();
-        // What the server had acknowledged may be lost with it: nobody asked for the journal.
-        read(&mut client).unwrap();
-    });
-}
-
-#[test]
 fn a_server_that_does_not_answer_is_given_up_in_time() {
     each(|server| {
         let data = small_data(10);
@@ -63,4 +42,29 @@ fn a_server_that_does_not_answer_is_given_up_in_time() {
             }
         }
     });
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_killed_and_comes_back_is_used_again() {
+        each(|server| {
+            let data = small_data(10);
+            let mut client = server.connect(&data);
+            load(&mut client, &data);
+            server.kill();
+            let mut kind = || {
+                let error = read(&mut client).unwrap_err();
+                assert_contains(&error, "127.0.0.1");
+                error.kind()
+            };
+            assert_eq!(kind(), LeanErrorKind::Disconnected);
+            assert_eq!(kind(), LeanErrorKind::Connect);
+            assert_eq!(kind(), LeanErrorKind::Connect);
+            server.start_again();
+            // What the server had acknowledged may be lost with it: nobody asked for the journal.
+            read(&mut client).unwrap();
+        });
+    }
 }

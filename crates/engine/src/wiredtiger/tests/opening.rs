@@ -51,25 +51,6 @@ fn crashed(directory: &Path) -> tempfile::TempDir {
 }
 
 #[test]
-fn what_the_journal_holds_survives_a_crash() {
-    for journal in [true, false] {
-        let data = verifiable(40);
-        let mut settings = vec![("journal", SettingValue::Flag(journal))];
-        if journal {
-            // Whoever waits for the disk has waited for the file as well.
-            settings.push(("durable", SettingValue::Flag(true)));
-        }
-        let database = Loaded::with(&data, &settings);
-        let copy = crashed(database.directory.path());
-        let recovered = open(copy.path(), &data, &settings).unwrap();
-        let expected = if journal { 40 } else { 0 };
-        assert_eq!(recovered.count().unwrap(), Some(expected));
-        recovered.close().unwrap();
-        database.close();
-    }
-}
-
-#[test]
 fn each_durable_change_has_waited_for_the_disk() {
     for durable in [true, false] {
         let directory = tempfile::tempdir().unwrap();
@@ -221,5 +202,28 @@ fn wiredtiger_explains_what_it_refuses() {
         assert_starts(&said, &failed);
         assert_contains(&said, why);
         assert!(!said.contains("[ERROR]"), "{said}");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn what_the_journal_holds_survives_a_crash() {
+        for journal in [true, false] {
+            let data = verifiable(40);
+            let mut settings = vec![("journal", SettingValue::Flag(journal))];
+            if journal {
+                // Whoever waits for the disk has waited for the file as well.
+                settings.push(("durable", SettingValue::Flag(true)));
+            }
+            let database = Loaded::with(&data, &settings);
+            let copy = crashed(database.directory.path());
+            let recovered = open(copy.path(), &data, &settings).unwrap();
+            let expected = if journal { 40 } else { 0 };
+            assert_eq!(recovered.count().unwrap(), Some(expected));
+            recovered.close().unwrap();
+            database.close();
+        }
     }
 }

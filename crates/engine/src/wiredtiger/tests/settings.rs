@@ -105,27 +105,6 @@ fn every_setting_has_an_effect() {
 }
 
 #[test]
-fn wiredtiger_takes_every_setting() {
-    let mut some = changed();
-    // Not every filesystem has direct I/O.
-    some.retain(|(name, _)| *name != "journal" && *name != "direct_io");
-    let uncompressed = ["journal_compressor", "block_compressor", "index_compressor"];
-    let mut others = uncompressed.map(|name| (name, text("none"))).to_vec();
-    others.push(("journal", SettingValue::Flag(false)));
-    others.push(("checksum", text("uncompressed")));
-    for settings in [some, others] {
-        let mut database = Loaded::with(&verifiable(50), &settings);
-        let mut generator = updates(&database.key_space, false);
-        let change = changes(&mut generator);
-        assert_ok(database.session.update(&database.keys[0], change));
-        drop(database.session);
-        database.engine.settle().unwrap();
-        assert_eq!(database.engine.count().unwrap(), Some(50));
-        database.engine.close().unwrap();
-    }
-}
-
-#[test]
 fn updates_can_be_whole() {
     let mut database = Loaded::with(&verifiable(5), &[("update_by", text("whole"))]);
     let mut generator = updates(&database.key_space, false);
@@ -199,64 +178,6 @@ fn statistics_follow_what_is_done() {
     assert_eq!(told, of_engines.collect());
 }
 
-/// A cache of a fraction of the data: what is read is read from files, one block for one page, and pages make room for each other.
-#[test]
-fn pages_that_are_not_in_the_cache_are_read_as_blocks() {
-    let data = verifiable(6_000);
-    let settings = [("after_load", text("reopen"))];
-    let small = [
-        settings[0].clone(),
-        ("cache_size", SettingValue::Bytes(2 << 20)),
-    ];
-    let Loaded {
-        engine,
-        session,
-        keys,
-        directory,
-        ..
-    } = Loaded::with(&data, &settings);
-    drop(session);
-    engine.settle().unwrap();
-    engine.close().unwrap();
-
-    let passes = |settings: &[(&str, SettingValue)]| {
-        let engine = open(directory.path(), &data, settings).unwrap();
-        let mut session = engine.session().unwrap();
-        let mut pass = || {
-            let figures = [
-                figures::ENGINE_PAGES_READ,
-                figures::ENGINE_BLOCK_READS,
-                figures::ENGINE_BLOCK_READ_BYTES,
-                figures::ENGINE_EVICTIONS,
-            ];
-            let before = figures.map(|name| statistic(&*engine, name));
-            // Far apart, so that each read needs another page.
-            for key in keys.iter().step_by(97).cycle().take(500) {
-                assert_ok(session.read(key, FieldChoice::All, None));
-            }
-            let mut after = figures.map(|name| statistic(&*engine, name));
-            for (after, before) in after.iter_mut().zip(before) {
-                *after -= before;
-            }
-            after
-        };
-        let both = [pass(), pass()];
-        drop(session);
-        engine.close().unwrap();
-        both
-    };
-    for [pages, blocks, bytes, evictions] in passes(&small) {
-        assert!(pages >= 100.0, "{pages} pages");
-        let found = format!("{pages} pages, {blocks} blocks, {bytes} bytes");
-        assert!((blocks - pages).abs() <= 0.05 * pages, "{found}");
-        assert!(bytes >= 4_096.0 * blocks, "{found}");
-        assert!(evictions > 0.0);
-    }
-    let [first, second] = passes(&settings);
-    assert!(first[1] >= 50.0, "{first:?}");
-    assert!(second[1] <= 5.0, "all is in the cache: {second:?}");
-}
-
 #[test]
 fn data_are_the_files_of_collection_and_index() {
     let settings = [("after_load", text("checkpoint"))];
@@ -281,4 +202,87 @@ fn without_statistics_there_are_none() {
     engine.statistics(&mut all);
     assert!(all.is_empty());
     engine.close().unwrap();
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn wiredtiger_takes_every_setting() {
+        let mut some = changed();
+        // Not every filesystem has direct I/O.
+        some.retain(|(name, _)| *name != "journal" && *name != "direct_io");
+        let uncompressed = ["journal_compressor", "block_compressor", "index_compressor"];
+        let mut others = uncompressed.map(|name| (name, text("none"))).to_vec();
+        others.push(("journal", SettingValue::Flag(false)));
+        others.push(("checksum", text("uncompressed")));
+        for settings in [some, others] {
+            let mut database = Loaded::with(&verifiable(50), &settings);
+            let mut generator = updates(&database.key_space, false);
+            let change = changes(&mut generator);
+            assert_ok(database.session.update(&database.keys[0], change));
+            drop(database.session);
+            database.engine.settle().unwrap();
+            assert_eq!(database.engine.count().unwrap(), Some(50));
+            database.engine.close().unwrap();
+        }
+    }
+
+    /// A cache of a fraction of the data: what is read is read from files, one block for one page, and pages make room for each other.
+    #[test]
+    fn pages_that_are_not_in_the_cache_are_read_as_blocks() {
+        let data = verifiable(6_000);
+        let settings = [("after_load", text("reopen"))];
+        let small = [
+            settings[0].clone(),
+            ("cache_size", SettingValue::Bytes(2 << 20)),
+        ];
+        let Loaded {
+            engine,
+            session,
+            keys,
+            directory,
+            ..
+        } = Loaded::with(&data, &settings);
+        drop(session);
+        engine.settle().unwrap();
+        engine.close().unwrap();
+
+        let passes = |settings: &[(&str, SettingValue)]| {
+            let engine = open(directory.path(), &data, settings).unwrap();
+            let mut session = engine.session().unwrap();
+            let mut pass = || {
+                let figures = [
+                    figures::ENGINE_PAGES_READ,
+                    figures::ENGINE_BLOCK_READS,
+                    figures::ENGINE_BLOCK_READ_BYTES,
+                    figures::ENGINE_EVICTIONS,
+                ];
+                let before = figures.map(|name| statistic(&*engine, name));
+                // Far apart, so that each read needs another page.
+                for key in keys.iter().step_by(97).cycle().take(500) {
+                    assert_ok(session.read(key, FieldChoice::All, None));
+                }
+                let mut after = figures.map(|name| statistic(&*engine, name));
+                for (after, before) in after.iter_mut().zip(before) {
+                    *after -= before;
+                }
+                after
+            };
+            let both = [pass(), pass()];
+            drop(session);
+            engine.close().unwrap();
+            both
+        };
+        for [pages, blocks, bytes, evictions] in passes(&small) {
+            assert!(pages >= 100.0, "{pages} pages");
+            let found = format!("{pages} pages, {blocks} blocks, {bytes} bytes");
+            assert!((blocks - pages).abs() <= 0.05 * pages, "{found}");
+            assert!(bytes >= 4_096.0 * blocks, "{found}");
+            assert!(evictions > 0.0);
+        }
+        let [first, second] = passes(&settings);
+        assert!(first[1] >= 50.0, "{first:?}");
+        assert!(second[1] <= 5.0, "all is in the cache: {second:?}");
+    }
 }
