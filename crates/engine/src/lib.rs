@@ -75,7 +75,7 @@
 mod error;
 #[cfg(test)]
 mod it;
-#[cfg(feature = "mongodb")]
+#[cfg(feature = "lean-client")]
 pub mod mongo;
 mod mongodb;
 #[cfg(test)]

@@ -18,9 +18,9 @@
 //! Nothing here opens a file: text comes in as bytes, and whoever calls reads the files that properties name.
 
 mod core;
-mod properties;
+mod file;
 mod typed;
 
 pub use core::{CORE_PROPERTIES, Core};
-pub use properties::Properties;
+pub use file::Properties;
 pub use typed::{Fault, PropertyError};
