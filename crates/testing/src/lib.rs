@@ -20,12 +20,11 @@ pub const SKIPPED: &str = "PLIMSOLL_SKIPPED";
 /// The variable with a folder of database servers that are not on PATH.
 pub const SERVERS: &str = "PLIMSOLL_SERVERS";
 
-/// The variable that `./x test --all` sets, for tests that then try more of the same.
+/// The variable that `./x test --all` sets, so that tests also try a second database server.
 pub const EVERYTHING: &str = "PLIMSOLL_EVERYTHING";
 
-/// Whether more of the same is to be tried, such as a second database server.
-#[must_use]
-pub fn is_everything() -> bool {
+/// Whether `./x test --all` runs this test.
+pub(crate) fn is_everything() -> bool {
     std::env::var_os(EVERYTHING).is_some()
 }
 
@@ -196,8 +195,8 @@ pub fn server(name: &str) -> Option<PathBuf> {
     find(name, std::env::var_os(SERVERS).map(PathBuf::from))
 }
 
-/// An ignored test of this program as a program of its own: what to call, and with which arguments. Its answers go to descriptor 3, which is
-/// the standard output of who calls it, because the test harness writes to its own.
+/// Path and arguments that start an ignored test of this program as a process of its own. The test answers on descriptor 3, the caller's
+/// standard output, because the harness prints to the standard output of the test.
 ///
 /// # Panics
 /// Where this program has no path.

@@ -29,7 +29,8 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Mongod, Self::FerretDb];
 
-    fn program_name(self) -> &'static str {
+    /// The file name of its program, which is also the name of its preset.
+    pub fn program_name(self) -> &'static str {
         match self {
             Self::Mongod => "mongod",
             Self::FerretDb => "ferretdb",

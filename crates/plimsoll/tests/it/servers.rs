@@ -12,7 +12,7 @@ use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
 use plimsoll_telemetry::Host;
 use plimsoll_testing::servers::{Kind, Server, free_port};
-use plimsoll_testing::{Need, assert_contains, has, is_everything, needs, this_test};
+use plimsoll_testing::{Need, assert_contains, needs};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
@@ -24,18 +24,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Servers that speak MongoDB's protocol, by the names of their presets.
-const SERVERS: [&str; 2] = ["ferretdb", "mongod"];
-
-/// Each server with a laboratory of its own; a test is left out with those that are not here. FerretDB is for runs of every test.
+/// Each server of this tier with a laboratory of its own.
 fn servers_here() -> impl Iterator<Item = (&'static str, Laboratory)> {
-    let test = this_test();
-    let here = move |server: &&str| {
-        (*server == "mongod" || is_everything())
-            && has(&format!("{test} with {server}"), &[Need::Server(server)])
-    };
-    let servers = SERVERS.into_iter().filter(here);
-    servers.map(|server| (server, open_laboratory()))
+    let kinds = Kind::there().into_iter();
+    kinds.map(|kind| (kind.program_name(), open_laboratory()))
 }
 
 /// A laboratory that the user of servers can reach.
