@@ -19,7 +19,13 @@ fn commit() -> String {
     let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
         return "unknown".into();
     };
-    match git(&["status", "--porcelain", "--untracked-files=no"]) {
+    // Without the option, git may write the index, on which this script depends.
+    match git(&[
+        "--no-optional-locks",
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+    ]) {
         Some(changes) if !changes.is_empty() => format!("{commit}-dirty"),
         _ => commit,
     }

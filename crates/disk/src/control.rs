@@ -43,9 +43,6 @@ pub struct Control {
 
 impl Control {
     /// Connects to the socket of a daemon.
-    ///
-    /// # Errors
-    /// [`DiskError::Died`] when nobody is there.
     pub fn connect(socket: &Path) -> Result<Self, DiskError> {
         let connected = UnixStream::connect(socket).and_then(|stream| {
             stream.set_read_timeout(Some(PATIENCE))?;
@@ -64,25 +61,16 @@ impl Control {
 
     /// Puts the limits of the disk in force, or takes them away: what was held is answered at once then. Queues begin empty; burst credits are what
     /// they were.
-    ///
-    /// # Errors
-    /// [`DiskError::Died`].
     pub fn shape(&mut self, shaped: bool) -> Result<(), DiskError> {
         self.done(&Command::Shape(shaped))
     }
 
     /// Gives the disk other limits; its capacity and backing stay.
-    ///
-    /// # Errors
-    /// [`DiskError::Refused`] for another capacity or backing, [`DiskError::Died`].
     pub fn respec(&mut self, spec: &DiskSpec) -> Result<(), DiskError> {
         self.done(&Command::Respec(Box::new(spec.clone())))
     }
 
     /// Writes a mark into the trace, if there is one.
-    ///
-    /// # Errors
-    /// [`DiskError::Died`].
     pub fn mark(&mut self, label: &str) -> Result<(), DiskError> {
         self.done(&Command::Mark(label.to_owned()))
     }
@@ -98,9 +86,6 @@ impl Control {
     }
 
     /// What the disk did since it was made.
-    ///
-    /// # Errors
-    /// [`DiskError::Died`].
     pub fn counters(&mut self) -> Result<Counters, DiskError> {
         match self.ask(&Command::Counters)? {
             Reply::Counters(counters) => Ok(*counters),

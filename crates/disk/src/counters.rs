@@ -14,9 +14,7 @@ pub struct Counters {
     pub flushes: u64,
     /// Discards that were answered.
     pub discards: u64,
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
     /// Latencies of all reads, summed.
     pub read_ns: u64,

@@ -23,7 +23,6 @@ const LOOK: Duration = Duration::from_millis(5);
 pub struct DaemonProgram {
     /// The program.
     pub path: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
@@ -38,9 +37,6 @@ pub struct Daemon {
 
 impl Daemon {
     /// Starts a daemon and waits until its disk is there.
-    ///
-    /// # Errors
-    /// When the program cannot be started, or what it says why it cannot begin.
     pub fn start(program: &DaemonProgram, order: &DaemonOrder) -> Result<Self, DiskError> {
         // A group of its own: what is typed at the terminal is for the runner.
         let mut command = Command::new(&program.path);
@@ -98,13 +94,11 @@ impl Daemon {
     }
 
     /// Its process id.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// The file that is the disk.
-    #[must_use]
     pub fn image(&self) -> PathBuf {
         self.mount_point.join(IMAGE)
     }
@@ -115,9 +109,6 @@ impl Daemon {
     }
 
     /// Ends the daemon: by asking first, then by SIGKILL. Whatever still waits for the disk gets an I/O error, and the mount is gone.
-    ///
-    /// # Errors
-    /// When the disk is still mounted after that.
     pub fn stop(mut self) -> Result<(), DiskError> {
         self.end()
     }

@@ -13,27 +13,17 @@ pub enum DiskError {
     Order(String),
     /// There is no FUSE here, or not for this user.
     #[error("/dev/fuse cannot be opened: {source}; {}", advice(source))]
-    NoFuse {
-        /// Why.
-        source: io::Error,
-    },
+    NoFuse { source: io::Error },
     /// The kernel or the user cannot mount.
     #[error("the emulated disk cannot be mounted at {}: {source}; {}", path.display(), advice(source))]
-    Mount {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Mount { path: PathBuf, source: io::Error },
     /// The blocks have no place.
     #[error("the blocks of the emulated disk cannot be kept in {place}: {source}")]
     Backing {
         /// Memory, or the file.
         place: String,
-        /// Why.
         source: io::Error,
     },
-    /// The trace.
     #[error("the trace of the emulated disk cannot be written: {0}")]
     Trace(#[from] plimsoll_trace::TraceError),
     /// A socket, thread or process.
@@ -41,7 +31,6 @@ pub enum DiskError {
     Io {
         /// What it cannot do.
         what: String,
-        /// Why.
         source: io::Error,
     },
     /// The daemon said so.

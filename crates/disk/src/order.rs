@@ -7,7 +7,6 @@ use std::path::PathBuf;
 /// What a daemon is told when it is started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DaemonOrder {
-    /// The disk.
     pub spec: DiskSpec,
     /// An existing, empty directory; the disk will be the file `disk.img` in it.
     pub mount_point: PathBuf,

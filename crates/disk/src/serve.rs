@@ -30,9 +30,6 @@ const STUCK_LOOKS: u32 = 60;
 
 /// Serves an emulated disk. The order is the first line of `input`; `output` gets one line when the disk is there, or cannot be. It never
 /// returns once the disk is there: the process ends, with the disk, when `input` does or on SIGTERM.
-///
-/// # Errors
-/// When the order cannot be read or the disk cannot be made. `output` has been told.
 pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), DiskError> {
     let mut input = BufReader::new(input);
     let begun = read_order(&mut input).and_then(|order| begin(&order).map(|disk| (order, disk)));

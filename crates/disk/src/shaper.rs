@@ -106,7 +106,6 @@ impl Direction {
 impl Shaper {
     /// A disk that is idle, its bucket of burst credits as full as it is at the beginning. Latencies that are drawn depend on the seed
     /// alone.
-    #[must_use]
     pub fn new(spec: &DiskSpec, seed: u64) -> Self {
         let burst = spec.burst.as_ref();
         Self {
@@ -194,7 +193,6 @@ impl Shaper {
     }
 
     /// Burst credits at that time; `None` for a disk without.
-    #[must_use]
     pub fn credits(&self, now_ns: u64) -> Option<f64> {
         self.bucket
             .as_ref()

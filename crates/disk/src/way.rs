@@ -40,9 +40,6 @@ type Ways = Vec<(u64, u64)>;
 impl Way {
     /// Measures the way to a disk that nobody uses yet, through the device over it, and has its daemon allow for it from now on. A disk
     /// without latencies has none to be corrected. What is stored on the disk stays, and nothing of this is counted or traced.
-    ///
-    /// # Errors
-    /// When the device cannot be read or written, or the daemon does not answer.
     pub fn measure(device: &Path, spec: &DiskSpec, control: &mut Control) -> Result<(), DiskError> {
         let laws = [&spec.read_latency, &spec.write_latency, &spec.flush_latency];
         let longest_ns = laws.into_iter().map(longest_ns).max().unwrap_or(0);

@@ -18,38 +18,24 @@ pub enum EngineError {
     #[error(
         "this program was built without the engine `{name}`: build it with `./x build`, or with `--features {name}`"
     )]
-    NotBuilt {
-        /// Which.
-        name: String,
-    },
+    NotBuilt { name: String },
     /// The engine keeps data and was given no directory.
     #[error("the engine `{name}` keeps data and needs a data directory")]
-    NoDirectory {
-        /// Which.
-        name: String,
-    },
+    NoDirectory { name: String },
     /// The engine is a client of a server and was given none.
     #[error("the engine `{name}` needs a server: name one by `uri`, or have one started")]
-    NoServer {
-        /// Which.
-        name: String,
-    },
+    NoServer { name: String },
     /// A value of a setting that the engine itself refuses.
     #[error("`{setting}: {value}` does not suit the engine `{engine}`: {reason}")]
     Setting {
-        /// Which engine.
         engine: String,
-        /// Which setting.
         setting: String,
-        /// Its value.
         value: String,
-        /// Why.
         reason: String,
     },
     /// A call into the engine failed.
     #[error("{engine}: {call} failed: {message}")]
     Call {
-        /// Which engine.
         engine: String,
         /// Which call, with its object.
         call: String,
@@ -59,9 +45,7 @@ pub enum EngineError {
     /// A file or folder of the engine.
     #[error("cannot use {path}: {source}", path = path.display())]
     Path {
-        /// Which.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
 }

@@ -46,9 +46,6 @@ impl Registration {
     }
 
     /// Opens it with its settings, completed by the defaults.
-    ///
-    /// # Errors
-    /// When a setting does not suit it, or when it cannot be opened where it should.
     pub fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
         let settings = completed(&self.kind, opening.settings)?;
         (self.open)(&Opening {
@@ -77,13 +74,10 @@ static KINDS: [EngineKind; ENGINES.len()] = {
 };
 
 /// Every engine that an arm can name, also those that were left out of this build.
-#[must_use]
 pub fn kinds() -> &'static [EngineKind] {
     &KINDS
 }
 
-/// The engine of this name.
-#[must_use]
 pub fn kind(name: &str) -> Option<&'static EngineKind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
@@ -107,7 +101,6 @@ pub struct Opening<'a> {
 
 impl<'a> Opening<'a> {
     /// Of an engine without directory and server, with the system's allocator and the seed 1.
-    #[must_use]
     pub fn new(settings: &'a Settings, data: &'a DataSpec) -> Self {
         Self {
             settings,
@@ -142,9 +135,6 @@ impl<'a> Opening<'a> {
 /// engine.close()?;
 /// # Ok::<(), plimsoll_engine::EngineError>(())
 /// ```
-///
-/// # Errors
-/// When there is no such engine in this build, when a setting does not suit it, or when it cannot be opened where it should.
 pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
     let Some(engine) = registered(name) else {
         let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
@@ -158,9 +148,6 @@ pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, Engine
 
 /// What a server of this engine wrote about itself into its data directory, in the order of time. It must have ended. Engines that write
 /// nothing have nothing.
-///
-/// # Errors
-/// When the directory or a file in it cannot be read.
 pub fn own_metrics(name: &str, data_directory: &Path) -> io::Result<Vec<MetricsSample>> {
     registered(name).map_or_else(
         || Ok(Vec::new()),

@@ -20,7 +20,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// A failure with the engine's words.
-    #[must_use]
     pub fn error(message: impl Into<String>) -> Self {
         Self::Error(message.into().into_boxed_str())
     }
@@ -101,30 +100,18 @@ pub trait Engine: Send + Sync {
     fn description(&self) -> EngineDescription;
 
     /// A new session. Called once for each thread before a point begins.
-    ///
-    /// # Errors
-    /// When the database gives no more sessions.
     fn session(&self) -> Result<Box<dyn Session>, EngineError>;
 
     /// Counts the records by looking at them, not by remembering what was inserted. `None` where the engine stores nothing.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     fn count(&self) -> Result<Option<u64>, EngineError>;
 
     /// Called once after the load and before the first point: brings the database into the state in which every run begins.
     /// [`Engine::description`] says which state that is.
-    ///
-    /// # Errors
-    /// When the database fails.
     fn settle(&self) -> Result<(), EngineError> {
         Ok(())
     }
 
     /// Writes everything that has changed to the data files, and returns when it is there; `false` where there is nothing of the kind, or the user may not ask for it.
-    ///
-    /// # Errors
-    /// When the database fails.
     fn checkpoint(&self) -> Result<bool, EngineError> {
         Ok(false)
     }
@@ -133,9 +120,6 @@ pub trait Engine: Send + Sync {
     fn point_begins(&self) {}
 
     /// Bytes that data and indexes take on the disk, without the journal. Exact only after [`Engine::settle`].
-    ///
-    /// # Errors
-    /// When the database cannot be asked.
     fn data_bytes(&self) -> Result<Option<u64>, EngineError> {
         Ok(None)
     }
@@ -149,8 +133,5 @@ pub trait Engine: Send + Sync {
     }
 
     /// Closes the database and waits until everything is on disk. All sessions are gone by then.
-    ///
-    /// # Errors
-    /// When the database fails to write what it holds.
     fn close(self: Box<Self>) -> Result<(), EngineError>;
 }

@@ -57,7 +57,6 @@ pub struct Surroundings<'a> {
 /// Resources of a machine that an experiment can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Memory in bytes.
     pub memory_bytes: u64,
     /// Processors, numbered from 0.
     pub cores: u32,
@@ -74,19 +73,15 @@ impl Limits {
 /// Values from the command line. Each wins over the file and is recorded with its flag.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// `--blocks`.
     pub blocks: Option<u32>,
     /// `--duration`, nanoseconds.
     pub duration_ns: Option<u64>,
     /// `--warm-up`, nanoseconds.
     pub warm_up_ns: Option<u64>,
-    /// `--operations`.
     pub operations: Option<u64>,
-    /// `--seed`.
     pub seed: Option<u64>,
     /// `--control`, each a share.
     pub controls: Vec<f64>,
-    /// `--duet`.
     pub duet: bool,
     /// `--directory`, for every arm.
     pub directory: Option<PathBuf>,
@@ -112,9 +107,6 @@ pub struct Scouted {
 }
 
 /// Reads a text file of at most 1 MiB: what [`Surroundings::read_file`] should be outside of tests.
-///
-/// # Errors
-/// As [`plimsoll_record::files::read_text`].
 pub fn read_text_file(path: &Path) -> io::Result<String> {
     plimsoll_record::files::read_text(path, MOST_BYTES as u64)
 }
@@ -122,9 +114,6 @@ pub fn read_text_file(path: &Path) -> io::Result<String> {
 /// Checks the text of an experiment file and makes the plan of it.
 ///
 /// `file_name` is for messages. See the [crate documentation](crate) for an example.
-///
-/// # Errors
-/// Everything that is wrong with the file, at once.
 pub fn check(
     text: &str,
     file_name: &str,

@@ -46,34 +46,19 @@ pub enum Mistake {
     },
     /// A factor that varies nothing.
     #[error("factor {factor} has one level, so nothing varies")]
-    OneLevel {
-        /// Which.
-        factor: String,
-    },
+    OneLevel { factor: String },
     /// A level that is a map or a list.
     #[error("a level of {factor} is not one word or number, so it needs a name")]
-    UnnamedLevel {
-        /// Its factor.
-        factor: String,
-    },
+    UnnamedLevel { factor: String },
     /// A level whose text cannot be a part of a name.
     #[error("{} cannot be the name of a level: only letters, digits and - _ . % + can", quoted(.text))]
-    LevelName {
-        /// As written.
-        text: String,
-    },
+    LevelName { text: String },
     /// A range of a factor without an order.
     #[error("the levels of {factor} have no order: {} is no amount that a range could begin or end at", quoted(.text))]
-    NoOrder {
-        /// Which.
-        factor: String,
-        /// As written.
-        text: String,
-    },
+    NoOrder { factor: String, text: String },
     /// Two factors that give the same key.
     #[error("two factors, {} and {}, both set `{key}`", .factors[0], .factors[1])]
     FactorsOverlap {
-        /// The key.
         key: String,
         /// Their names.
         factors: [String; 2],
@@ -83,59 +68,42 @@ pub enum Mistake {
     TooManyCells {
         /// Levels of each factor.
         levels: Vec<usize>,
-        /// The most.
         most: usize,
     },
     /// A factor that stands for a key which is there as well.
     #[error("the factor {factor} stands for `{path}`, which is given as well")]
     GivenTwice {
-        /// Which.
         factor: String,
         /// The key.
         path: String,
     },
-    /// An unknown cell.
     #[error("there is no cell {}", quoted(.name))]
     UnknownCell {
-        /// As written.
         name: String,
         /// Those that there are.
         cells: Vec<String>,
     },
-    /// An unknown factor.
     #[error("there is no factor {}", quoted(.name))]
     UnknownFactor {
-        /// As written.
         name: String,
         /// Those that there are.
         factors: Vec<String>,
     },
-    /// An unknown level.
     #[error("factor {factor} has no level {}", quoted(.name))]
     UnknownLevel {
-        /// As written.
         name: String,
-        /// Which.
         factor: String,
-        /// Its levels.
         levels: Vec<String>,
     },
     /// Exceptions that leave nothing of a level.
     #[error("`except` leaves out all cells with {factor} {level}")]
-    LevelLeftOut {
-        /// Which.
-        factor: String,
-        /// Its level.
-        level: String,
-    },
+    LevelLeftOut { factor: String, level: String },
     /// A design for two levels with another number.
     #[error("a {design} design takes factors of two levels, and {factor} has {levels}")]
     NotTwoLevels {
-        /// Which.
         factor: String,
         /// How many.
         levels: usize,
-        /// As written.
         design: String,
     },
     /// A refinement that is none.
@@ -150,33 +118,23 @@ pub enum Mistake {
     },
     /// Two factors that are refined.
     #[error("both {} and {} have `refine`: scouting looks along one axis", .factors[0], .factors[1])]
-    TwoRefined {
-        /// Which.
-        factors: [String; 2],
-    },
+    TwoRefined { factors: [String; 2] },
     /// A refined factor in a design of two levels.
     #[error("{factor} has `refine`, which adds levels, and this design takes two")]
-    RefineOfDesign {
-        /// Which.
-        factor: String,
-    },
+    RefineOfDesign { factor: String },
     /// Exceptions of a design that chooses its own cells.
     #[error("`except` belongs to the full design: others choose their cells themselves")]
     ExceptOfDesign,
     /// A design that does not exist for so many factors.
     #[error("there is no {design} design of {}", counted(*.factors, "factor"))]
     NoSuchDesign {
-        /// As written.
         design: String,
         /// How many.
         factors: usize,
     },
     /// Exceptions, a design or a compared factor where arms are listed.
     #[error("`{key}` belongs to `factors`, and this file lists its arms")]
-    NoFactors {
-        /// Which key.
-        key: &'static str,
-    },
+    NoFactors { key: &'static str },
     /// Neither a load nor a search.
     #[error("no load: add `load:`, or an `objective:` to search for the plimsoll line")]
     NothingAsked,
@@ -198,10 +156,7 @@ pub enum Mistake {
     #[error(
         "arm {arm} has `data_integrity`, with which every update writes what was there: one that is lost could not be seen"
     )]
-    EventsUnseen {
-        /// Which.
-        arm: String,
-    },
+    EventsUnseen { arm: String },
     /// An event that does not end before its point.
     #[error("this event is over at {}, and a point is measured for {}", units::duration(*.last_ns), units::duration(*.measured_ns))]
     EventAfterEnd {
@@ -212,24 +167,13 @@ pub enum Mistake {
     },
     /// An event for an arm without a managed server.
     #[error("nothing can be done to arm {arm}: {engine} is no server that is started for it here")]
-    EventWithoutServer {
-        /// Which.
-        arm: String,
-        /// Its engine.
-        engine: String,
-    },
+    EventWithoutServer { arm: String, engine: String },
     /// An event that takes several members.
     #[error("{needs} takes several members, and the server of arm {arm} is one process")]
-    EventOfOneMember {
-        /// Which.
-        arm: String,
-        /// What.
-        needs: &'static str,
-    },
+    EventOfOneMember { arm: String, needs: &'static str },
     /// A key of another kind of event.
     #[error("`{key}` belongs to `{of}`, which is not here")]
     EventKeyAlone {
-        /// Which.
         key: &'static str,
         /// Its other.
         of: &'static str,
@@ -246,12 +190,7 @@ pub enum Mistake {
     #[error(
         "a look after {at_least} blocks cannot end anything: below {least} no interval of 95 % can be made"
     )]
-    LooksTooEarly {
-        /// As written.
-        at_least: u32,
-        /// The least.
-        least: u32,
-    },
+    LooksTooEarly { at_least: u32, least: u32 },
     /// Bounds of blocks the wrong way round.
     #[error("at most {at_most} blocks are fewer than the {at_least} that are made at least")]
     FewerThanAtLeast {
@@ -294,30 +233,20 @@ pub enum Mistake {
     },
     /// No amount of data, neither in the workload nor in the arm.
     #[error("nothing says how much data there is")]
-    NoRecords {
-        /// The arm.
-        arm: String,
-    },
+    NoRecords { arm: String },
     /// A size below that of one record.
     #[error("{size} holds not even one record of {} on average", decimal_bytes(*.record_bytes))]
     SizeBelowRecord {
-        /// As written.
         size: String,
         /// Mean bytes of a record.
         record_bytes: f64,
     },
     /// A file that the experiment refers to and that cannot be read.
     #[error("{} cannot be read: {reason}", quoted(.path))]
-    File {
-        /// As written.
-        path: String,
-        /// Why.
-        reason: String,
-    },
+    File { path: String, reason: String },
     /// A property file that is no workload.
     #[error("{}: {reason}", quoted(.path))]
     Properties {
-        /// As written.
         path: String,
         /// What is wrong with it.
         reason: String,
@@ -325,7 +254,6 @@ pub enum Mistake {
     /// A malformed histogram of field lengths.
     #[error("{}: {reason}", quoted(.path))]
     Histogram {
-        /// As written.
         path: String,
         /// What is wrong with it.
         reason: String,
@@ -364,7 +292,6 @@ pub enum Mistake {
     /// A setting that the engine cannot be opened with.
     #[error("`{setting}` does not suit the engine `{engine}`: {reason}")]
     Unfit {
-        /// Which.
         setting: &'static str,
         /// Of the arm.
         engine: &'static str,
@@ -378,7 +305,6 @@ pub enum Mistake {
         what: &'static str,
         /// What there would be.
         found: u64,
-        /// The most.
         most: u64,
     },
     /// More operations of an open loop than can be scheduled.
@@ -388,24 +314,19 @@ pub enum Mistake {
         load: String,
         /// What there would be.
         found: u64,
-        /// The most.
         most: u64,
     },
     /// An objective that bounds nothing.
     #[error("the objective names no metric")]
     EmptyObjective,
-    /// An unknown arm.
     #[error("there is no arm {}", quoted(.name))]
     UnknownArm {
-        /// As written.
         name: String,
         /// Those that there are.
         arms: Vec<String>,
     },
-    /// An unknown host.
     #[error("there is no host {}", quoted(.name))]
     UnknownHost {
-        /// As written.
         name: String,
         /// Those that there are.
         hosts: Vec<String>,
@@ -413,23 +334,18 @@ pub enum Mistake {
     /// A host that may not do what is asked of it.
     #[error("host {name} does not have the role {role}")]
     HostWithoutRole {
-        /// Which.
         name: String,
         /// What it would have to do.
         role: &'static str,
     },
     /// An address that is none in numbers.
     #[error("{} is not the IPv4 address of a machine", quoted(.text))]
-    NoIpAddress {
-        /// As written.
-        text: String,
-    },
+    NoIpAddress { text: String },
     /// A server that is to be reached from other machines, nobody knows where.
     #[error(
         "the load of arm {arm} comes from other machines than {host}, on which its server stands, and the address of {host} is not known"
     )]
     HostWithoutAddress {
-        /// Which.
         arm: String,
         /// On which its server stands.
         host: String,
@@ -445,15 +361,12 @@ pub enum Mistake {
     /// A path from this machine's folder for another machine.
     #[error("{} is found from the folder of this file, and the arm stands on {host}", quoted(.path))]
     RelativeElsewhere {
-        /// As written.
         path: String,
         /// The other machine.
         host: String,
     },
-    /// An unknown mix.
     #[error("there is no mix {}", quoted(.name))]
     UnknownMix {
-        /// As written.
         name: String,
         /// Those that there are.
         mixes: Vec<String>,
@@ -468,17 +381,12 @@ pub enum Mistake {
     },
     /// A malformed threshold.
     #[error("{} is not a threshold", quoted(.text))]
-    BadThreshold {
-        /// As written.
-        text: String,
-    },
+    BadThreshold { text: String },
     /// A pair of an arm with itself.
     #[error("an arm cannot be compared with itself")]
     SameArm,
-    /// An unknown scale.
     #[error("there is no scale {}", quoted(.name))]
     UnknownScale {
-        /// As given.
         name: String,
         /// Those that there are.
         scales: Vec<String>,
@@ -497,7 +405,6 @@ pub enum Mistake {
     FlagOutOfRange {
         /// With its dashes.
         flag: &'static str,
-        /// As given.
         value: String,
         /// In people's units.
         least: String,

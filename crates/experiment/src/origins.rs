@@ -27,7 +27,6 @@ impl<'s> Origins<'s> {
         });
     }
 
-    /// A value from the file.
     pub(crate) fn add_file(&mut self, path: &str, value: impl Into<String>, place: Place) {
         let line = self.source.line(place.start);
         self.add(path, value, Source::File { line });

@@ -129,7 +129,6 @@ pub struct MachinePreset {
     pub date: String,
     /// Processors.
     pub cores: u32,
-    /// Bytes.
     pub memory_bytes: u64,
     /// Of an hour, with its source and date.
     pub price: Price,
@@ -179,7 +178,6 @@ impl Rates {
 
 impl DiskPreset {
     /// The disk with another capacity, in bytes: some are faster the larger they are.
-    #[must_use]
     pub fn at(&self, capacity_bytes: u64) -> DiskSpec {
         let iops = self.iops.at(capacity_bytes);
         let burst = self
@@ -195,21 +193,18 @@ impl DiskPreset {
     }
 
     /// Whether its figures depend on its capacity.
-    #[must_use]
     pub fn grows(&self) -> bool {
         self.iops.grow() || self.bandwidth.grow()
     }
 }
 
 /// All published disks, in the order of their data file.
-#[must_use]
 pub fn disk_presets() -> &'static [DiskPreset] {
     static PRESETS: OnceLock<Vec<DiskPreset>> = OnceLock::new();
     PRESETS.get_or_init(|| read(DISKS, &DISK_PRESET, disk_preset))
 }
 
 /// All published machines, in the order of their data file.
-#[must_use]
 pub fn machine_presets() -> &'static [MachinePreset] {
     static PRESETS: OnceLock<Vec<MachinePreset>> = OnceLock::new();
     PRESETS.get_or_init(|| read(MACHINES, &MACHINE_PRESET, machine_preset))

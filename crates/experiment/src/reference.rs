@@ -15,7 +15,6 @@ pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";
 pub const REFERENCE_END: &str = "<!-- reference: end -->";
 
 /// The reference of every key in Markdown, with the settings of these engines.
-#[must_use]
 pub fn reference_markdown(engines: &[EngineKind]) -> String {
     let mut text = String::new();
     section("", "The file", &FILE, &mut text, &mut Vec::new());
@@ -92,7 +91,6 @@ fn presets(text: &mut String) {
 }
 
 /// Puts a new reference between the two markers of a document; `None` when they are not there.
-#[must_use]
 pub fn with_reference(document: &str, engines: &[EngineKind]) -> Option<String> {
     let (before, rest) = document.split_once(REFERENCE_BEGIN)?;
     let (_, after) = rest.split_once(REFERENCE_END)?;

@@ -14,18 +14,13 @@ pub enum RigMistake {
     UnknownPreset {
         /// `disk`, `machine` or `server`.
         what: &'static str,
-        /// As written.
         name: String,
         /// Those that there are.
         presets: Vec<String>,
     },
     /// A disk under an engine that keeps nothing on one.
     #[error("the engine {engine} keeps no data on a disk")]
-    DiskWithoutData {
-        /// Which.
-        engine: &'static str,
-    },
-    /// A filesystem without a disk.
+    DiskWithoutData { engine: &'static str },
     #[error("there is no disk to make a filesystem on")]
     FilesystemWithoutDisk,
     /// A device without `erase: true`.
@@ -33,36 +28,25 @@ pub enum RigMistake {
         "everything on this device would be lost, and `erase: true` does not say that it may be"
     )]
     EraseMissing,
-    /// `erase` without a device.
     #[error("an emulated disk holds nothing that could be lost")]
     EraseWithoutDevice,
     /// A device by a name that may change with the next boot.
     #[error("{} is no name that stays with a device", quoted(.path))]
-    DeviceName {
-        /// As written.
-        path: String,
-    },
+    DeviceName { path: String },
     /// A figure of an emulated disk beside a device.
     #[error("`{key}` says nothing of a device, which is as fast as it is")]
-    FigureOfDevice {
-        /// Which.
-        key: String,
-    },
+    FigureOfDevice { key: String },
     /// A device where only an emulated disk is possible.
     #[error("a device cannot be described here")]
     DeviceNotHere,
     /// A capacity that is not a multiple of a block.
     #[error("{capacity} is no multiple of 4096 bytes")]
-    CapacityNotBlocks {
-        /// As written.
-        capacity: String,
-    },
+    CapacityNotBlocks { capacity: String },
     /// A disk into which the data does not fit.
     #[error("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*.capacity_bytes), quoted(.arm), decimal_bytes(*.needed_bytes as f64))]
     DiskBelowData {
         /// Of the disk.
         capacity_bytes: u64,
-        /// Which.
         arm: String,
         /// With its filesystem.
         needed_bytes: u64,
@@ -94,7 +78,6 @@ pub enum RigMistake {
     /// Burst credits without a refill rate.
     #[error("nothing says how fast credits come in: the disk has no `iops`")]
     BurstWithoutRefill,
-    /// More than this machine has.
     #[error("{asked} {what} are requested, but this machine has {has}")]
     MoreThanMachine {
         /// `processors` or `of memory`.
@@ -131,28 +114,16 @@ pub enum RigMistake {
     },
     /// A currency that is not three letters.
     #[error("{} is no currency", quoted(.currency))]
-    BadCurrency {
-        /// As written.
-        currency: String,
-    },
+    BadCurrency { currency: String },
     /// A date that is not a year, a month or a day.
     #[error("{} is no date", quoted(.date))]
-    BadDate {
-        /// As written.
-        date: String,
-    },
+    BadDate { date: String },
     /// A price with a part missing.
     #[error("the price has no `{key}`")]
-    PriceWithout {
-        /// Which.
-        key: &'static str,
-    },
+    PriceWithout { key: &'static str },
     /// A server for an embedded engine.
     #[error("the engine {engine} runs in this program, without a server")]
-    ServerOfEmbedded {
-        /// Which.
-        engine: &'static str,
-    },
+    ServerOfEmbedded { engine: &'static str },
     /// A server to start and one that runs by itself.
     #[error("`uri` names a server that runs by itself, so there is none to start")]
     ServerBesideUri,
@@ -160,16 +131,12 @@ pub enum RigMistake {
     #[error(
         "`{key}` is for a server that is started here, and `uri` names one that runs by itself"
     )]
-    SettingOfManaged {
-        /// Which.
-        key: String,
-    },
+    SettingOfManaged { key: String },
     /// A setting that a server does not take.
     #[error("the server {server} takes no `{key}`")]
     ServerWithout {
         /// Of the preset.
         server: String,
-        /// Which.
         key: String,
     },
     /// Several members of a server that is one process.
@@ -188,18 +155,12 @@ pub enum RigMistake {
     },
     /// An argument that makes a server a member of a replica set that is never initiated.
     #[error("{} makes the server wait until it is told of its replica set", quoted(.argument))]
-    SetByArgument {
-        /// As written.
-        argument: String,
-    },
+    SetByArgument { argument: String },
     /// A rig for a server that runs by itself.
     #[error(
         "`{key}` cannot be had for a server that runs by itself: it stands on what others gave it"
     )]
-    NotOurServer {
-        /// Which.
-        key: &'static str,
-    },
+    NotOurServer { key: &'static str },
     /// Several runs on one collection of a server that runs by itself, of which the second would find the data of the first and refuse it.
     #[error(
         "{runs} runs would be made on the same collection of this server, and the second would refuse the documents of the first"
@@ -211,29 +172,20 @@ pub enum RigMistake {
     /// An option of mkfs or mount that is not known to be harmless.
     #[error("{} is not an allowed {program} option for {}", quoted(.option), .kind.name())]
     FilesystemOption {
-        /// Of which filesystem.
         kind: FilesystemKind,
         /// `mkfs` or `mount`.
         program: &'static str,
-        /// As written.
         option: String,
     },
     /// A working set for an engine without a cache.
     #[error("the engine {engine} has no cache that the data could be a share of")]
-    WorkingSetWithoutCache {
-        /// Which.
-        engine: &'static str,
-    },
+    WorkingSetWithoutCache { engine: &'static str },
     /// The size of a record on disk could not be measured.
     #[error("what a record takes on disk could not be measured: {reason}")]
-    NotMeasured {
-        /// Why.
-        reason: String,
-    },
+    NotMeasured { reason: String },
     /// A working set of less than one record, or of too many.
     #[error("{share} of {} are {records} records", decimal_bytes(*.usable_bytes as f64))]
     WorkingSetOutOfRange {
-        /// As written.
         share: String,
         /// Of the cache.
         usable_bytes: u64,
@@ -244,7 +196,6 @@ pub enum RigMistake {
 
 impl RigMistake {
     /// A stable word for programs.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownPreset { .. } => "unknown-preset",

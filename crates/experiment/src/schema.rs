@@ -25,7 +25,6 @@ const NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$";
 /// The JSON Schema (draft 2020-12) of an experiment file whose arms can name these engines.
 ///
 /// Editors check the shape of a file with it; [`check`](crate::check) also compares values with each other and with the machine.
-#[must_use]
 pub fn schema(engines: &[EngineKind]) -> Value {
     let mut schema = object(&FILE, engines);
     let head = json!({
@@ -39,7 +38,6 @@ pub fn schema(engines: &[EngineKind]) -> Value {
 }
 
 /// The schema as it is kept in the repository: indented, keys sorted, with a line feed at its end.
-#[must_use]
 pub fn schema_text(engines: &[EngineKind]) -> String {
     format!("{:#}\n", sorted(schema(engines)))
 }

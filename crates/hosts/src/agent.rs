@@ -37,17 +37,11 @@ pub struct Agent {
 
 impl Agent {
     /// Does what the program at the other end asks for, until that is gone. Then everything is ended and undone.
-    ///
-    /// # Errors
-    /// When what comes is no request.
     pub fn serve(&self, carrier: Carrier) -> io::Result<()> {
         self.serve_until(carrier, &AtomicBool::new(false))
     }
 
     /// The same, at most until it is asked to end.
-    ///
-    /// # Errors
-    /// As [`serve`](Self::serve).
     pub fn serve_until(&self, carrier: Carrier, ends: &AtomicBool) -> io::Result<()> {
         let (channels, control) = Channels::over(carrier);
         let mut work = Work {

@@ -33,7 +33,6 @@ pub struct Fleet<'a> {
 
 impl<'a> Fleet<'a> {
     /// No way is made yet.
-    #[must_use]
     pub fn new(
         here: LocalHost<'a>,
         specs: &'a [HostSpec],
@@ -52,9 +51,6 @@ impl<'a> Fleet<'a> {
     }
 
     /// The machine with this name.
-    ///
-    /// # Errors
-    /// [`HostError`].
     pub fn remote(&self, name: &str) -> Result<Rc<RemoteHost>, HostError> {
         let mut links = self.links.borrow_mut();
         if let Some(link) = links.get(name) {

@@ -24,7 +24,6 @@ pub(crate) struct Request {
     pub(crate) ask: Ask,
 }
 
-/// What is asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub(crate) enum Ask {

@@ -50,9 +50,6 @@ pub struct Identity {
 
 impl Identity {
     /// Of the program in a file.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn of(program: String, file: &Path) -> io::Result<Self> {
         let hash = Sha256::digest(std::fs::read(file)?);
         Ok(Self {
@@ -125,9 +122,6 @@ struct Open {
 impl RemoteHost {
     /// Greets the agent at the other end, makes sure that it is the same program, and has its rig process started. `carrier` is the process that carries,
     /// which is ended with this host.
-    ///
-    /// # Errors
-    /// [`HostError`].
     pub fn connect(
         name: &str,
         carrier: Carrier,

@@ -48,7 +48,6 @@ pub struct Frame {
     pub side_by_side: bool,
     /// Now, UTC, RFC 3339.
     pub now: String,
-    /// This program.
     pub program: Program,
     /// The command line of the import, without passwords.
     pub command: String,
@@ -62,9 +61,6 @@ struct Place {
 }
 
 /// Makes a record of outputs.
-///
-/// # Errors
-/// When there is no output, more than a record takes, or two arms have the same name.
 pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportError> {
     check(&arms)?;
     let mut places: Vec<Place> = Vec::new();

@@ -11,7 +11,6 @@ pub struct ImportError {
     pub file: String,
     /// Counted from 1; `None` where it is about the whole file.
     pub line: Option<u64>,
-    /// What is wrong.
     #[source]
     pub problem: Problem,
 }
@@ -25,7 +24,6 @@ fn place(file: &str, line: Option<u64>) -> String {
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields hold")]
 #[non_exhaustive]
 pub enum Problem {
     #[error("cannot read it: {0}")]

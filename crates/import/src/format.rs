@@ -22,7 +22,6 @@ impl Format {
     pub const ALL: [Self; 4] = [Self::Ycsb, Self::GoYcsb, Self::HdrLog, Self::Fio];
 
     /// The word on the command line.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Ycsb => "ycsb",
@@ -33,7 +32,6 @@ impl Format {
     }
 
     /// The tool, as its users call it.
-    #[must_use]
     pub fn tool(self) -> &'static str {
         match self {
             Self::Ycsb => "YCSB",
@@ -57,7 +55,6 @@ pub enum Unit {
 
 impl Unit {
     /// Nanoseconds in one.
-    #[must_use]
     pub fn nanos(self) -> f64 {
         match self {
             Self::Nanos => 1.0,

@@ -13,9 +13,6 @@ use std::collections::BTreeMap;
 /// Logs of the operations of one run are laid over each other by the time of their intervals. Where the text is among the files, it says how
 /// long the run took, how much was done and with how many sessions, and the logs replace its figures wherever they count the same
 /// operations: then every percentile is known.
-///
-/// # Errors
-/// When there is nothing to join, or more than one text among the files.
 pub fn join(parts: Vec<Measured>, name: &str) -> Result<Measured, ImportError> {
     let is_log = |part: &Measured| part.tool == Format::HdrLog.tool();
     let (logs, mut texts): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_log);

@@ -75,9 +75,6 @@ pub(crate) fn check_outputs(sections: usize, file: &str, line: u64) -> Result<()
 /// Reads one file: every output that it holds, in order, at least one.
 ///
 /// `name` is how the file is called in messages and in the record.
-///
-/// # Errors
-/// When the file cannot be read, is of no known format, or is broken in a way that leaves nothing to keep. The message names the line.
 pub fn read<R: BufRead>(
     name: &str,
     input: R,

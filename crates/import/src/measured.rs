@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 /// One run of another tool at one load, as far as its output tells. What it does not tell is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// The tool.
     pub tool: String,
     /// Its version line.
     pub version: Option<String>,

@@ -252,7 +252,6 @@ fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64
     (interval.confidence >= CONFIDENCE).then_some((interval.lower, interval.upper))
 }
 
-/// What is counted.
 #[derive(Clone, Copy, PartialEq)]
 enum Counted {
     /// The slow-down is found.

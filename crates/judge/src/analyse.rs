@@ -16,9 +16,6 @@ use plimsoll_record::{ExperimentRecord, Warning, WarningId};
 use std::collections::BTreeMap;
 
 /// Everything that follows from a record, finished or not.
-///
-/// # Errors
-/// When the plan inside the record cannot be read. Everything else that may be wrong with a record is said in the analysis.
 pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let plan = plan_of(record)?;
     let selection = Selection::of(record, &plan);
@@ -114,9 +111,6 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
 }
 
 /// The plan inside a record.
-///
-/// # Errors
-/// When it was written by a later program or cannot be read.
 pub fn plan_of(record: &ExperimentRecord) -> Result<Plan, JudgeError> {
     let version = record
         .plan

@@ -87,7 +87,6 @@ pub struct Analysis {
 pub struct Progress {
     /// Runs in the plan.
     pub runs_planned: u32,
-    /// Runs finished.
     pub runs_finished: u32,
     /// Runs failed (and not repeated with success).
     pub runs_failed: u32,
@@ -108,10 +107,8 @@ pub struct BlockOrder {
     pub arms: Vec<String>,
 }
 
-/// One arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
-    /// Name.
     pub name: String,
     /// Whether it is a control, and no arm of the question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -279,7 +276,6 @@ pub struct Estimate {
 /// Latencies in nanoseconds, each over the blocks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
-    /// Mean.
     pub mean: Estimate,
     /// 50th percentile.
     pub p50: Estimate,
@@ -538,7 +534,6 @@ pub struct Repeatability {
     pub trend: Option<f64>,
     /// Smallest difference that a comparison of two such arms over as many blocks would show four times in five, were their runs independent; of duets, as they are. A share.
     pub visible: Option<f64>,
-    /// In one sentence.
     pub sentence: String,
 }
 
@@ -576,7 +571,6 @@ pub struct NoiseResult {
     pub point_seconds: f64,
     /// Seconds that a run takes besides its measured ones.
     pub overhead_seconds: f64,
-    /// Points of a run.
     pub points_of_a_run: usize,
     /// Runs of a block that follow each other: 2, or 1 in duets.
     pub runs_in_turn: usize,
@@ -599,7 +593,6 @@ pub struct Undisturbed {
 
 impl Undisturbed {
     /// The share that is judged, 0 to 1.
-    #[must_use]
     pub fn share(&self) -> f64 {
         f64::from(self.blocks) / f64::from(self.of.max(1))
     }
@@ -612,7 +605,6 @@ pub struct Adjustment {
     pub explained: Option<f64>,
     /// The estimate with it, a share.
     pub estimate: f64,
-    /// Its interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -722,7 +714,6 @@ pub struct BlocksNeeded {
     pub baseline: String,
     /// B.
     pub arm: String,
-    /// Mix.
     pub mix: String,
     /// What is compared.
     pub metric: Metric,
@@ -745,7 +736,6 @@ pub struct DriftResult {
     pub allowed: (f64, f64),
     /// Blocks with a probe task further off, from 0.
     pub marked: Vec<u32>,
-    /// In one sentence.
     pub sentence: String,
 }
 
@@ -754,7 +744,6 @@ pub struct DriftResult {
 pub struct EventsResult {
     /// Name of the arm.
     pub arm: String,
-    /// Mix.
     pub mix: String,
     /// Index of the point.
     pub point: u32,
@@ -820,7 +809,6 @@ pub struct AgainstItself {
     pub different: u32,
     /// Largest estimate among them, a share.
     pub largest: Option<f64>,
-    /// In one sentence.
     pub sentence: String,
 }
 
@@ -835,7 +823,6 @@ pub struct Comparison {
     pub baseline: String,
     /// B.
     pub arm: String,
-    /// Mix.
     pub mix: String,
     /// Index of the point.
     pub point: u32,
@@ -866,7 +853,6 @@ pub struct Comparison {
     pub apart: Option<(Vec<f64>, Vec<f64>)>,
     /// The result.
     pub verdict: Verdict,
-    /// In one sentence.
     pub sentence: String,
     /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was asked.
     pub because: Option<String>,
@@ -900,7 +886,6 @@ pub struct Difference {
 /// One bound of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdResult {
-    /// As written.
     pub text: String,
     /// Where: arm, mix and load.
     pub subject: String,
@@ -913,13 +898,10 @@ pub struct ThresholdResult {
 /// The seconds of one point of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSeries {
-    /// Arm.
     pub arm: String,
-    /// Mix.
     pub mix: String,
     /// Index of the point; `None` for the load phase.
     pub point: Option<u32>,
-    /// Block.
     pub block: u32,
     /// Seconds of warm-up asked.
     pub warm_up_seconds: f64,

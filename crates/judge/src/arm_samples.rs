@@ -8,7 +8,6 @@ use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{Calibration, RunRecord};
 use std::collections::BTreeMap;
 
-/// All samples of one arm.
 #[derive(Default)]
 pub(crate) struct ArmSamples {
     /// Load phases, in order of blocks.

@@ -28,7 +28,6 @@ pub enum Belief {
 
 impl Belief {
     /// As it stands in a table.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Believable => "believable",
@@ -72,7 +71,6 @@ pub struct Audited {
 
 impl Audited {
     /// A file that holds results which cannot be read.
-    #[must_use]
     pub fn broken(source: String, message: String) -> Self {
         Self {
             source,
@@ -91,7 +89,6 @@ impl Audited {
     }
 
     /// Of a record that holds this output and nothing else, and its analysis.
-    #[must_use]
     pub fn of(
         source: String,
         tool: String,
@@ -182,14 +179,12 @@ pub struct Audit {
 
 impl Audit {
     /// How many have this belief.
-    #[must_use]
     pub fn count(&self, belief: Belief) -> usize {
         let results = self.results.iter();
         results.filter(|result| result.belief == belief).count()
     }
 
     /// How many results have each kind of reason, the most frequent first.
-    #[must_use]
     pub fn kinds(&self) -> Vec<(&str, usize)> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for result in &self.results {
@@ -206,7 +201,6 @@ impl Audit {
     }
 
     /// `134 results: 90 believable, 23 with care, 21 not believable. 5 files hold nothing that is known.`
-    #[must_use]
     pub fn sentence(&self) -> String {
         let each = [Belief::Believable, Belief::WithCare, Belief::NotBelievable];
         let parts = each.map(|belief| format!("{} {}", self.count(belief), belief.words()));

@@ -50,7 +50,6 @@ pub enum CauseKind {
 
 impl CauseKind {
     /// As it stands in a sentence: `disk IOPS`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Generator => "load generator",
@@ -97,13 +96,11 @@ pub enum CapKind {
 
 impl CapKind {
     /// Whether it counts requests, not bytes.
-    #[must_use]
     pub fn is_iops(self) -> bool {
         matches!(self, Self::ReadIops | Self::WriteIops | Self::Iops)
     }
 
     /// What it counts, as it stands in a sentence: `device reads`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::ReadIops => "device reads",

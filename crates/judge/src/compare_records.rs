@@ -35,7 +35,6 @@ pub struct Side {
     pub record: String,
     /// Name of its experiment.
     pub name: String,
-    /// The arm.
     pub arm: String,
     /// When the record was begun, UTC, RFC 3339.
     pub started_at: String,
@@ -45,7 +44,6 @@ pub struct Side {
 
 impl Side {
     /// The arm, with its record where the other side has an arm of the same name.
-    #[must_use]
     pub fn label(&self, other: &Self) -> String {
         label([&self.arm, &self.record], &other.arm)
     }
@@ -62,7 +60,6 @@ fn label([arm, record]: [&str; 2], other: &str) -> String {
 /// One metric at one load that both records measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnpairedComparison {
-    /// Mix.
     pub mix: String,
     /// The load in words.
     pub load_label: String,
@@ -81,7 +78,6 @@ pub struct UnpairedComparison {
     pub values: Vec<f64>,
     /// The result. Without pairs its `blocks` are the runs of the side with fewer, its p that of Mann and Whitney.
     pub verdict: Verdict,
-    /// In one sentence.
     pub sentence: String,
 }
 
@@ -107,9 +103,6 @@ pub struct RecordComparison {
 /// Two arms of one experiment are compared block by block, as the experiment itself does. Of two experiments the values of a run count by themselves (Mann and
 /// Whitney, with the Hodges-Lehmann estimate over all pairs), so a common drift is not taken out. Mixes are matched by name, loads by their numbers; A's margins and deciding metrics are used. The deciding metrics of a load are judged
 /// together.
-///
-/// # Errors
-/// When a plan cannot be read or an arm does not exist.
 pub fn compare_records(
     a: &ExperimentRecord,
     arm_a: &str,

@@ -453,7 +453,6 @@ fn comparison(case: Case, primary: bool, verdict: Verdict, grounds: Option<Groun
 }
 
 /// How far a comparison is from no difference, as a logarithm without its sign: the same for twice and for half.
-#[must_use]
 pub fn effect(comparison: &Comparison) -> f64 {
     size(&comparison.verdict)
 }

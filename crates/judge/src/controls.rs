@@ -114,7 +114,6 @@ fn median_response(samples: &[Sample]) -> f64 {
 
 impl ControlResult {
     /// Whether most of what was to be planted must have been: not where a response takes as long as half of a pause.
-    #[must_use]
     pub fn is_planted(&self) -> bool {
         self.expected_least.abs() >= self.expected.abs() / 2.0
     }

@@ -339,7 +339,6 @@ fn scalability(sweep: &[&Measured<'_>]) -> Option<Scalability> {
 
 impl CurvePoint {
     /// Units that were finished in all valid runs, however they ended.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         let Self {
             ok,

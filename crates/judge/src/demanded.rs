@@ -46,7 +46,6 @@ fn of_gate(plan: &Plan, looks: usize) -> (f64, f64) {
 }
 
 /// After how many blocks a gate is looked at first: the fewest, from `least` on, that can attain what such a look demands, or `most`.
-#[must_use]
 pub fn first_look_of_gate(plan: &Plan, least: u32, most: u32) -> u32 {
     let metrics = primaries(plan).len() as f64;
     let is_enough = |first: &u32| {

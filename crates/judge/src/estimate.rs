@@ -31,7 +31,6 @@ impl Estimate {
     }
 
     /// The least and the greatest value of a block.
-    #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         let values = || self.values.iter().map(|(_, value)| *value);
         Some((values().reduce(f64::min)?, values().reduce(f64::max)?))

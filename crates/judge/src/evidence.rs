@@ -76,7 +76,6 @@ pub(crate) struct Tickets {
 /// Operations that change a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writing {
-    /// For each second.
     pub(crate) per_second: f64,
     /// Mean service time, nanoseconds.
     pub(crate) mean_ns: f64,

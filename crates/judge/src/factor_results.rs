@@ -42,7 +42,6 @@ pub struct Cell {
 /// Where something is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectPlace {
-    /// Mix.
     pub mix: String,
     /// Index of the point.
     pub point: u32,
@@ -80,10 +79,8 @@ pub enum EffectKind {
 /// One effect. Its verdict is about the change from the baseline to the level; p is adjusted over all effects of the mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
-    /// Where.
     #[serde(flatten)]
     pub place: EffectPlace,
-    /// What kind.
     pub kind: EffectKind,
     /// What changes.
     pub change: Change,
@@ -100,14 +97,12 @@ pub struct Effect {
     pub values: Vec<(u32, f64)>,
     /// The result; `p_holm` is adjusted by sign flips over all effects of the mix.
     pub verdict: Verdict,
-    /// In one sentence.
     pub sentence: String,
 }
 
 /// How the effect of one factor depends on another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dependence {
-    /// Where.
     #[serde(flatten)]
     pub place: EffectPlace,
     /// Whose effect.
@@ -116,25 +111,21 @@ pub struct Dependence {
     pub on: String,
     /// The effect at each level of that factor, over the levels of all others.
     pub at: Vec<EffectAt>,
-    /// In one sentence.
     pub sentence: String,
 }
 
 /// An effect at one level of another factor. Changes are shares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectAt {
-    /// The level.
     pub level: String,
     /// Estimate; `None` where nothing was measured.
     pub estimate: Option<f64>,
-    /// Its interval.
     pub interval: Option<(f64, f64)>,
 }
 
 /// Where a curve over an axis falls or rises most.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CliffResult {
-    /// Where.
     #[serde(flatten)]
     pub place: EffectPlace,
     /// Name of the factor that is the axis.
@@ -147,14 +138,12 @@ pub struct CliffResult {
     pub change: f64,
     /// Interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// In one sentence.
     pub sentence: String,
 }
 
 /// Up to which level of an axis, or from which on, a level of another factor keeps up with its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrossingResult {
-    /// Where.
     #[serde(flatten)]
     pub place: EffectPlace,
     /// Name of the factor that is the axis.
@@ -171,6 +160,5 @@ pub struct CrossingResult {
     pub interval: (Option<f64>, Option<f64>),
     /// Confidence that the interval attains.
     pub confidence: f64,
-    /// In one sentence.
     pub sentence: String,
 }

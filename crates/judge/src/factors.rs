@@ -71,7 +71,6 @@ fn scouting(plan: &Plan) -> Option<String> {
 
 /// Smallest effects that the blocks of a plan would most likely show (four times in five), as shares, where a cell varies by `spread` from run to run: for the kinds
 /// of effects that the plan has, each for the contrast with the most noise. Alone; among many effects somewhat more is needed.
-#[must_use]
 pub fn visible_effects(plan: &Plan, spread: f64) -> Vec<(EffectKind, f64)> {
     let mut kinds: Vec<(EffectKind, f64)> = Vec::new();
     for (kind, contrast) in crate::effects::contrasts(plan) {

@@ -59,7 +59,6 @@ macro_rules! figures {
             },)*];
 
             /// The values in the order of [`Self::ALL`].
-            #[must_use]
             pub fn values(&self) -> Vec<Option<f64>> {
                 vec![$(self.$name,)*]
             }
@@ -248,7 +247,6 @@ figures! {
 
 impl Figures {
     /// Whether nothing was watched: at most what the worker itself counts is known.
-    #[must_use]
     pub fn is_unwatched(&self) -> bool {
         let own = Self {
             operations_per_second: self.operations_per_second,

@@ -80,7 +80,6 @@ pub enum HistoryError {
         id: String,
         /// Metric, arm and mix.
         what: String,
-        /// Why.
         reason: &'static str,
     },
 }
@@ -170,7 +169,6 @@ pub struct HistoryChange {
     pub p: f64,
     /// What differs between the last record before it and the first after it: (what, before, after).
     pub differs: Vec<(String, String, String)>,
-    /// In one sentence.
     pub sentence: String,
 }
 
@@ -205,7 +203,6 @@ const OF_OTHER_PLANS: &str = "of other plans";
 
 impl History {
     /// Whether records were left out because their plans are others, which can be asked for.
-    #[must_use]
     pub fn has_other_plans(&self) -> bool {
         self.left_out
             .iter()
@@ -215,9 +212,6 @@ impl History {
 
 impl HistoryBuilder {
     /// Begins with the newest finished record, which says what is followed, on which machine, and by which plan.
-    ///
-    /// # Errors
-    /// When the record cannot be judged, does not have what is asked for, or has no value of it.
     pub fn begin(
         newest: &ExperimentRecord,
         question: &HistoryQuestion,
@@ -249,9 +243,6 @@ impl HistoryBuilder {
     }
 
     /// Adds a record of the same experiment, if it belongs to the series.
-    ///
-    /// # Errors
-    /// When the record cannot be judged.
     pub fn add(&mut self, record: &ExperimentRecord) -> Result<(), HistoryError> {
         if hardware(&record.machine) != self.machine {
             self.other_machines += 1;
@@ -308,7 +299,6 @@ impl HistoryBuilder {
     }
 
     /// The whole series, with its changes.
-    #[must_use]
     pub fn finish(mut self) -> History {
         // Times of equal form and zone are in order as texts.
         self.results.sort_by(|a, b| {

@@ -25,9 +25,7 @@ pub const HEAT_ROWS_PER_DECADE: u32 = 12;
 /// The response times of an arm at one load, all valid runs together: histograms merged, after the warm-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tail {
-    /// Runs in it.
     pub runs: u32,
-    /// Operations in it.
     pub operations: u64,
     /// Response times, from p25 on as far as enough operations lie beyond.
     pub response: Vec<TailValue>,
@@ -67,7 +65,6 @@ pub struct HeatColumn {
 }
 
 /// The tail of a point of a curve; `None` where no histograms of it are known.
-#[must_use]
 pub fn tail(record: &ExperimentRecord, point: &CurvePoint) -> Option<Tail> {
     let (mut response, mut service) = (Histogram::new(), Histogram::new());
     let (mut runs, mut finished, mut unfinished) = (0, 0_u64, 0_u64);
@@ -186,7 +183,6 @@ fn kept(point: &PointRecord, seconds: f64) -> Vec<&Slice> {
 }
 
 /// Response times over the seconds of a series, in at most `columns` stretches; `None` where no histograms of it are known.
-#[must_use]
 pub fn heat(record: &ExperimentRecord, series: &TimeSeries, columns: usize) -> Option<Heat> {
     let runs = record
         .runs

@@ -26,7 +26,6 @@ pub(crate) fn lines(plan: &Plan, arms: &[ArmSamples]) -> Vec<LineResult> {
     results
 }
 
-/// The lines of one arm.
 pub(crate) fn lines_of(plan: &Plan, arm: &Arm, samples: &ArmSamples) -> Vec<LineResult> {
     let mut results = Vec::new();
     for (point, blocks) in &samples.searches {

@@ -102,7 +102,6 @@ fn without_comparison(
 ///
 /// Only widths are looked at, never where an interval lies, so that ending here favours no result. So each comparison is taken by itself at 95 %: the confidence
 /// that several of them demand together depends on which of them is clearest.
-#[must_use]
 pub fn sharp(analysis: &Analysis, looks: &Looks) -> bool {
     let is_sharp = |one: &BlocksNeeded| {
         let half_width = looks.half_width.unwrap_or(one.half_width);

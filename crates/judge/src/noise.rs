@@ -162,7 +162,6 @@ fn overhead(selection: &Selection<'_>, pair: [usize; 2]) -> Option<f64> {
 
 impl NoiseResult {
     /// What an experiment with points of this length takes to find this difference four times in five; `None` where no number of blocks would.
-    #[must_use]
     pub fn reach(&self, share: f64, point_seconds: f64) -> Option<Reach> {
         let longer = point_seconds / self.point_seconds;
         let of_arm = (self.run.powi(2) + self.seconds.powi(2) / longer).sqrt();
@@ -177,7 +176,6 @@ impl NoiseResult {
     }
 
     /// The length of a point with which it is found soonest; that which was measured, where nothing is known of others.
-    #[must_use]
     pub fn soonest(&self, share: f64) -> Option<Reach> {
         let others: &[f64] = if self.is_told_apart { &LENGTHS } else { &[] };
         let lengths = others.iter().copied().chain([self.point_seconds]);

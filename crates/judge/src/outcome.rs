@@ -16,7 +16,6 @@ pub enum Outcome {
 
 impl crate::Comparison {
     /// Whether both arms have something to compare, even if other programs disturbed all of it.
-    #[must_use]
     pub fn has_values(&self) -> bool {
         let is_some = |(a, b): &(Vec<f64>, Vec<f64>)| !a.is_empty() && !b.is_empty();
         let is_measured = match self.undisturbed {
@@ -29,7 +28,6 @@ impl crate::Comparison {
 
 impl Analysis {
     /// What it comes to. Invalid weighs more than a broken bound: a bound on numbers that may not be used says nothing.
-    #[must_use]
     pub fn outcome(&self) -> Outcome {
         let of_factors = self.factors.iter().flat_map(|factors| &factors.effects);
         let asked = self.arms.iter().filter(|arm| !arm.control);
@@ -58,7 +56,6 @@ impl Analysis {
     }
 
     /// Whether nothing can be said for no other reason than that runs are missing: nothing failed, and no check was missed.
-    #[must_use]
     pub fn is_too_early(&self) -> bool {
         let progress = &self.progress;
         let is_wrong = |warning: &Warning| warning.severity() == Severity::Invalid;
@@ -82,7 +79,6 @@ impl Analysis {
     }
 
     /// How many deciding comparisons ended with this word.
-    #[must_use]
     pub fn decided(&self, judgement: Judgement) -> usize {
         self.comparisons
             .iter()

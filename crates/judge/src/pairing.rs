@@ -4,7 +4,6 @@ use crate::estimate::CONFIDENCE;
 use plimsoll_plan::{Metric, Plan};
 
 /// Which of two arms of one plan the other is compared with, where the plan compares these two.
-#[must_use]
 pub fn baseline_of<'a>(plan: &'a Plan, one: &str, other: &str) -> Option<&'a str> {
     let names = |[a, b]: [usize; 2]| [plan.arms[a].name.as_str(), plan.arms[b].name.as_str()];
     plan.pairs()
@@ -49,7 +48,6 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
 }
 
 /// Why no verdict is possible whatever is measured, and what would do; `None` where one is, or where nothing is compared.
-#[must_use]
 pub fn too_few_blocks(plan: &Plan) -> Option<String> {
     let blocks = plan.blocks_of_a_pair(plan.measurement.blocks);
     let needed = fewest_blocks_to_judge(plan);

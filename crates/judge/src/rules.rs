@@ -268,7 +268,6 @@ const RULES: [Rule; 19] = [
 ];
 
 /// Every cause with the condition under which it is named, in the order in which they are tried; the first that holds is the cause.
-#[must_use]
 pub fn cause_rules() -> Vec<(CauseKind, String)> {
     let mut table = Vec::with_capacity(RULES.len());
     for rule in &RULES {

@@ -26,7 +26,6 @@ const SILENT_SLICES: f64 = SILENCE_CAUTION_SECONDS - 1.0;
 
 /// One point of one run.
 pub(crate) struct Sample {
-    /// Which point it is.
     pub(crate) label: PointLabel,
     /// For reports.
     pub(crate) result: PointResult,

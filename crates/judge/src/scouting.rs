@@ -25,13 +25,11 @@ pub struct Bracket {
 
 impl Bracket {
     /// Whether its ends are at most `refine` apart.
-    #[must_use]
     pub fn is_narrow(&self, refine: f64) -> bool {
         self.to - self.from <= refine * (1.0 + 1e-9)
     }
 
     /// The amount at which it is divided, about its middle: so that equal parts, as few as are narrow, lie on both sides, to a tenth of `refine`. `None` where it is narrow.
-    #[must_use]
     pub fn middle(&self, refine: f64) -> Option<f64> {
         if self.is_narrow(refine) {
             return None;
@@ -46,9 +44,6 @@ impl Bracket {
 /// The parts of the refined axis in which the curve of a deciding metric changes most, the cause changes, or a level of the compared factor begins or ceases to keep up
 /// with its baseline; in rising order, each once for each thing that changes. `records` are scouting experiments of one file, in their order: each has the levels of
 /// the one before it and more, and cells that another has measured may be missing.
-///
-/// # Errors
-/// When a plan inside a record cannot be read.
 pub fn brackets(records: &[ExperimentRecord]) -> Result<Vec<Bracket>, JudgeError> {
     let mut scouted = Scouted { rounds: Vec::new() };
     for record in records {

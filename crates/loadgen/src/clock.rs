@@ -7,7 +7,6 @@ use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
 /// Which clock the program reads: `tsc` or `monotonic`.
-#[must_use]
 pub fn program_clock() -> &'static str {
     let clock = quanta::Clock::new();
     // Without an invariant counter quanta falls back to the operating system's clock, whose raw readings are nanoseconds already.
@@ -72,7 +71,6 @@ pub(crate) fn wait_for_start(
 
 /// Nanoseconds of `CLOCK_MONOTONIC`, as the disk's daemon reads it for its traces.
 #[inline(always)]
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     let nanoseconds = time.tv_sec * 1_000_000_000 + time.tv_nsec;
@@ -80,7 +78,6 @@ pub fn monotonic_ns() -> u64 {
     nanoseconds.unsigned_abs()
 }
 
-/// Starts the clock of [`program_clock`].
 pub(crate) struct ProgramClockStart {
     source: quanta::Clock,
 }
@@ -114,7 +111,6 @@ impl ClockStart for ProgramClockStart {
     }
 }
 
-/// The clock of [`program_clock`].
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramClock {
     source: quanta::Clock,

@@ -14,7 +14,6 @@ pub struct Grid {
 
 impl Grid {
     /// Of a point with this warm-up, nanoseconds.
-    #[must_use]
     pub fn new(warm_up_ns: u64) -> Self {
         Self {
             warm_up_ns,
@@ -23,7 +22,6 @@ impl Grid {
     }
 
     /// Index of the slice in which `time_ns` lies.
-    #[must_use]
     pub fn index_of(self, time_ns: u64) -> u32 {
         let index = if time_ns < self.warm_up_ns {
             time_ns / SLICE_NS
@@ -34,7 +32,6 @@ impl Grid {
     }
 
     /// First nanosecond of slice `index`.
-    #[must_use]
     pub fn start_of(self, index: u32) -> u64 {
         let index = u64::from(index);
         if index < self.warm_up_slices {
@@ -44,19 +41,16 @@ impl Grid {
     }
 
     /// First nanosecond after slice `index`.
-    #[must_use]
     pub fn end_of(self, index: u32) -> u64 {
         self.start_of(index.saturating_add(1))
     }
 
     /// First nanosecond of the measured part.
-    #[must_use]
     pub fn measured_from(self) -> u64 {
         self.warm_up_ns
     }
 
     /// Whether slice `index` belongs to the warm-up.
-    #[must_use]
     pub fn is_warm_up(self, index: u32) -> bool {
         u64::from(index) < self.warm_up_slices
     }

@@ -15,9 +15,6 @@ use std::sync::mpsc::{Sender, channel};
 /// As [`run_point`](crate::run_point), and notes the first `most` operations that begin in the measured part: in the end, in the order in which they
 /// began. Each session has memory for as many, because it is not known before which session asks how many of them.
 /// Sessions are numbered over all hosts.
-///
-/// # Errors
-/// As [`run_point`](crate::run_point).
 pub fn run_point_noting(
     engine: &dyn Engine,
     workload: &Arc<Workload>,

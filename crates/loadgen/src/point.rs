@@ -74,7 +74,6 @@ pub enum LoadError {
         session: u32,
         /// How many were asked for on this host.
         sessions: u32,
-        /// Why.
         source: EngineError,
     },
     /// The arrivals cannot be computed.
@@ -89,7 +88,6 @@ pub enum LoadError {
         session: u32,
         /// How many were asked for on this host.
         sessions: u32,
-        /// Why.
         source: std::io::Error,
     },
     /// The point and the key space would do the parts of different hosts.
@@ -97,7 +95,6 @@ pub enum LoadError {
         "the point is share {point} and its key space share {keys}; make both with the same share"
     )]
     Share {
-        /// The share of the point.
         point: Share,
         /// The share of the key space.
         keys: Share,
@@ -112,10 +109,6 @@ pub enum LoadError {
 ///
 /// A host without a session idles for the length of the point and hands out empty slices. In a closed loop that ends after a number of operations, its part
 /// of them is none, and it returns at once.
-///
-/// # Errors
-/// When sessions, threads or arrivals cannot be made, and when the shares of point and key space differ. Failures of operations are no errors here: they
-/// are counted.
 pub fn run_point(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
@@ -127,9 +120,6 @@ pub fn run_point(
 }
 
 /// As [`run_point`], with an observer in each session, which is told the session's number among those of all hosts, from 0.
-///
-/// # Errors
-/// As [`run_point`].
 pub fn run_point_with<W: OpObserver>(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
@@ -247,9 +237,6 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
 }
 
 /// Stores every record once, as fast as `sessions` sessions can.
-///
-/// # Errors
-/// As [`run_point`].
 pub fn run_load(
     engine: &dyn Engine,
     loader: &Arc<Loader>,
@@ -279,7 +266,6 @@ pub struct LoadSpec {
 
 impl LoadSpec {
     /// Everything on this host, as fast as so many sessions can.
-    #[must_use]
     pub fn of(sessions: u32) -> Self {
         Self {
             sessions,
@@ -293,9 +279,6 @@ impl LoadSpec {
 }
 
 /// As [`run_load`], or this host's part of it, with an observer in each session, which is told the session's number among those of all hosts, from 0.
-///
-/// # Errors
-/// As [`run_point`].
 pub fn run_load_with<W: OpObserver>(
     engine: &dyn Engine,
     loader: &Arc<Loader>,

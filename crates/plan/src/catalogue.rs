@@ -36,7 +36,6 @@ pub struct Unfit {
 
 impl Unfit {
     /// Says that a value does not suit.
-    #[must_use]
     pub fn new(setting: &'static str, reason: impl Into<String>) -> Self {
         Self {
             setting,
@@ -47,7 +46,6 @@ impl Unfit {
 
 impl EngineKind {
     /// The setting of this name.
-    #[must_use]
     pub fn setting(&self, name: &str) -> Option<&'static Setting> {
         self.settings.iter().find(|setting| setting.name == name)
     }
@@ -73,7 +71,6 @@ pub struct Settings(pub BTreeMap<String, SettingValue>);
 
 impl Settings {
     /// Bytes of a size setting.
-    #[must_use]
     pub fn bytes(&self, name: &str) -> Option<u64> {
         match self.0.get(name) {
             Some(SettingValue::Bytes(bytes)) => Some(*bytes),
@@ -82,7 +79,6 @@ impl Settings {
     }
 
     /// A whole number.
-    #[must_use]
     pub fn count(&self, name: &str) -> Option<u64> {
         match self.0.get(name) {
             Some(SettingValue::Count(count)) => Some(*count),
@@ -91,7 +87,6 @@ impl Settings {
     }
 
     /// A span in nanoseconds.
-    #[must_use]
     pub fn nanos(&self, name: &str) -> Option<u64> {
         match self.0.get(name) {
             Some(SettingValue::Nanos(nanos)) => Some(*nanos),
@@ -100,7 +95,6 @@ impl Settings {
     }
 
     /// A number or share.
-    #[must_use]
     pub fn number(&self, name: &str) -> Option<f64> {
         match self.0.get(name) {
             Some(SettingValue::Number(number)) => Some(*number),
@@ -109,7 +103,6 @@ impl Settings {
     }
 
     /// Yes or no.
-    #[must_use]
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.0.get(name) {
             Some(SettingValue::Flag(flag)) => Some(*flag),
@@ -118,7 +111,6 @@ impl Settings {
     }
 
     /// A word or text.
-    #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.0.get(name) {
             Some(SettingValue::Text(text)) => Some(text),

@@ -10,7 +10,6 @@ const FIRST_FACTORS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// The design for so many factors, and after it its mirror images. Together they tell each main effect apart from all interactions of two factors. `None`
 /// for fewer than 6 factors, of which cells would be measured twice, or more than 23.
-#[must_use]
 pub fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
     let first: &[u8] = match factors {
         6..=11 => &OF_12,
@@ -31,7 +30,6 @@ pub fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
 
 /// The regular fraction 1/`of` of all combinations of so many factors with the fewest short words: main effects are aliased with interactions of as many factors
 /// as possible. `None` where some main effects could not be told apart, or there would be more than 256 cells.
-#[must_use]
 pub fn fraction(factors: usize, of: usize) -> Option<Vec<Vec<u32>>> {
     let added = of.checked_ilog2()? as usize;
     let base = factors.checked_sub(added)?;

@@ -31,7 +31,6 @@ pub struct Difference {
 /// filesystem with its options, limits, server, machine and price, in this order.
 ///
 /// Settings that only one of two engines has are no difference beside that of the engines.
-#[must_use]
 pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
     let mut found = DifferenceList(Vec::new());
     let planted = |arm: &Arm| arm.planted.map_or_else(|| NOTHING.to_owned(), units::share);

@@ -31,7 +31,6 @@ pub struct Copies {
 
 impl Copies {
     /// Of the data under a server, or of an embedded engine.
-    #[must_use]
     pub fn of(server: Option<&ServerSpec>) -> Self {
         Self {
             number: server.map_or(1.0, |server| f64::from(server.members)),
@@ -41,20 +40,17 @@ impl Copies {
 }
 
 /// Mean bytes of all records, before the engine adds or compresses anything.
-#[must_use]
 pub fn data_bytes(data: &DataSpec) -> f64 {
     data.mean_record_bytes() * data.key_count() as f64
 }
 
 /// Bytes on disk of so many records.
-#[must_use]
 pub fn stored_bytes(data: &DataSpec, records: f64) -> f64 {
     records * (data.mean_record_bytes() * DISK_PER_BYTE + DISK_PER_RECORD)
 }
 
 /// Bytes on disk after the load. A working set has its share of the cache, whatever was measured: a disk
 /// that is made for it must not differ from one measurement to the next.
-#[must_use]
 pub fn loaded_bytes(data: &DataSpec, working_set: Option<&WorkingSet>) -> f64 {
     match working_set {
         Some(set) => set.share * set.usable_cache_bytes as f64,
@@ -63,13 +59,11 @@ pub fn loaded_bytes(data: &DataSpec, working_set: Option<&WorkingSet>) -> f64 {
 }
 
 /// See [`loaded_bytes`].
-#[must_use]
 pub fn loaded_bytes_of(arm: &Arm) -> f64 {
     loaded_bytes(&arm.data, arm.working_set.as_ref())
 }
 
 /// The least capacity for so much data: checkpoints and the journal need room beside it, and each filesystem some for itself.
-#[must_use]
 pub fn least_capacity(loaded_bytes: f64, copies: Copies, filesystem: FilesystemKind) -> u64 {
     let each = loaded_bytes * 1.25 + copies.log_bytes.min(loaded_bytes);
     with_filesystem(each * copies.number, filesystem) as u64
@@ -88,7 +82,6 @@ fn with_filesystem(room_bytes: f64, filesystem: FilesystemKind) -> f64 {
 }
 
 /// Bytes on disk at the worst moment, where so many are stored at the end.
-#[must_use]
 pub fn most_held(stored_bytes: f64, copies: Copies) -> f64 {
     (stored_bytes * DISK_COPIES + DISK_BESIDES + copies.log_bytes) * copies.number
 }
@@ -96,7 +89,6 @@ pub fn most_held(stored_bytes: f64, copies: Copies) -> f64 {
 /// A capacity that suffices for everything that is written beside the data: four times the loaded bytes, and the worst moment
 /// when records were inserted as well, with what the greediest filesystem takes for itself, so that arms
 /// with different filesystems have disks of one size; at least 2 GiB, in whole GiB.
-#[must_use]
 pub fn ample_capacity(loaded_bytes: f64, inserted_bytes: f64, copies: Copies) -> u64 {
     const GIB: u64 = 1 << 30;
     let room =
@@ -107,7 +99,6 @@ pub fn ample_capacity(loaded_bytes: f64, inserted_bytes: f64, copies: Copies) ->
 }
 
 /// Warm-up and measured part together, nanoseconds.
-#[must_use]
 pub fn window_ns(warm_up_ns: u64, duration_ns: u64) -> u64 {
     warm_up_ns.saturating_add(duration_ns)
 }

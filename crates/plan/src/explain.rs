@@ -108,7 +108,6 @@ pub struct ArmExplanation {
 }
 
 /// Explains a plan. `engines` are those that it was checked against.
-#[must_use]
 pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
     let mut blocks: Vec<Vec<String>> = Vec::new();
     for run in &plan.runs {

@@ -49,7 +49,6 @@ pub enum Quantity {
 
 impl Quantity {
     /// An amount in people's units.
-    #[must_use]
     pub fn in_words(self, amount: f64) -> String {
         match self {
             Self::Share => {
@@ -82,7 +81,6 @@ pub enum Design {
 
 impl Design {
     /// Whether all combinations are measured.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         *self == Self::Full
     }
@@ -90,21 +88,18 @@ impl Design {
 
 impl Factor {
     /// The amounts of its levels, in their order, where it is an axis.
-    #[must_use]
     pub fn axis(&self) -> Option<Vec<f64>> {
         self.quantity?;
         self.levels.iter().map(|level| level.value).collect()
     }
 
     /// Name of a level; empty for an index that there is not.
-    #[must_use]
     pub fn level(&self, index: u32) -> &str {
         let level = self.levels.get(index as usize);
         level.map_or("", |level| level.name.as_str())
     }
 
     /// Index of its baseline, or of the first level where a record says otherwise.
-    #[must_use]
     pub fn baseline(&self) -> u32 {
         if (self.baseline as usize) < self.levels.len() {
             self.baseline
@@ -116,19 +111,16 @@ impl Factor {
 
 impl Plan {
     /// Index of the factor whose levels scouting runs choose.
-    #[must_use]
     pub fn refined_factor(&self) -> Option<usize> {
         self.factors.iter().position(|one| one.refine.is_some())
     }
 
     /// Index of the arm with these levels, one for each factor.
-    #[must_use]
     pub fn cell(&self, levels: &[u32]) -> Option<usize> {
         self.arms.iter().position(|arm| arm.levels == levels)
     }
 
     /// Index of the factor whose levels are compared: the one that the file names, or the first.
-    #[must_use]
     pub fn compared_factor(&self) -> Option<usize> {
         if self.factors.is_empty() {
             return None;
@@ -139,7 +131,6 @@ impl Plan {
     }
 
     /// The combinations of levels of all factors but `apart`, in the order in which arms have them; each with 0 in the places of `apart`.
-    #[must_use]
     pub fn conditions(&self, apart: &[usize]) -> Vec<Vec<u32>> {
         let mut conditions: Vec<Vec<u32>> = Vec::new();
         for arm in &self.arms {
@@ -157,7 +148,6 @@ impl Plan {
     }
 
     /// The levels of a condition in words, without the factors `apart`: `92%, ext4`.
-    #[must_use]
     pub fn condition_in_words(&self, levels: &[u32], apart: &[usize]) -> String {
         let mut words = Vec::new();
         for (index, (factor, level)) in self.factors.iter().zip(levels).enumerate() {
@@ -170,7 +160,6 @@ impl Plan {
 
     /// Which effects of a two-level design cannot be told apart, each group as names joined by `×`, for the main effects and interactions of two
     /// factors. Empty where all combinations are measured.
-    #[must_use]
     pub fn aliases(&self) -> Vec<Vec<String>> {
         if self.design != Design::Fraction {
             return Vec::new();

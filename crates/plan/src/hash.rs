@@ -16,7 +16,6 @@ impl Plan {
     ///
     /// # Panics
     /// Never: all parts of a plan can be written as JSON.
-    #[must_use]
     pub fn hash(&self) -> String {
         let mut arms = Vec::new();
         for arm in &self.arms {
@@ -102,7 +101,6 @@ fn without_bystanders(rig: &RigSpec) -> RigSpec {
 }
 
 /// SHA-256 of bytes, in hexadecimal digits: of an experiment file, of what a bundle holds, of a bundle.
-#[must_use]
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     let mut digits = String::new();
     for byte in Sha256::digest(bytes) {

@@ -61,7 +61,6 @@ impl HostRole {
     pub const ALL: [Self; 2] = [Self::Load, Self::Server];
 
     /// The word in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -73,7 +72,6 @@ impl HostRole {
 impl Plan {
     /// The machines that make the load of an arm, in order; `None` is the one that the program runs on. An embedded engine that keeps data is asked where it
     /// stands.
-    #[must_use]
     pub fn load_hosts_of<'a>(&'a self, arm: &'a Arm, engine: &EngineKind) -> Vec<Option<&'a str>> {
         if engine.keeps_data && engine.server.is_none() {
             return vec![arm.on.as_deref()];
@@ -94,7 +92,6 @@ impl Plan {
     }
 
     /// Every machine that takes part, once: those that arms stand on, and those that make load.
-    #[must_use]
     pub fn all_host_names(&self, engines: &[EngineKind]) -> Vec<Option<&str>> {
         let mut names = self.host_names();
         for arm in &self.arms {
@@ -109,7 +106,6 @@ impl Plan {
     }
 
     /// Every machine that arms stand on, once, in the order of the arms. `None` is the one that the program runs on.
-    #[must_use]
     pub fn host_names(&self) -> Vec<Option<&str>> {
         let mut names = Vec::new();
         for Arm { on, .. } in &self.arms {

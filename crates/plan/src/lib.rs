@@ -17,6 +17,8 @@
 //! assert_eq!(planned_runs(2, 9, Order::Shuffled, 42)[..16], runs);
 //! ```
 
+#![deny(missing_docs)]
+
 mod catalogue;
 pub mod design;
 mod differences;

@@ -42,7 +42,6 @@ pub enum Direction {
 
 impl Direction {
     /// 1 where more is better, else -1: what turns a logarithm so that more is better.
-    #[must_use]
     pub fn sign(self) -> f64 {
         match self {
             Self::HigherIsBetter => 1.0,
@@ -53,7 +52,6 @@ impl Direction {
 
 impl Metric {
     /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`, `line`, `cost`.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::Throughput => "throughput".into(),
@@ -68,7 +66,6 @@ impl Metric {
     }
 
     /// The metric of a word that [`Self::name`] writes.
-    #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "throughput" => Some(Self::Throughput),
@@ -90,7 +87,6 @@ impl Metric {
     }
 
     /// Which way is good.
-    #[must_use]
     pub fn direction(self) -> Direction {
         match self {
             Self::Throughput | Self::Line => Direction::HigherIsBetter,
@@ -100,14 +96,12 @@ impl Metric {
 }
 
 /// The number of `p99.9`, above 0 and at most 100.
-#[must_use]
 pub fn percentile(word: &str) -> Option<f64> {
     let percentile = table_percentile(word)?;
     (percentile > 0.0).then_some(percentile)
 }
 
 /// The number of `p99.9`, from 0 to 100.
-#[must_use]
 pub fn table_percentile(word: &str) -> Option<f64> {
     let digits = word.strip_prefix('p')?;
     let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');

@@ -68,7 +68,6 @@ pub struct Needs {
 
 impl Needs {
     /// How long all of it takes, about, nanoseconds.
-    #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.measuring_ns
             .saturating_add(self.searching_ns)
@@ -134,7 +133,6 @@ fn memory_besides(arm: &Arm) -> f64 {
 }
 
 /// Estimates what a plan needs. `engines` are those that it was checked against.
-#[must_use]
 pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     let measurement = &plan.measurement;
     let lines = plan
@@ -319,7 +317,6 @@ fn inserted_records(plan: &Plan) -> f64 {
 }
 
 /// Records that one point inserts, about.
-#[must_use]
 pub fn inserted_at(
     point: &Point,
     mix: &Mix,

@@ -51,13 +51,11 @@ impl SplitMix64 {
 }
 
 /// Every run of a plan that has all arms in each block, blocks one after the other.
-#[must_use]
 pub fn planned_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
     runs_in_blocks(blocks, order, seed, |_| (0..arms).collect())
 }
 
 /// Every run of a design that is folded over: the first half of the arms in the first block, the second half in the next, and so on in turns.
-#[must_use]
 pub fn folded_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
     let half = arms / 2;
     runs_in_blocks(blocks, order, seed, |block| match block % 2 {
@@ -67,7 +65,6 @@ pub fn folded_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<Plann
 }
 
 /// Every run of duets: each pair (baseline and other, indices of arms) in each round, as a block of its own.
-#[must_use]
 pub fn duet_runs(pairs: &[[u32; 2]], rounds: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
     let mut runs = Vec::new();
     let mut seeds = SplitMix64(seed);

@@ -4,14 +4,12 @@ use crate::Plan;
 
 impl Plan {
     /// Whether the question is about more than one arm. Controls are no arms of the question.
-    #[must_use]
     pub fn has_several_arms(&self) -> bool {
         let is_asked = |arm: &&crate::Arm| arm.planted.is_none();
         self.arms.iter().filter(is_asked).count() > 1
     }
 
     /// Index of the arm that the others are compared with: the one named, or the first.
-    #[must_use]
     pub fn baseline(&self) -> usize {
         let is_named = |arm: &crate::Arm| arm.name == self.compare.baseline;
         self.arms.iter().position(is_named).unwrap_or(0)
@@ -19,7 +17,6 @@ impl Plan {
 
     /// Baseline and other arm of each comparison, by their places in the plan: those that the file names, or every other arm with the baseline; where the arms are
     /// cells of a grid only those that the plan names. A pair that names an arm which the plan does not have, or one arm twice, is left out.
-    #[must_use]
     pub fn pairs(&self) -> Vec<[usize; 2]> {
         if self.compare.pairs.is_empty() && self.factors.is_empty() {
             let baseline = self.baseline();
@@ -41,7 +38,6 @@ impl Plan {
     }
 
     /// The baseline and each control, by their places in the plan.
-    #[must_use]
     pub fn controls(&self) -> Vec<[usize; 2]> {
         let baseline = self.baseline();
         let arms = self.arms.iter().enumerate();
@@ -50,7 +46,6 @@ impl Plan {
     }
 
     /// All pairs of arms that are measured to be compared: those of the question, and the controls.
-    #[must_use]
     pub fn measured_pairs(&self) -> Vec<[usize; 2]> {
         let mut pairs = self.pairs();
         pairs.append(&mut self.controls());

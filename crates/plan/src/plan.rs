@@ -67,7 +67,6 @@ pub struct Plan {
 
 impl Plan {
     /// How many runs are made at the same time.
-    #[must_use]
     pub fn at_once(&self) -> usize {
         match self.measurement.pairing {
             Pairing::InTurn => 1,
@@ -76,7 +75,6 @@ impl Plan {
     }
 
     /// Of so many blocks, those in which a given pair of arms is compared: all, or in duets, where each block is one pair, its share.
-    #[must_use]
     pub fn blocks_of_a_pair(&self, blocks: u32) -> u32 {
         match self.measurement.pairing {
             Pairing::InTurn => blocks,
@@ -147,7 +145,6 @@ pub struct Point {
 
 impl Point {
     /// A point whose load is as given.
-    #[must_use]
     pub fn fixed(mix: u32, load: Load) -> Self {
         Self {
             mix,
@@ -179,7 +176,6 @@ pub enum PointRole {
 
 impl PointRole {
     /// Whether the load is as given.
-    #[must_use]
     pub fn is_fixed(&self) -> bool {
         *self == Self::Fixed
     }
@@ -199,7 +195,6 @@ pub enum Sessions {
 
 impl Sessions {
     /// Whether the load says it.
-    #[must_use]
     pub fn is_given(&self) -> bool {
         *self == Self::Given
     }
@@ -235,7 +230,6 @@ pub enum Pairing {
 
 impl Pairing {
     /// Whether they run one after the other.
-    #[must_use]
     pub fn is_in_turn(&self) -> bool {
         *self == Self::InTurn
     }
@@ -286,7 +280,6 @@ pub enum Checkpoints {
 
 impl Checkpoints {
     /// Whether they are left to the engine.
-    #[must_use]
     pub fn is_as_they_come(&self) -> bool {
         *self == Self::AsTheyCome
     }
@@ -319,7 +312,6 @@ pub struct Gate {
 
 impl Measurement {
     /// Of a gate, and nothing of other plans.
-    #[must_use]
     pub fn gate(&self) -> Option<Gate> {
         self.looks?.gate
     }

@@ -9,19 +9,16 @@ pub const URI: &str = "uri";
 
 /// Whether the arm's data is kept by its engine on this machine, so that disk and a data directory are needed: not where a server that
 /// runs by itself keeps it.
-#[must_use]
 pub fn keeps_data_here(engine: &EngineKind, server: Option<&ServerSpec>) -> bool {
     engine.keeps_data && (engine.server.is_none() || server.is_some())
 }
 
 /// Whether the arm's engine is a server that runs by itself, so that a run starts only its client.
-#[must_use]
 pub fn is_by_uri(arm: &Arm) -> bool {
     server_uri(&arm.settings).is_some()
 }
 
 /// The URI of the server that runs by itself, if the settings name one.
-#[must_use]
 pub fn server_uri(settings: &Settings) -> Option<&str> {
     match settings.0.get(URI) {
         Some(SettingValue::Text(uri)) if !uri.is_empty() => Some(uri),
@@ -30,7 +27,6 @@ pub fn server_uri(settings: &Settings) -> Option<&str> {
 }
 
 /// The same server as a single process: a record takes the same space as on each member of a set, and is stored far sooner.
-#[must_use]
 pub fn standing_alone(server: &ServerSpec) -> ServerSpec {
     let mut alone = server.clone();
     let preset = server_preset(&server.name);

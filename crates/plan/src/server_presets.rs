@@ -40,7 +40,6 @@ pub struct ReplicaSetPreset {
 
 impl ReplicaSetPreset {
     /// Whether an argument is the option that makes a server a member of a set.
-    #[must_use]
     pub fn is_made_by(&self, argument: &str) -> bool {
         let name = |word: &str| word.split('=').next().map(str::to_owned);
         self.arguments
@@ -62,7 +61,6 @@ pub struct ServerSetting {
 
 impl ServerPreset {
     /// The arguments of the preset, and after them those of the settings.
-    #[must_use]
     pub fn arguments_with(&self, settings: &Settings) -> Vec<String> {
         let mut arguments = self.spec.arguments.clone();
         for setting in &self.settings {
@@ -96,14 +94,12 @@ impl ServerPreset {
 }
 
 /// All servers that can be started.
-#[must_use]
 pub fn server_presets() -> &'static [ServerPreset] {
     static PRESETS: OnceLock<[ServerPreset; 2]> = OnceLock::new();
     PRESETS.get_or_init(|| [mongod(), ferretdb()])
 }
 
 /// One by its name.
-#[must_use]
 pub fn server_preset(name: &str) -> Option<&'static ServerPreset> {
     server_presets()
         .iter()

@@ -16,7 +16,6 @@ pub struct DataShares {
 
 impl DataShares {
     /// Of so many bytes of data, with so many bytes of each cache. `None` without data.
-    #[must_use]
     pub fn of(data: f64, engine_cache: f64, page_cache: f64) -> Option<Self> {
         let share = |cache: f64| (cache / data).clamp(0.0, 1.0);
         (data > 0.0).then(|| Self {
@@ -26,7 +25,6 @@ impl DataShares {
     }
 
     /// Share that fits into neither and must be read from the disk: the least, if no page is in both caches, and the most, if the larger contains the smaller.
-    #[must_use]
     pub fn neither(&self) -> (f64, f64) {
         let least = 1.0 - self.engine_cache - self.page_cache;
         (least.max(0.0), 1.0 - self.engine_cache.max(self.page_cache))

@@ -29,7 +29,6 @@ pub const DISK_FIGURES: [&str; 16] = [
 ];
 
 /// Every figure that a disk has, by its key among [`DISK_FIGURES`] and in their order. With `one_latency` that of reads and writes is one figure where both are alike.
-#[must_use]
 pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, String)> {
     let mut words = vec![("capacity", units::size(disk.capacity_bytes))];
     let rates = [
@@ -81,7 +80,6 @@ pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, Stri
 }
 
 /// A disk in one line: `san-raid10: 2GiB, 600 IOPS, latency 7ms, in memory`.
-#[must_use]
 pub fn disk_line(disk: &DiskChoice) -> String {
     let spec = match disk {
         DiskChoice::Emulated { spec } => spec,
@@ -99,7 +97,6 @@ pub fn disk_line(disk: &DiskChoice) -> String {
 }
 
 /// The figures that make a disk as fast as it is, in one line: `2GiB, 600 IOPS, latency 7ms`.
-#[must_use]
 pub fn figures_line(spec: &DiskSpec, with_capacity: bool) -> String {
     let mut parts = Vec::new();
     for (key, text) in disk_words(spec, true) {
@@ -115,7 +112,6 @@ pub fn figures_line(spec: &DiskSpec, with_capacity: bool) -> String {
 }
 
 /// A filesystem in one line: `xfs (mkfs -m reflink=0; mount noatime)`.
-#[must_use]
 pub fn filesystem_line(spec: &FilesystemSpec) -> String {
     let mut options = Vec::new();
     if !spec.mkfs.is_empty() {
@@ -131,7 +127,6 @@ pub fn filesystem_line(spec: &FilesystemSpec) -> String {
 }
 
 /// Limits in one line: `382MiB of memory, 1.5 processors, on 0 and 1`; `None` where nothing is limited.
-#[must_use]
 pub fn limits_line(limits: &LimitsSpec) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(
@@ -198,7 +193,6 @@ fn burst_words(burst: &DiskBurst) -> String {
 }
 
 /// A price in words: `0.07 USD an hour (2014-09)`.
-#[must_use]
 pub fn price_words(price: &Price) -> String {
     let mut text = format!("{} {} an hour", price.per_hour, price.currency);
     if let Some(date) = &price.date {
@@ -208,7 +202,6 @@ pub fn price_words(price: &Price) -> String {
 }
 
 /// An event in a line: `at 30 s: the primary steps down`.
-#[must_use]
 pub fn event_in_words(event: EventSpec) -> String {
     format!(
         "at {}: {}",
@@ -242,7 +235,6 @@ fn act_in_words(act: Act) -> String {
 }
 
 /// How a number of records was chosen: `148,000 records: 138 % of 133 MiB usable cache at 1,243 B a record`.
-#[must_use]
 pub fn working_set_words(records: u64, set: &WorkingSet) -> String {
     let percent = (set.share * 1e6).round() / 1e4;
     format!(

@@ -37,9 +37,6 @@ pub enum Confined {
 }
 
 /// Confines this thread and all that it starts from now on.
-///
-/// # Errors
-/// When the kernel knows how and refuses.
 pub fn confine(reach: &Reach) -> Result<Confined, RulesetError> {
     let read = make_bitflags!(AccessFs::{ReadFile | ReadDir});
     let write: BitFlags<AccessFs> =

@@ -24,9 +24,6 @@ const LOOK: Duration = Duration::from_millis(500);
 const CONTROLLER: &str = "controller";
 
 /// The connection that is asked for, if there is one.
-///
-/// # Errors
-/// Where this program was built without NATS.
 pub fn connection(arguments: &Nats) -> anyhow::Result<Option<Connection>> {
     let Some(address) = &arguments.nats else {
         return Ok(None);

@@ -17,7 +17,6 @@ pub const SOCKET_VARIABLE: &str = "PLIMSOLL_RIG";
 pub struct Rigs(OnceCell<RigProcess>);
 
 impl Rigs {
-    /// The process.
     pub fn get(&self) -> anyhow::Result<&RigProcess> {
         if let Some(process) = self.0.get() {
             return Ok(process);

@@ -162,7 +162,6 @@ pub enum Measured {
 
 /// What was measured.
 pub struct Made {
-    /// The whole record.
     pub record: ExperimentRecord,
     /// How far it got.
     pub ended: Ended,

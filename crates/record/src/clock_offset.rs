@@ -27,7 +27,6 @@ pub struct RoundTrip {
 
 impl ClockOffset {
     /// By round trips; `None` where there are none.
-    #[must_use]
     pub fn of(trips: &[RoundTrip]) -> Option<Self> {
         let length = |trip: &RoundTrip| trip.answered_ns.saturating_sub(trip.asked_ns);
         let best = trips.iter().min_by_key(|trip| length(trip))?;
@@ -43,13 +42,11 @@ impl ClockOffset {
     }
 
     /// A time of this machine by the other clock, nanoseconds.
-    #[must_use]
     pub fn there(&self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.offset_ns)
     }
 
     /// A time of the other machine by this clock, nanoseconds.
-    #[must_use]
     pub fn here(&self, there_ns: u64) -> u64 {
         there_ns.saturating_add_signed(self.offset_ns.saturating_neg())
     }

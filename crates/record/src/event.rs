@@ -45,7 +45,6 @@ pub enum Role {
 
 impl Role {
     /// The word in files and on screens.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Primary => "primary",

@@ -117,7 +117,6 @@ impl ExperimentRecord {
     }
 
     /// The text form.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a record has only string keys and plain numbers")
     }

@@ -252,7 +252,6 @@ pub const SERVER_MEMBER_CPU: [&str; crate::MOST_MEMBERS as usize] = [
 ];
 
 /// Whether the figure of this name is a level, so that over slices it is averaged and not summed.
-#[must_use]
 pub fn is_level(name: &str) -> bool {
     LEVELS.contains(&name)
 }

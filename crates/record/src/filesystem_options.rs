@@ -274,7 +274,6 @@ impl FilesystemKind {
     }
 
     /// The options that mkfs may be given, such as `-b size=`, for people.
-    #[must_use]
     pub fn mkfs_allows(self) -> Vec<String> {
         let mut list = Vec::new();
         for option in self.mkfs_options() {
@@ -289,13 +288,11 @@ impl FilesystemKind {
     }
 
     /// The options that mount may be given, for people.
-    #[must_use]
     pub fn mount_allows(self) -> Vec<&'static str> {
         [MOUNT, self.own_mount_options()].concat()
     }
 
     /// The first of these words that mkfs must not be given; `None` where it may be given all.
-    #[must_use]
     pub fn refused_for_mkfs(self, words: &[String]) -> Option<String> {
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -341,7 +338,6 @@ impl FilesystemKind {
     }
 
     /// The first of these words that mount must not be given; `None` where it may be given all.
-    #[must_use]
     pub fn refused_for_mount(self, words: &[String]) -> Option<String> {
         let refused = words
             .iter()

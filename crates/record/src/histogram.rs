@@ -63,19 +63,16 @@ fn new_dense() -> Dense {
 
 impl Histogram {
     /// An empty histogram.
-    #[must_use]
     pub fn new() -> Self {
         Self(Form::Dense(new_dense()))
     }
 
     /// A few figures in place of a histogram.
-    #[must_use]
     pub fn known(summary: Summary) -> Self {
         Self(Form::Known(Box::new(summary)))
     }
 
     /// The few figures, where they are all that is known.
-    #[must_use]
     pub fn summary(&self) -> Option<&Summary> {
         match &self.0 {
             Form::Known(summary) => Some(summary),
@@ -141,7 +138,6 @@ impl Histogram {
     }
 
     /// How many values were counted.
-    #[must_use]
     pub fn count(&self) -> u64 {
         match &self.0 {
             Form::Dense(dense) => dense.len(),
@@ -151,13 +147,11 @@ impl Histogram {
     }
 
     /// Whether nothing was counted.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }
 
     /// The value in nanoseconds at or below which `percentile` (0 to 100) of all values lie, or `None` when empty or not known.
-    #[must_use]
     pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         if self.is_empty() {
             return None;
@@ -170,7 +164,6 @@ impl Histogram {
     }
 
     /// The mean in nanoseconds, or `None` when empty or not known.
-    #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         if self.is_empty() {
             return None;
@@ -186,7 +179,6 @@ impl Histogram {
     }
 
     /// The smallest value counted, or `None` when empty or not known.
-    #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         if self.is_empty() {
             return None;
@@ -199,7 +191,6 @@ impl Histogram {
     }
 
     /// The largest value counted, or `None` when empty or not known.
-    #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         if self.is_empty() {
             return None;
@@ -212,7 +203,6 @@ impl Histogram {
     }
 
     /// How many values are above `value_ns`, among those in buckets.
-    #[must_use]
     pub fn count_above(&self, value_ns: u64) -> u64 {
         if value_ns >= HIGHEST_LATENCY_NS {
             return 0;
@@ -249,7 +239,6 @@ impl Histogram {
     }
 
     /// The histogram of the underlying library, for formats that need it. It is empty where only a [`Summary`] is known.
-    #[must_use]
     pub fn inner(&self) -> Cow<'_, hdrhistogram::Histogram<u64>> {
         match &self.0 {
             Form::Dense(dense) => Cow::Borrowed(dense),
@@ -259,7 +248,6 @@ impl Histogram {
     }
 
     /// The V2 deflate encoding, of an empty histogram where only a [`Summary`] is known.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let v2 = match &self.0 {
             Form::Dense(dense) => v2_of(dense),

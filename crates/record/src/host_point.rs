@@ -48,14 +48,12 @@ pub struct HostPoint {
 
 impl HostPoint {
     /// How far off its clock may be, nanoseconds: the worse of before and after the point.
-    #[must_use]
     pub fn clock_bound_ns(&self) -> u64 {
         let after = self.clock_after.map_or(0, |clock| clock.bound_ns);
         self.clock.bound_ns.max(after)
     }
 
     /// Processors that its load generator kept busy in the measured part; `None` where it made no load, or none was measured.
-    #[must_use]
     pub fn worker_processors(&self) -> Option<f64> {
         let cpu_ns = self.worker.cpu_user_ns as f64 + self.worker.cpu_system_ns as f64;
         (self.makes_load && self.measured_ns > 0).then(|| cpu_ns / self.measured_ns as f64)

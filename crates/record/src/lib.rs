@@ -28,6 +28,8 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod clock_offset;
 mod event;
 mod experiment_record;

@@ -75,7 +75,6 @@ const TICKS: u64 = 2;
 
 impl ForeignCpu {
     /// Share of all the time of so many processors, 0 where it is within the steps of the clock.
-    #[must_use]
     pub fn share(&self, cores: u32) -> f64 {
         let cores = u64::from(cores.max(1));
         if self.cpu_ns <= cores * TICKS * TICK_NS || self.elapsed_ns == 0 {
@@ -85,7 +84,6 @@ impl ForeignCpu {
     }
 
     /// Those that used most, each with the processors that it kept busy: `rustc (0.98), cc (0.31)`.
-    #[must_use]
     pub fn names(&self) -> String {
         let mut words = Vec::new();
         for program in &self.programs {
@@ -100,7 +98,6 @@ impl ForeignCpu {
 
 impl Machine {
     /// What must be equal for two runs to have been made on the same machine: all but what a reboot or a limit may change.
-    #[must_use]
     pub fn fingerprint(&self) -> String {
         format!(
             "{}|{} cores|{} MiB|{}",

@@ -60,7 +60,6 @@ impl NetworkPoint {
     }
 
     /// Bytes a second that were received, and sent; `None` where its interface was not watched.
-    #[must_use]
     pub fn bytes_per_second(&self) -> Option<(f64, f64)> {
         let seconds = self.length_ns as f64 / 1e9;
         let each = |bytes: u64| bytes as f64 / seconds;

@@ -20,7 +20,6 @@ pub const BUCKETS: usize = bucket_of(HIGHEST_LATENCY_NS) + 1;
 /// The bucket in which a histogram counts a value in nanoseconds, as HdrHistogram numbers them. Whoever counts many values keeps an array
 /// of [`BUCKETS`] counts and hands it to [`Histogram::record_bucket`](crate::Histogram::record_bucket).
 #[inline(always)]
-#[must_use]
 pub const fn bucket_of(value_ns: u64) -> usize {
     let value = if value_ns < HIGHEST_LATENCY_NS {
         value_ns

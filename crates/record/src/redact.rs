@@ -126,7 +126,6 @@ const ALLOWED: &[(&str, Shown)] = &[
 /// A text without the secrets in the addresses that stand in it. A place for a variable, `${NAME}`, stays: it is no secret but the name of one.
 ///
 /// A password may hold anything, so all from the first colon to the last `@` of a word is taken for one: rather too much is hidden than too little.
-#[must_use]
 pub fn redact(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut done = 0;
@@ -140,7 +139,6 @@ pub fn redact(text: &str) -> String {
 }
 
 /// The same with every byte of a secret covered, so that all else keeps its place.
-#[must_use]
 pub fn covered(text: &str) -> String {
     let mut kept = text.to_owned();
     for secret in secrets(text) {
@@ -152,7 +150,6 @@ pub fn covered(text: &str) -> String {
 
 /// What [`redact`] hides in an address, in every form in which others may quote it: as it stands, as it is meant, in small letters, and in parts. What is
 /// shorter than four letters is left out, because it would tear any text.
-#[must_use]
 pub fn quotable_secrets(address: &str) -> Vec<String> {
     let mut found = Vec::new();
     for place in secrets(address) {

@@ -97,7 +97,6 @@ pub struct DiskSpec {
 
 impl DiskSpec {
     /// A disk without any limit, with its blocks in memory and without trace.
-    #[must_use]
     pub fn unlimited(capacity_bytes: u64) -> Self {
         Self {
             preset: None,
@@ -150,7 +149,6 @@ impl FilesystemKind {
     pub const ALL: [Self; 3] = [Self::Xfs, Self::Ext4, Self::Btrfs];
 
     /// The word in files and of the kernel.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Xfs => "xfs",
@@ -187,13 +185,11 @@ pub struct LimitsSpec {
 
 impl LimitsSpec {
     /// Whether nothing is limited.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.is_of_memory() && self.cpus.is_none() && self.pin.is_empty()
     }
 
     /// Whether memory is limited, in one way or the other.
-    #[must_use]
     pub fn is_of_memory(&self) -> bool {
         self.memory_bytes.is_some() || self.page_cache_bytes.is_some()
     }
@@ -281,7 +277,6 @@ fn is_nothing(bytes: &u64) -> bool {
 
 impl ServerSpec {
     /// Its members in words, where it is a replica set: `3 members`, or `replica set of 1`.
-    #[must_use]
     pub fn members_in_words(&self) -> Option<String> {
         match self.members {
             // Only members of a set keep a log of changes.
@@ -291,7 +286,6 @@ impl ServerSpec {
     }
 
     /// Its name, with its members where it is a replica set: `mongod, 3 members`.
-    #[must_use]
     pub fn in_words(&self) -> String {
         match self.members_in_words() {
             Some(members) => format!("{}, {members}", self.name),
@@ -439,7 +433,6 @@ pub struct CalibrationCheck {
 
 impl CalibrationCheck {
     /// Whether it is as asked.
-    #[must_use]
     pub fn passed(&self) -> bool {
         (self.measured - self.asked).abs() <= self.allowed
     }
@@ -479,13 +472,11 @@ pub struct Calibration {
 
 impl Calibration {
     /// Whether every figure is as asked.
-    #[must_use]
     pub fn passed(&self) -> bool {
         self.checks.iter().all(CalibrationCheck::passed)
     }
 
     /// Whether it speaks for this disk: equal in all that bears on speed.
-    #[must_use]
     pub fn is_of(&self, disk: &DiskSpec) -> bool {
         let speed = |spec: &DiskSpec| DiskSpec {
             preset: None,

@@ -122,7 +122,6 @@ pub enum LoadKind {
 
 impl LoadKind {
     /// Sessions, in either kind.
-    #[must_use]
     pub fn sessions(self) -> u32 {
         match self {
             Self::Closed { sessions, .. } | Self::Open { sessions, .. } => sessions,
@@ -243,13 +242,11 @@ pub struct ErrorSample {
 
 impl PointRecord {
     /// Where it comes from, if another program measured it.
-    #[must_use]
     pub fn imported(&self) -> Option<&Imported> {
         self.end.as_ref()?.imported.as_deref()
     }
 
     /// What was done to the server on purpose meanwhile, and what was seen of it.
-    #[must_use]
     pub fn disturbance(&self) -> Option<&Disturbance> {
         self.end.as_ref()?.disturbance.as_deref()
     }

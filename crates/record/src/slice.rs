@@ -38,7 +38,6 @@ impl Operation {
     ];
 
     /// The name in files and on screens.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -71,7 +70,6 @@ impl Status {
     pub const ALL: [Self; 4] = [Self::Ok, Self::Batched, Self::NotFound, Self::Error];
 
     /// The name in files and on screens.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -104,7 +102,6 @@ pub struct OpenLatencies {
 
 impl Latencies {
     /// The headline: completed - intended.
-    #[must_use]
     pub fn response(&self) -> &Histogram {
         match &self.open {
             Some(open) => &open.response,
@@ -113,7 +110,6 @@ impl Latencies {
     }
 
     /// dispatched - intended, in an open loop.
-    #[must_use]
     pub fn wait(&self) -> Option<&Histogram> {
         self.open.as_ref().map(|open| &open.wait)
     }
@@ -128,7 +124,6 @@ impl Latencies {
     }
 
     /// How many operations are in here.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.service.count()
     }
@@ -158,7 +153,6 @@ pub struct Completed {
 
 impl Completed {
     /// All of them.
-    #[must_use]
     pub fn total(self) -> u64 {
         self.ok + self.not_found + self.error
     }

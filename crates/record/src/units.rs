@@ -34,7 +34,6 @@ pub fn each_unit(parts: &[(Operation, &Histogram)], mut take: impl FnMut(u64, u6
 /// Percentiles (above 0, to 100) of the units of work among `parts`, nanoseconds; `None` where there is none or it is not known.
 ///
 /// They are those of the histogram that [`add_units`] makes, without making it: that takes longer than all the rest where there are thousands of seconds.
-#[must_use]
 pub fn unit_percentiles_ns<const N: usize>(
     parts: &[(Operation, &Histogram)],
     percentiles: [f64; N],

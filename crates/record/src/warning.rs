@@ -29,7 +29,6 @@ macro_rules! warnings {
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
             /// The text form, which never changes.
-            #[must_use]
             pub fn id(self) -> &'static str {
                 match self { $(Self::$name => $id,)* }
             }
@@ -42,13 +41,11 @@ macro_rules! warnings {
             }
 
             /// How much it weighs.
-            #[must_use]
             pub fn severity(self) -> Severity {
                 match self { $(Self::$name => Severity::$severity,)* }
             }
 
             /// What to do about it.
-            #[must_use]
             pub fn advice(self) -> &'static str {
                 match self { $(Self::$name => $advice,)* }
             }
@@ -223,7 +220,6 @@ impl Warning {
     }
 
     /// The same with a weight of its own.
-    #[must_use]
     pub fn weighing(self, weight: Severity) -> Self {
         Self {
             weight: Some(weight),
@@ -232,7 +228,6 @@ impl Warning {
     }
 
     /// How much it weighs.
-    #[must_use]
     pub fn severity(&self) -> Severity {
         self.weight.unwrap_or(self.id.severity())
     }

@@ -9,7 +9,6 @@ pub const STYLES: usize = 16;
 
 /// The arms in the order in which they should be shown where not all can be: those with the clearest deciding verdicts, each after its baseline, then
 /// other baselines, then those with the highest throughput at any load.
-#[must_use]
 pub fn telling_arms(analysis: &Analysis) -> Vec<&str> {
     let mut ranked: Vec<(Rank, &str)> = Vec::new();
     for arm in &analysis.arms {
@@ -50,7 +49,6 @@ pub struct ArmPlaces {
 
 impl ArmPlaces {
     /// All arms, or with more than [`STYLES`] of them the first of [`telling_arms`].
-    #[must_use]
     pub fn of(analysis: &Analysis) -> Self {
         let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
         if names.len() <= STYLES {
@@ -65,7 +63,6 @@ impl ArmPlaces {
     }
 
     /// Which of the looks an arm has, where it has one of its own.
-    #[must_use]
     pub fn place(&self, arm: &str) -> Option<usize> {
         self.names.iter().position(|name| name == arm)
     }

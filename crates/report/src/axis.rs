@@ -279,7 +279,6 @@ impl Axis {
 }
 
 /// The number on the axis of a load: sessions of a closed loop, operations per second of an open one.
-#[must_use]
 pub fn load_number(load: LoadKind) -> f64 {
     match load {
         LoadKind::Closed { sessions, .. } => f64::from(sessions),

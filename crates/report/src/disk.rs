@@ -39,7 +39,6 @@ pub struct DiskRow {
 /// Nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskLatencies {
-    /// Mean.
     pub mean_ns: f64,
     /// Median.
     pub p50_ns: f64,
@@ -59,7 +58,6 @@ pub struct Series<'a> {
 }
 
 /// The kinds of requests, in the order of measuring.
-#[must_use]
 pub fn kinds<'a>(picture: &'a DiskPicture<'_>) -> Vec<&'a str> {
     let mut kinds: Vec<&str> = Vec::new();
     for row in &picture.rows {
@@ -71,7 +69,6 @@ pub fn kinds<'a>(picture: &'a DiskPicture<'_>) -> Vec<&'a str> {
 }
 
 /// One line for each block size of a kind.
-#[must_use]
 pub fn series<'a>(picture: &'a DiskPicture<'_>, kind: &str) -> Vec<Series<'a>> {
     let mut all: Vec<Series<'a>> = Vec::new();
     for row in picture.rows.iter().filter(|row| row.what == kind) {

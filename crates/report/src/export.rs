@@ -35,9 +35,6 @@ use crate::table::{Column, Rows, write_csv, write_parquet};
 use std::io::{self, Write};
 
 /// Writes a file of an export.
-///
-/// # Errors
-/// When `out` cannot be written to.
 pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
     match file.content {
         Content::Csv(table, report) => {
@@ -69,9 +66,6 @@ pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes a table as Parquet.
-///
-/// # Errors
-/// When `out` cannot be written to.
 pub fn write_table(table: Table, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let columns = columns(table, report);
     write_parquet(&columns, |take| rows(table, report, take), out)

@@ -9,7 +9,6 @@ use plimsoll_plan::{Design, Factor};
 
 /// The values of something that differs, in the order of the arms, each with who has it: names of arms. Where each level of one factor has one value, it is these levels instead; and
 /// nobody where the values are the levels themselves.
-#[must_use]
 pub fn by_value(
     difference: &Difference,
     factors: Option<&FactorResults>,
@@ -73,7 +72,6 @@ pub struct Layout {
 impl Layout {
     /// An axis goes along, the longest one where there are several and not the compared factor if there is another. The compared factor makes the lines.
     /// `None` where not all combinations are measured.
-    #[must_use]
     pub fn of(results: &FactorResults) -> Option<Self> {
         if results.design != Design::Full || results.factors.is_empty() {
             return None;
@@ -109,7 +107,6 @@ impl Layout {
     }
 
     /// The levels of a panel's further factors in words: `ext4, 2 cpus`.
-    #[must_use]
     pub fn panel_in_words(&self, results: &FactorResults, panel: &[u32]) -> String {
         let mut words = Vec::new();
         for (index, (factor, level)) in results.factors.iter().zip(panel).enumerate() {
@@ -121,13 +118,11 @@ impl Layout {
     }
 
     /// The levels of the lines, by index; one where there is a single factor.
-    #[must_use]
     pub fn line_levels(&self, results: &FactorResults) -> Vec<u32> {
         levels(self.lines.map(|index| &results.factors[index]))
     }
 
     /// The levels along, by index; those of an axis in rising order.
-    #[must_use]
     pub fn along_levels(&self, results: &FactorResults) -> Vec<u32> {
         let factor = &results.factors[self.along];
         let mut levels = levels(Some(factor));
@@ -140,7 +135,6 @@ impl Layout {
     }
 
     /// The cell of a panel at these levels of the lines and along.
-    #[must_use]
     pub fn cell<'a>(
         &self,
         results: &'a FactorResults,
@@ -164,14 +158,12 @@ fn levels(factor: Option<&Factor>) -> Vec<u32> {
 }
 
 /// Whether several factors are varied, so that pairs of cells are only a part of the answer.
-#[must_use]
 pub fn has_several(analysis: &Analysis) -> bool {
     let factors = analysis.factors.as_ref();
     factors.is_some_and(|results| results.factors.len() > 1)
 }
 
 /// Where each mix is judged, once for each mix and point.
-#[must_use]
 pub fn places(results: &FactorResults) -> Vec<&EffectPlace> {
     let mut places: Vec<&EffectPlace> = Vec::new();
     for effect in &results.effects {
@@ -185,7 +177,6 @@ pub fn places(results: &FactorResults) -> Vec<&EffectPlace> {
 }
 
 /// What a cell measured at a place.
-#[must_use]
 pub fn point<'a>(
     analysis: &'a Analysis,
     cell: &Cell,
@@ -195,7 +186,6 @@ pub fn point<'a>(
 }
 
 /// The effects, those that are proven first, then by size.
-#[must_use]
 pub fn by_size(results: &FactorResults) -> Vec<&Effect> {
     let mut effects: Vec<&Effect> = results.effects.iter().collect();
     let size = |effect: &Effect| {
@@ -215,7 +205,6 @@ pub fn by_size(results: &FactorResults) -> Vec<&Effect> {
 }
 
 /// Whether it is larger than the margin for certain.
-#[must_use]
 pub fn is_proven(effect: &Effect) -> bool {
     matches!(
         effect.verdict.judgement,
@@ -224,7 +213,6 @@ pub fn is_proven(effect: &Effect) -> bool {
 }
 
 /// An effect's name: `disk: san-raid10 against fast-5000`.
-#[must_use]
 pub fn name(effect: &Effect) -> String {
     let change = &effect.change;
     let base = format!(
@@ -242,7 +230,6 @@ pub fn name(effect: &Effect) -> String {
 }
 
 /// What kind of effect it is, in words.
-#[must_use]
 pub fn kind(kind: EffectKind) -> &'static str {
     match kind {
         EffectKind::Main => "main effect",

@@ -31,7 +31,6 @@ pub enum Form {
     Fio,
     /// PerfKit Benchmarker.
     Perfkit,
-    /// Prometheus.
     Prometheus,
     /// Perfetto and Chrome.
     Perfetto,
@@ -51,7 +50,6 @@ impl Form {
     ];
 
     /// As it is called on the command line.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -79,7 +77,6 @@ pub enum Content<'a> {
     Analysis(Report<'a>),
     /// fio's own JSON.
     Fio(&'a FioResult),
-    /// A log of one run.
     HdrLog(&'a RunRecord),
     /// PerfKit's samples.
     Perfkit(Report<'a>),
@@ -121,7 +118,6 @@ impl Table {
     ];
 
     /// In file names.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Experiments => "experiments",
@@ -169,7 +165,6 @@ impl Table {
 
 /// Every file of a report: tables and documents, the trials where lines were searched, the hosts where there are several, the controls where there are any, what fio said in each of its jobs, and an HDR log for each run that has
 /// slices.
-#[must_use]
 pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
     let mut files = Vec::new();
     let mut add = |name: String, about, form, content| {

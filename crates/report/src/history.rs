@@ -6,7 +6,6 @@ use plimsoll_plan::Metric;
 use plimsoll_record::quantities::numbers::{LatencyUnit, PAGE};
 
 /// `throughput of xfs, mix A, 8 threads`.
-#[must_use]
 pub fn subject(history: &History) -> String {
     format!(
         "{} of {}, mix {}, {}",
@@ -15,7 +14,6 @@ pub fn subject(history: &History) -> String {
 }
 
 /// What a chart divides values by, and the unit that is left.
-#[must_use]
 pub fn unit(metric: Metric, highest: f64) -> (f64, &'static str) {
     match metric {
         Metric::Throughput | Metric::Line => (1.0, "op/s"),
@@ -32,7 +30,6 @@ pub fn unit(metric: Metric, highest: f64) -> (f64, &'static str) {
 }
 
 /// The highest value, or the highest end of an interval.
-#[must_use]
 pub fn highest(history: &History) -> f64 {
     let values = history.results.iter().map(|result| {
         let upper = result.value.interval.map_or(0.0, |(_, upper)| upper);

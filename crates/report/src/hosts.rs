@@ -6,19 +6,16 @@ use plimsoll_plan::CONTROLLER;
 use plimsoll_record::Machine;
 
 /// As a file names it.
-#[must_use]
 pub fn name(host: &HostSummary) -> &str {
     host.host.as_deref().unwrap_or(CONTROLLER)
 }
 
 /// What it was used for.
-#[must_use]
 pub fn role(host: &HostSummary) -> &'static str {
     role_words(host.makes_load, host.has_server)
 }
 
 /// The same of any machine.
-#[must_use]
 pub fn role_words(makes_load: bool, has_server: bool) -> &'static str {
     match (makes_load, has_server) {
         (true, true) => "load and server",
@@ -28,7 +25,6 @@ pub fn role_words(makes_load: bool, has_server: bool) -> &'static str {
 }
 
 /// The arms for which several machines worked, each with its machines.
-#[must_use]
 pub fn by_arm(analysis: &Analysis) -> Vec<(&str, Vec<&HostSummary>)> {
     let mut arms: Vec<(&str, Vec<&HostSummary>)> = Vec::new();
     for host in &analysis.hosts {
@@ -41,7 +37,6 @@ pub fn by_arm(analysis: &Analysis) -> Vec<(&str, Vec<&HostSummary>)> {
 }
 
 /// The machines of the hosts that arms stand on, each once, where they are not the controller's. What other programs did on it at the time makes no other machine.
-#[must_use]
 pub fn machines<'a>(report: &Report<'a>) -> Vec<(&'a str, &'a Machine)> {
     let controller = report.record.machine.fingerprint();
     let mut machines: Vec<(&str, &Machine)> = Vec::new();

@@ -26,7 +26,6 @@ pub enum Phase {
 
 impl Phase {
     /// Such as `warm up`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",

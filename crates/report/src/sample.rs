@@ -37,7 +37,6 @@ pub struct Shape {
     pub sessions: Vec<u32>,
     /// Names of the mixes.
     pub mixes: Vec<String>,
-    /// Blocks.
     pub blocks: u32,
     /// Slices of each point.
     pub seconds: u32,

@@ -12,7 +12,6 @@ const NAME: usize = 60;
 
 /// The point at which a mix is judged: that of its first deciding comparison, else the baseline's point of the highest throughput, else
 /// any arm's.
-#[must_use]
 pub fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
     let deciding = analysis
         .comparisons
@@ -42,7 +41,6 @@ pub fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
 }
 
 /// A sentence of the analysis in which long names of arms and mixes are shortened.
-#[must_use]
 pub fn with_short_names(analysis: &Analysis, sentence: &str) -> String {
     let arms = analysis.arms.iter().map(|arm| arm.name.as_str());
     let names = arms.chain(analysis.mixes.iter().map(String::as_str));
@@ -50,13 +48,11 @@ pub fn with_short_names(analysis: &Analysis, sentence: &str) -> String {
 }
 
 /// Whether the result is invalid as a whole, so that no verdict may be shown as one. One for which it is too early is not.
-#[must_use]
 pub fn is_invalid(analysis: &Analysis) -> bool {
     analysis.outcome() == Outcome::Invalid && !analysis.is_too_early()
 }
 
 /// The name of the baseline.
-#[must_use]
 pub fn baseline(analysis: &Analysis) -> Option<&str> {
     analysis
         .arms
@@ -66,7 +62,6 @@ pub fn baseline(analysis: &Analysis) -> Option<&str> {
 }
 
 /// Whether a point of the plan searches the plimsoll line.
-#[must_use]
 pub fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
     analysis
         .lines
@@ -75,7 +70,6 @@ pub fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
 }
 
 /// The plimsoll line of one arm and mix.
-#[must_use]
 pub fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a LineResult> {
     analysis
         .lines
@@ -84,14 +78,12 @@ pub fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a Line
 }
 
 /// Whether there is nothing but searches for the plimsoll line, and no point over a load.
-#[must_use]
 pub fn is_searched_alone(analysis: &Analysis) -> bool {
     let mut curves = analysis.curves.iter();
     curves.all(|curve| curve.points.is_empty()) && !analysis.lines.is_empty()
 }
 
 /// Whether there is a run of a point or a trial of a search.
-#[must_use]
 pub fn is_measured(analysis: &Analysis) -> bool {
     let mut points = analysis.curves.iter().flat_map(|curve| &curve.points);
     let mut searches = analysis.lines.iter().flat_map(|line| &line.blocks);
@@ -99,7 +91,6 @@ pub fn is_measured(analysis: &Analysis) -> bool {
 }
 
 /// The bottleneck of an arm at a point. At the plimsoll line, where the arm still meets the requested rate, it is what limits the line.
-#[must_use]
 pub fn bottleneck<'a>(
     analysis: &'a Analysis,
     mix: &str,
@@ -112,7 +103,6 @@ pub fn bottleneck<'a>(
 }
 
 /// The cost of operations of one arm and mix.
-#[must_use]
 pub fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a CostResult> {
     analysis
         .costs
@@ -126,7 +116,6 @@ fn has_costs_at_line(analysis: &Analysis) -> bool {
 }
 
 /// The cost shown beside an arm: at the line if any arm has one there, otherwise at the highest throughput.
-#[must_use]
 pub fn shown_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
     if has_costs_at_line(analysis) {
         cost.at_line.as_ref()
@@ -136,7 +125,6 @@ pub fn shown_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a E
 }
 
 /// In words, where [`shown_cost`] was measured.
-#[must_use]
 pub fn shown_cost_place(analysis: &Analysis) -> &'static str {
     if has_costs_at_line(analysis) {
         "at the line"
@@ -146,7 +134,6 @@ pub fn shown_cost_place(analysis: &Analysis) -> &'static str {
 }
 
 /// The load of [`shown_cost`] in words, unless that is the line.
-#[must_use]
 pub fn shown_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a str> {
     if has_costs_at_line(analysis) {
         return None;
@@ -155,7 +142,6 @@ pub fn shown_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<
 }
 
 /// Index of the lowest cost, if there are at least two and all are in one currency.
-#[must_use]
 pub fn cheapest<'a>(costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>) -> Option<usize> {
     let mut found: Option<(usize, &str, f64)> = None;
     let mut candidates = 0;
@@ -178,7 +164,6 @@ pub fn cheapest<'a>(costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>
 }
 
 /// How many blocks an inconclusive deciding comparison needs.
-#[must_use]
 pub fn blocks_needed<'a>(
     analysis: &'a Analysis,
     comparison: &Comparison,
@@ -195,7 +180,6 @@ pub fn blocks_needed<'a>(
 }
 
 /// The points of a curve with one kind of loop: sweeps of sessions and of rates share no axis.
-#[must_use]
 pub fn of_kind(curve: &Curve, open: bool) -> Curve {
     let mut part = curve.clone();
     part.points.retain(|point| is_open(point) == open);
@@ -211,13 +195,11 @@ pub fn of_kind(curve: &Curve, open: bool) -> Curve {
 }
 
 /// Whether the load of a point is a rate.
-#[must_use]
 pub fn is_open(point: &CurvePoint) -> bool {
     matches!(point.load, LoadKind::Open { .. })
 }
 
 /// An arm's point of a mix; for a search, the point at the line it found.
-#[must_use]
 pub fn point<'a>(
     analysis: &'a Analysis,
     arm: &str,
@@ -248,7 +230,6 @@ pub fn primaries(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
 }
 
 /// Names of all mixes: those of the analysis, then any others that have a curve.
-#[must_use]
 pub fn mixes(analysis: &Analysis) -> Vec<&str> {
     let mut mixes: Vec<&str> = analysis.mixes.iter().map(String::as_str).collect();
     for curve in &analysis.curves {
@@ -260,7 +241,6 @@ pub fn mixes(analysis: &Analysis) -> Vec<&str> {
 }
 
 /// Warnings grouped by id, the most severe first, otherwise in their order.
-#[must_use]
 pub fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)> {
     let mut kinds: Vec<(WarningId, Severity, Vec<&Warning>)> = Vec::new();
     for warning in warnings {
@@ -277,7 +257,6 @@ pub fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)
 }
 
 /// The median; NaN if no run gave a value.
-#[must_use]
 pub fn median(estimate: &Estimate) -> f64 {
     estimate.median.unwrap_or(f64::NAN)
 }

@@ -64,7 +64,6 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
 /// Everything that a terminal shows at the end of an experiment.
-#[must_use]
 pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     let analysis = report.analysis;
     let signs = Signs::of(analysis, screen);
@@ -111,7 +110,6 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
 }
 
 /// The comparisons of one experiment alone, the deciding ones first.
-#[must_use]
 pub fn comparisons(analysis: &Analysis, screen: &Screen) -> String {
     let mut out = String::new();
     title(&mut out, analysis, screen);
@@ -125,7 +123,6 @@ pub fn comparisons(analysis: &Analysis, screen: &Screen) -> String {
 }
 
 /// Two arms of two experiments, or of one.
-#[must_use]
 pub fn record_comparison(comparison: &RecordComparison, screen: &Screen) -> String {
     let mut out = String::new();
     let (a, b) = (&comparison.baseline, &comparison.other);

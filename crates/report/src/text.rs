@@ -7,7 +7,6 @@ pub use plimsoll_record::redact::line;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// One line of foreign text, cut to `width` columns with an ellipsis in the middle, since names tend to differ at their ends.
-#[must_use]
 pub fn short(text: &str, width: usize) -> String {
     let text = line(text);
     if text.width() <= width {
@@ -20,7 +19,6 @@ pub fn short(text: &str, width: usize) -> String {
 }
 
 /// A sentence in which each of these names that is wider than `width` is cut by [`short`], so that what is said of it stays in sight.
-#[must_use]
 pub fn naming<'a>(sentence: &str, names: impl Iterator<Item = &'a str>, width: usize) -> String {
     let mut names: Vec<&str> = names.filter(|name| name.width() > width).collect();
     // A name may be the beginning of another.
@@ -46,7 +44,6 @@ fn taken(characters: impl Iterator<Item = char>, width: usize) -> String {
 }
 
 /// Only what every file system and every log format takes: letters, digits, dot, dash and underscore, at most 80 of them.
-#[must_use]
 pub fn file_stem(text: &str) -> String {
     let mut out = String::new();
     for character in text.chars() {

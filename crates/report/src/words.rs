@@ -16,7 +16,6 @@ const NAME: usize = 60;
 const RECORD: usize = 24;
 
 /// A judgement as a word.
-#[must_use]
 pub fn judgement(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Better => "better",
@@ -27,20 +26,16 @@ pub fn judgement(judgement: Judgement) -> &'static str {
 }
 
 /// Whether there is a difference.
-#[must_use]
 pub fn is_decided(judgement: Judgement) -> bool {
     matches!(judgement, Judgement::Better | Judgement::Worse)
 }
 
 /// Whether the reason states the number of blocks: `1 block, at least 6 are needed`.
-#[must_use]
 pub fn counts(verdict: &Verdict) -> bool {
     let reason = verdict.reason.as_deref().unwrap_or_default();
     reason.starts_with(&format!("{} ", verdict.blocks))
 }
 
-/// The mark of a judgement.
-#[must_use]
 pub fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static str {
     match (judgement, unicode) {
         (Judgement::Better, true) => "▲",
@@ -54,7 +49,6 @@ pub fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static str {
 }
 
 /// The state of a gate as a word.
-#[must_use]
 pub fn validity(state: ValidityState) -> &'static str {
     match state {
         ValidityState::Good => "good",
@@ -65,7 +59,6 @@ pub fn validity(state: ValidityState) -> &'static str {
 }
 
 /// The mark of a gate.
-#[must_use]
 pub fn validity_mark(state: ValidityState, unicode: bool) -> &'static str {
     match (state, unicode) {
         (ValidityState::Good, true) => "✓",
@@ -78,7 +71,6 @@ pub fn validity_mark(state: ValidityState, unicode: bool) -> &'static str {
 }
 
 /// The severity of a warning as a word.
-#[must_use]
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
@@ -88,13 +80,11 @@ pub fn severity(severity: Severity) -> &'static str {
 }
 
 /// The state of a gate that looks like this severity.
-#[must_use]
 pub fn severity_state(severity: Severity) -> ValidityState {
     severity.into()
 }
 
 /// The name of a metric.
-#[must_use]
 pub fn metric(metric: Metric) -> String {
     match metric {
         Metric::Throughput => "throughput".into(),
@@ -112,7 +102,6 @@ pub fn metric(metric: Metric) -> String {
 pub const AT_LINE: &str = "the plimsoll line";
 
 /// The interval of a plimsoll line: `20,130 to 20,480 op/s`.
-#[must_use]
 pub fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> String {
     let unit = numbers.gap();
     match (lower, upper) {
@@ -129,13 +118,11 @@ pub fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> String 
 }
 
 /// Price of an hour, with up to four digits: `0.504`, `0.0548`.
-#[must_use]
 pub fn price(per_hour: f64, numbers: Numbers) -> String {
     numbers.shortest(round_significant(per_hour, 4))
 }
 
 /// Price of a million operations: `0.00482`.
-#[must_use]
 pub fn money(value: f64, numbers: Numbers) -> String {
     numbers.significant(value, 3)
 }
@@ -144,7 +131,6 @@ pub fn money(value: f64, numbers: Numbers) -> String {
 const MOST_BLOCKS: u32 = 500;
 
 /// How many blocks would settle a comparison, if the number is useful: `about 14 blocks would narrow this interval to ±3 %`.
-#[must_use]
 pub fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> {
     if needed
         .reached
@@ -182,7 +168,6 @@ pub fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> 
 }
 
 /// Load and metric of a comparison. The plimsoll line is both, and is named once.
-#[must_use]
 pub fn compared(load_label: &str, what: Metric, between: &str) -> String {
     if what == Metric::Line {
         metric(what)
@@ -192,7 +177,6 @@ pub fn compared(load_label: &str, what: Metric, between: &str) -> String {
 }
 
 /// A measured value in the unit of a threshold; the text of a threshold begins with its metric.
-#[must_use]
 pub fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String {
     let metric = threshold.trim_start();
     if metric.starts_with("response") || metric.starts_with("service") || metric.starts_with("cpu")
@@ -206,7 +190,6 @@ pub fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String 
 }
 
 /// The bound of a threshold as the file has it: `at least 50k required`.
-#[must_use]
 pub fn required(threshold: &str) -> String {
     for (sign, words) in [(">=", "at least"), ("<=", "at most")] {
         if let Some((_, bound)) = threshold.split_once(sign) {
@@ -217,7 +200,6 @@ pub fn required(threshold: &str) -> String {
 }
 
 /// Whether the result can be trusted, by the validity strip: `Yes, with 2 cautions: blocks, drift.`
-#[must_use]
 pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
     let is_invalid = select::is_invalid(analysis);
     if !select::is_measured(analysis) {
@@ -252,8 +234,6 @@ pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
     (ValidityState::Caution, text)
 }
 
-/// A value of a metric.
-#[must_use]
 pub fn metric_value(metric: Metric, value: f64, numbers: Numbers) -> String {
     match metric {
         Metric::Throughput | Metric::Line => numbers.rate(value),
@@ -267,7 +247,6 @@ pub fn metric_value(metric: Metric, value: f64, numbers: Numbers) -> String {
 }
 
 /// A figure of what was watched, without the `per` of its unit; a dash if it is unknown.
-#[must_use]
 pub fn figure(unit: FigureUnit, value: Option<f64>, numbers: Numbers) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else {
         return numbers.nothing().into();
@@ -286,7 +265,6 @@ pub fn figure(unit: FigureUnit, value: Option<f64>, numbers: Numbers) -> String 
 }
 
 /// The median with the range of the blocks: `10.6 (10.2 to 11.4)`.
-#[must_use]
 pub fn with_range(estimate: &Estimate, decimals: usize) -> String {
     let (Some(median), Some((least, most))) = (estimate.median, estimate.range()) else {
         return PAGE.nothing().to_owned();
@@ -304,7 +282,6 @@ pub fn with_range(estimate: &Estimate, decimals: usize) -> String {
 }
 
 /// An instant: `1 March 2026, 09:00 UTC`. Other text is shown as it is.
-#[must_use]
 pub fn date(instant: &str) -> String {
     match instant.parse::<Timestamp>() {
         Ok(instant) => instant.strftime("%-d %B %Y, %H:%M UTC").to_string(),
@@ -313,7 +290,6 @@ pub fn date(instant: &str) -> String {
 }
 
 /// The name of an arm, with its record if the other side's arm has the same name.
-#[must_use]
 pub fn named(side: &Side, other: &Side) -> String {
     let arm = text::short(&side.arm, NAME);
     if side.arm == other.arm {
@@ -324,7 +300,6 @@ pub fn named(side: &Side, other: &Side) -> String {
 }
 
 /// `1 block`, `2 blocks`.
-#[must_use]
 pub fn counted(count: u64, one: &str, numbers: Numbers) -> String {
     format!(
         "{} {one}{}",

@@ -22,7 +22,6 @@ impl Allowed {
     };
 
     /// Why a rig may not be made here, if it may not.
-    #[must_use]
     pub fn refuses(self, spec: &RigSpec) -> Option<String> {
         let lacks = match &spec.disk {
             Some(DiskChoice::Device { .. }) if !self.erase => Some("erase"),

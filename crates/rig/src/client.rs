@@ -27,15 +27,11 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 pub struct RigProgram {
     /// The program.
     pub path: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
 }
 
 impl RigProgram {
     /// Starts the process, and returns the socket that it listens to.
-    ///
-    /// # Errors
-    /// When the operating system refuses it.
     pub fn start(&self) -> std::io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
         Command::new(&self.path)
@@ -63,7 +59,6 @@ pub struct RigProcess {
 
 impl RigProcess {
     /// The process at the other end of a socket.
-    #[must_use]
     pub fn over(socket: UnixStream) -> Self {
         Self {
             socket: RefCell::new(BufReader::new(socket)),
@@ -74,7 +69,6 @@ impl RigProcess {
     }
 
     /// The process on another machine, which is named where it is gone: whoever asks may not know where it was.
-    #[must_use]
     pub fn on(host: &str, socket: UnixStream) -> Self {
         let mut process = Self::over(socket);
         process.host = Some(host.to_owned());
@@ -82,9 +76,6 @@ impl RigProcess {
     }
 
     /// The process at the other end of a socket that this program inherited when it gave up root's rights.
-    ///
-    /// # Errors
-    /// When it is no such socket.
     ///
     /// # Safety
     /// Nobody else may own this file descriptor, if it is one.
@@ -101,25 +92,16 @@ impl RigProcess {
     }
 
     /// Why each of some rigs cannot be made here; `None` of those that can.
-    ///
-    /// # Errors
-    /// [`RigError::Gone`].
     pub fn what_runs(&self, rigs: Vec<RigSpec>) -> Result<Vec<Option<String>>, RigError> {
         self.ask(Order::WhatRuns { rigs })
     }
 
     /// Checks that no other user could change a place, and returns it; that of data directories where none is named.
-    ///
-    /// # Errors
-    /// With the component that others can change.
     pub fn look(&self, directory: Option<PathBuf>) -> Result<PathBuf, RigError> {
         self.ask(Order::Look { directory })
     }
 
     /// Undoes what programs left behind that are gone, or tells what would be undone. Returns the reasons of what stays.
-    ///
-    /// # Errors
-    /// When it cannot be looked for.
     pub fn clean(
         &self,
         dry_run: bool,
@@ -131,9 +113,6 @@ impl RigProcess {
     }
 
     /// Opens the journal for all that follows; `label` says what it is for.
-    ///
-    /// # Errors
-    /// When it cannot be made.
     pub fn open(&self, label: &str) -> Result<(), RigError> {
         let label = label.to_owned();
         *self.journal.borrow_mut() = Some(label.clone());
@@ -141,15 +120,11 @@ impl RigProcess {
     }
 
     /// Whether the journal was opened for this.
-    #[must_use]
     pub fn is_open_for(&self, label: &str) -> bool {
         self.journal.borrow().as_deref() == Some(label)
     }
 
     /// Makes a rig, by an [`Order::Build`]. `number` is 0, or 1 for one that stands beside another.
-    ///
-    /// # Errors
-    /// What is missing, or could not be made and why.
     pub fn build(&self, number: usize, order: Order) -> Result<BuiltRig<'_>, RigError> {
         Ok(BuiltRig {
             built: self.ask_about(number, order)?,
@@ -160,9 +135,6 @@ impl RigProcess {
     }
 
     /// Holds an emulated disk against its description.
-    ///
-    /// # Errors
-    /// [`RigError::NotCarried`] when this machine is too slow for it; [`RigError::Interrupted`]; or why fio gave no figures.
     pub fn calibrate(
         &self,
         spec: DiskSpec,
@@ -180,9 +152,6 @@ impl RigProcess {
     }
 
     /// Finds out what a disk can do.
-    ///
-    /// # Errors
-    /// [`RigError::Interrupted`], or why fio gave no figures.
     pub fn characterise(
         &self,
         what: Characterised,
@@ -194,15 +163,11 @@ impl RigProcess {
     }
 
     /// What a megabyte takes until it is durable in a place, nanoseconds; `None` where nothing can be written there.
-    ///
-    /// # Errors
-    /// [`RigError::Gone`].
     pub fn disk_task(&self, directory: Option<PathBuf>) -> Result<Option<u64>, RigError> {
         self.ask(Order::DiskTask { directory })
     }
 
     /// Whether it was found gone.
-    #[must_use]
     pub fn is_gone(&self) -> bool {
         self.is_gone.get()
     }
@@ -297,86 +262,57 @@ impl BuiltRig<'_> {
     }
 
     /// What it is.
-    #[must_use]
     pub fn built(&self) -> &Built {
         &self.built
     }
 
     /// Where the data go.
-    #[must_use]
     pub fn data_directory(&self) -> &Path {
         &self.built.data_directory
     }
 
     /// Puts a process that this one has started under the limits, before it does anything that counts.
-    ///
-    /// # Errors
-    /// When it is gone, is not known by its mark, or is none of ours.
     pub fn admit(&self, process: u32) -> Result<(), RigError> {
         self.ask(Order::Admit { process })
     }
 
     /// Checks that all that was made is still there.
-    ///
-    /// # Errors
-    /// What is not.
     pub fn is_sound(&self) -> Result<(), RigError> {
         self.ask(Order::IsSound)
     }
 
     /// Where the files lie, if the disk is traced.
-    ///
-    /// # Errors
-    /// When the filesystem does not tell.
     pub fn extents(&self) -> Result<Option<ExtentMap>, RigError> {
         self.ask(Order::Extents)
     }
 
     /// Gives the emulated disk its limits, or takes them away, and marks its trace with what begins now.
-    ///
-    /// # Errors
-    /// When there is none, or it has died.
     pub fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError> {
         let mark = mark.to_owned();
         self.ask(Order::Shape { shaped, mark })
     }
 
     /// Limits the memory to what is taken now and the page cache that was asked for. Returns the limit, bytes; `None` where none was asked for.
-    ///
-    /// # Errors
-    /// When the kernel does not do it.
     pub fn size_memory(&self) -> Result<Option<u64>, RigError> {
         self.ask(Order::SizeMemory)
     }
 
     /// Does something to a member of the server.
-    ///
-    /// # Errors
-    /// When it cannot be done.
     pub fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
         self.ask(Order::Disturb { what })
     }
 
     /// Brings all members of the server back, and waits until they are one server.
-    ///
-    /// # Errors
-    /// When one does not come back.
     pub fn heal(&self) -> Result<(), RigError> {
         self.ask(Order::Heal)
     }
 
     /// Ends the server, if there is one.
-    ///
-    /// # Errors
-    /// When it had ended before, or had to be killed.
     pub fn stop_server(&mut self) -> Result<(), RigError> {
         self.ask(Order::StopServer)
     }
 
     /// Undoes everything but the directory, in which the trace of an emulated disk is.
-    ///
-    /// # Errors
-    /// When the journal has gone.
     pub fn tear_down(&mut self) -> Result<TornDown, RigError> {
         self.left = Left::Nothing;
         let torn_down = self.ask(Order::TearDown)?;
@@ -385,9 +321,6 @@ impl BuiltRig<'_> {
     }
 
     /// Removes the directory of a rig that was torn down.
-    ///
-    /// # Errors
-    /// What keeps it from being removed.
     pub fn remove(mut self) -> Result<(), RigError> {
         self.left = Left::Nothing;
         self.ask(Order::Remove)

@@ -11,7 +11,6 @@ use tracing_subscriber::layer::Context;
 
 use crate::process::Output;
 
-/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LogLine {
     level: LogLevel,

@@ -18,7 +18,6 @@ pub(crate) struct Request {
     /// Below [`RIGS`]; 0 where the order is about none.
     #[serde(default)]
     pub(crate) rig: usize,
-    /// The order.
     #[serde(flatten)]
     pub(crate) order: Order,
 }
@@ -82,10 +81,7 @@ pub enum Order {
     /// Limits the memory to what is taken now and the page cache that was asked for. Answered with `Option<u64>`, the limit in bytes.
     SizeMemory,
     /// Does something to a member of the server. Answered with `Disturbed`.
-    Disturb {
-        /// What.
-        what: Disturb,
-    },
+    Disturb { what: Disturb },
     /// Brings all members of the server back, and waits until they are one server.
     Heal,
     /// Ends the server of the rig.
@@ -96,7 +92,6 @@ pub enum Order {
     Remove,
     /// Holds an emulated disk against its description. Tells progress; answered with a `Calibration`.
     Calibrate {
-        /// The disk.
         spec: Box<DiskSpec>,
         /// In which it is made; `None` for the usual place.
         directory: Option<PathBuf>,
@@ -105,7 +100,6 @@ pub enum Order {
     },
     /// Finds out what a disk can do. Tells progress; answered with a `Characterisation`.
     Characterise {
-        /// Which.
         what: Characterised,
         /// What is asked of it.
         profile: Profile,
@@ -163,7 +157,6 @@ impl std::fmt::Display for Order {
     }
 }
 
-/// What is characterised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Characterised {
@@ -208,7 +201,6 @@ pub struct Built {
     pub group: Option<GroupPaths>,
     /// What lies under the data.
     pub storage: Storage,
-    /// The server.
     pub server: Option<RunningServer>,
     /// The logs of its members.
     pub server_logs: Vec<PathBuf>,

@@ -32,9 +32,6 @@ use tracing_subscriber::layer::SubscriberExt;
 const LONGEST_ORDER: u64 = 4 << 20;
 
 /// Carries out orders until the client is gone, then undoes what is left. `daemon` is the program of emulated disks; nothing beyond `allowed` is made.
-///
-/// # Errors
-/// When the client does not speak as it should.
 pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std::io::Result<()> {
     let credentials = rustix::net::sockopt::socket_peercred(&stream)?;
     let client = Client::of(credentials.pid.as_raw_nonzero().get().cast_unsigned());

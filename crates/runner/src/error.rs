@@ -10,7 +10,6 @@ pub enum RunnerError {
     /// Duets are not possible on this machine.
     #[error("this machine has no two halves for a duet: {0}; leave `pairing` (and --duet) away")]
     NoHalves(String),
-    /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What a run stands on.
@@ -21,7 +20,6 @@ pub enum RunnerError {
     Spawn {
         /// The program.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// A machine of the experiment cannot be reached, or was and is no longer.
@@ -37,7 +35,6 @@ pub enum RunnerError {
     HostRefused {
         /// Its name in the file.
         name: String,
-        /// Why.
         why: String,
     },
     /// Some arms need what this machine or this user does not have.

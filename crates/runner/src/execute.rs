@@ -42,7 +42,6 @@ pub struct Execution<'a> {
     pub file_text: &'a str,
     /// The command line to repeat it.
     pub command: &'a str,
-    /// This program.
     pub program: Program,
     /// The machines that the runs are made on.
     pub hosts: &'a dyn Hosts,
@@ -77,7 +76,6 @@ pub struct Ended {
 }
 
 /// How long a run took from its begin to its end, seconds; `None` of one that did not finish.
-#[must_use]
 pub fn took_seconds(run: &RunRecord) -> Option<f64> {
     if run.state != RunState::Finished {
         return None;
@@ -90,9 +88,6 @@ pub fn took_seconds(run: &RunRecord) -> Option<f64> {
 
 /// Makes the missing runs of a plan, in its order. An unfinished experiment of the same plan on the same machine goes on; otherwise a new
 /// one begins.
-///
-/// # Errors
-/// When the store cannot be written, or a data directory or worker process cannot be made. What was measured by then is in the store.
 pub fn execute(
     execution: &Execution<'_>,
     store: &mut Store,

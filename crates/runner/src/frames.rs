@@ -28,7 +28,6 @@ pub(crate) enum Word {
     GoOn,
     /// Answers [`Frame::Ready`]: when to begin, nanoseconds of the worker's `CLOCK_MONOTONIC`. To a worker that watches: a phase begins then.
     Begin {
-        /// When.
         at_ns: u64,
         /// Of the phase, nanoseconds.
         warm_up_ns: u64,
@@ -66,7 +65,6 @@ pub enum WorkerRole {
 
 impl WorkerRole {
     /// The part of the load.
-    #[must_use]
     pub fn share(self) -> Share {
         match self {
             Self::Load { share, .. } => share,
@@ -75,7 +73,6 @@ impl WorkerRole {
     }
 
     /// Whether its slices tell of a machine: that of the server where it is watched, that of the first worker otherwise.
-    #[must_use]
     pub fn watches_machine(self) -> bool {
         match self {
             Self::Load { is_watched, .. } => !is_watched && self.leads(),
@@ -84,7 +81,6 @@ impl WorkerRole {
     }
 
     /// Whether it does what is done once in a run.
-    #[must_use]
     pub fn leads(self) -> bool {
         self != Self::Watch && self.share().index() == 0
     }
@@ -97,7 +93,6 @@ pub struct Order {
     pub frames: u32,
     /// What this worker does.
     pub role: WorkerRole,
-    /// The arm.
     pub arm: Arm,
     /// Whether the plan has controls: then sessions of every arm take the same way, so that only what is planted differs.
     pub has_controls: bool,
@@ -195,9 +190,7 @@ pub enum Frame {
         /// UTC, RFC 3339.
         started_at: String,
     },
-    /// A point begins.
     PointBegins {
-        /// Which.
         label: PointLabel,
         /// Of it, nanoseconds.
         warm_up_ns: u64,
@@ -218,10 +211,7 @@ pub enum Frame {
     /// This worker's part of the data is stored. The worker waits for the word to go on, which it gets when all are.
     Stored,
     /// A slice without operations, of what a worker saw that watches.
-    Watched {
-        /// The slice.
-        slice: Box<Slice>,
-    },
+    Watched { slice: Box<Slice> },
     /// The measured part of the point begins.
     Measuring {
         /// Which point, for the trace.
@@ -230,10 +220,7 @@ pub enum Frame {
     /// The point is over for its clients, and all that was done to the server is to be undone. The worker waits for the word to go on.
     Heal,
     /// A slice of the load phase or point that began last.
-    Slice {
-        /// The slice.
-        slice: Box<Slice>,
-    },
+    Slice { slice: Box<Slice> },
     /// The load phase or point is over.
     PointEnds {
         /// What is known now.

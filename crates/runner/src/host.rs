@@ -31,52 +31,33 @@ pub trait RunHost {
     fn is_lost(&self) -> bool;
 
     /// What it is, and how busy.
-    ///
-    /// # Errors
-    /// When it is lost.
     fn machine(&self) -> Result<Machine, RigError>;
 
     /// Median time of the CPU probe task, nanoseconds.
-    ///
-    /// # Errors
-    /// When it is lost.
     fn cpu_task_ns(&self) -> Result<u64, RigError>;
 
     /// Finds how its clock stands to that of this machine.
     fn clock_reader(&self) -> ClockReader;
 
     /// Starts a worker. It is the child of who speaks with the rig there, so that the rig admits it.
-    ///
-    /// # Errors
-    /// When the process cannot be started, or the host is lost.
     fn start_worker(&self, start: &WorkerStart) -> Result<StartedWorker, RunnerError>;
 
     /// What a server wrote about itself into its data directory.
-    ///
-    /// # Errors
-    /// When it cannot be read, or the host is lost.
     fn own_metrics(&self, engine: &str, directory: &Path) -> std::io::Result<Vec<MetricsSample>>;
 
     /// Whether its files are those of this program.
     fn is_here(&self) -> bool;
 
     /// Copies a file of a rig that was made there: a log, or a trace.
-    ///
-    /// # Errors
-    /// When it cannot be read there or written here, or the host is lost.
     fn fetch(&self, file: &Path, to: &mut File) -> std::io::Result<()>;
 }
 
 /// The machines of an experiment.
 pub trait Hosts {
     /// The machine with this name in the file, `None`: the one that the program runs on. A connection that was lost is made again.
-    ///
-    /// # Errors
-    /// [`RunnerError::HostLost`].
     fn host(&self, name: Option<&str>) -> Result<Rc<dyn RunHost + '_>, RunnerError>;
 }
 
-/// How a worker is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerStart {
     /// Whether its allocator gives memory back at once.
@@ -90,7 +71,6 @@ pub struct WorkerStart {
     pub processors: Option<Vec<u32>>,
 }
 
-/// A worker that was started.
 pub struct StartedWorker {
     /// Its id, on its machine.
     pub process: u32,
@@ -132,7 +112,6 @@ impl WorkerExit {
 pub struct WorkerProgram {
     /// The program.
     pub path: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Environment for runs whose memory is limited: what makes the program's allocator give memory back.
     pub frugal: Vec<(String, String)>,
@@ -140,9 +119,6 @@ pub struct WorkerProgram {
 
 impl WorkerProgram {
     /// Starts a worker on this machine.
-    ///
-    /// # Errors
-    /// [`RunnerError::Spawn`].
     pub fn start(&self, start: &WorkerStart) -> Result<StartedWorker, RunnerError> {
         let frugal: &[_] = if start.frugal { &self.frugal } else { &[] };
         // A group of its own: an interruption typed at the terminal goes to the runner alone, which ends the worker in order.
@@ -187,8 +163,6 @@ impl WorkerProgram {
     }
 }
 
-/// What this machine is.
-#[must_use]
 pub fn this_machine() -> Machine {
     let mut machine = Host::here().machine();
     machine.program_clock = Some(plimsoll_loadgen::program_clock().into());

@@ -132,9 +132,6 @@ impl<'e> Watched<'e> {
     }
 
     /// Reads everything that was written.
-    ///
-    /// # Errors
-    /// When there is no session to read with.
     pub(crate) fn read_back(&self) -> Result<Acknowledged, EngineError> {
         let all = std::mem::take(&mut *lock(&self.book.entries));
         let started_ns = self.book.started_ns.load(Ordering::Relaxed);

@@ -60,7 +60,6 @@ fn time_on(
 }
 
 /// What the CPU probe task takes on this machine, nanoseconds.
-#[must_use]
 pub fn cpu_task_ns() -> u64 {
     median_ns(cpu_task)
 }

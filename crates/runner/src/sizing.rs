@@ -19,7 +19,6 @@ const SEED: u64 = 42;
 pub struct Sizing<'a> {
     /// Name of the engine.
     pub engine: &'a str,
-    /// Its settings.
     pub settings: &'a Settings,
     /// The server that is started for it.
     pub server: Option<&'a ServerSpec>,
@@ -32,9 +31,6 @@ pub struct Sizing<'a> {
 }
 
 /// Bytes of data and indexes for each record, as the engine keeps them, in a directory of its own.
-///
-/// # Errors
-/// In words: when the engine or its server cannot be started or filled, or does not tell its size.
 pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
     let label = format!("sizing-{}", std::process::id());
     let words = |error: RigError| error.to_string();

@@ -192,7 +192,6 @@ fn begin(
     Ok(())
 }
 
-/// The workers of one run.
 struct RunWorkers<'a> {
     number: usize,
     start: &'a Start<'a>,
@@ -325,7 +324,6 @@ impl<'a> RunWorkers<'a> {
 struct Told {
     /// The number of its run.
     run: usize,
-    /// Its place in it.
     place: usize,
     /// `None` when its output has ended.
     frame: Option<Frame>,

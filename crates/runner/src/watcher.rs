@@ -20,7 +20,6 @@ pub enum Event<'a> {
     Begins {
         /// Of the record.
         id: &'a str,
-        /// The plan.
         plan: &'a Plan,
         /// Runs that were finished before.
         finished: u32,
@@ -33,9 +32,7 @@ pub enum Event<'a> {
     },
     /// Something that the user should know and that stops nothing.
     Note(&'a str),
-    /// A run begins.
     RunBegins {
-        /// The run.
         run: &'a PlannedRun,
         /// Name of its arm.
         arm: &'a str,
@@ -49,9 +46,7 @@ pub enum Event<'a> {
         /// Records that will be stored.
         records: u64,
     },
-    /// A point begins.
     PointBegins {
-        /// Which.
         label: &'a PointLabel,
         /// Nanoseconds.
         warm_up_ns: u64,
@@ -65,10 +60,7 @@ pub enum Event<'a> {
     /// The engine is being closed and the data removed.
     Closing,
     /// The run is over.
-    RunEnds {
-        /// How.
-        state: &'a RunState,
-    },
+    RunEnds { state: &'a RunState },
 }
 
 /// A watcher before which every event is logged.

@@ -157,9 +157,6 @@ pub struct Server {
 
 impl Server {
     /// Takes the port, so that browsers can already connect.
-    ///
-    /// # Errors
-    /// When the port is taken or cannot be had, or the token cannot be read or made.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let token = match &options.token_file {
             Some(file) => Some(Token::read(file)?),
@@ -189,13 +186,11 @@ impl Server {
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// The address by which this machine reaches it.
-    #[must_use]
     pub fn local_ip(&self) -> IpAddr {
         match self.address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -205,7 +200,6 @@ impl Server {
     }
 
     /// What to open in a browser on this machine, with the token where one is needed.
-    #[must_use]
     pub fn url(&self) -> String {
         let address = SocketAddr::new(self.local_ip(), self.address.port());
         match self.access.token() {
@@ -215,9 +209,6 @@ impl Server {
     }
 
     /// Answers until the program is asked to end (SIGINT, SIGTERM), and then as long as answers that are under way take, but not long.
-    ///
-    /// # Errors
-    /// When the system does not give what a server needs.
     pub fn run(self) -> Result<(), ServeError> {
         // One thread for all connections: the machine may be measuring. What takes long happens on threads of its own.
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -8,13 +8,11 @@ use plimsoll_store::{Filter, Store, StoreError, Summary};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// In the store.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// In the record.
     #[error(transparent)]
     Judge(#[from] JudgeError),
-    /// In the history.
     #[error(transparent)]
     History(#[from] HistoryError),
     /// An experiment of several arms was named where one arm is asked for.
@@ -39,9 +37,6 @@ pub enum LookupError {
 
 /// One side of a comparison, spelled `EXPERIMENT:ARM`; the arm may be left out where there is only one. Both may have colons in their names: of
 /// the readings that are possible, the one is taken that names an arm that there is.
-///
-/// # Errors
-/// What `load` says, or that several arms could be meant.
 pub fn side<E>(
     text: &str,
     load: impl Fn(&str) -> Result<ExperimentRecord, E>,
@@ -86,9 +81,6 @@ where
 }
 
 /// One metric over all records of an experiment. Records are read one by one, the newest first, because all of them together may be large.
-///
-/// # Errors
-/// When the store cannot be read, nothing is finished, or the newest record does not have what is asked for.
 pub fn history(
     store: &Store,
     wanted: &str,

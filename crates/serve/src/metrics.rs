@@ -29,7 +29,6 @@ struct Followed {
     errors: (Option<RunKey>, u64),
 }
 
-/// `/metrics`
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Failure> {
     let text = aside(move || app.metrics.text(&app)).await?;
     let kind = HeaderValue::from_static(CONTENT_TYPE);

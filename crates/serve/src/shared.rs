@@ -256,7 +256,6 @@ where
         }
     }
 
-    /// What was kept of it.
     pub(crate) fn kept(&self, key: &K) -> Option<V> {
         lock(&self.state).kept(key)
     }

@@ -56,7 +56,6 @@ pub struct MeanOfSeries {
 /// sample (AR 1): n samples then have a mean of variance σ²·v, with v = (1 + 2·Σ(1 - k/n)·ρᵏ)/n, and a variance around it of σ²·(1 - v)·n/(n - 1) as it is
 /// estimated. Where [`autocorrelation_time`], which sees other kinds of memory, finds more in each series by itself, that counts. Series of up to eight samples
 /// cannot be corrected: there the memory may be longer than is found.
-#[must_use]
 pub fn mean_of_series(series: &[Vec<f64>]) -> Option<MeanOfSeries> {
     let (mut count, mut samples) = (0.0, 0.0);
     let (mut squares, mut products, mut by_itself) = (0.0, 0.0, 0.0);

@@ -28,7 +28,6 @@ pub struct Cliff {
 /// not differ ([`sign_flips`] over all others) belongs to the cliff as well: so the interval holds the steepest step with the confidence asked for.
 ///
 /// `None` with fewer than 3 levels, levels that do not rise, or no cliff.
-#[must_use]
 pub fn cliff(levels: &[f64], blocks: &[Vec<f64>], margin: f64, confidence: f64) -> Option<Cliff> {
     let places = places(levels)?;
     let steps = levels.len() - 1;
@@ -181,7 +180,6 @@ pub fn crossing(
 
 /// The step of a curve that changes most for its length along the axis: its index, and its change. `values` are logarithms; `levels` rise. `None` where nothing changes, or
 /// the levels do not rise.
-#[must_use]
 pub fn steepest_step(levels: &[f64], values: &[f64]) -> Option<(usize, f64)> {
     let places = places(levels)?;
     let changes = values.windows(2).map(|pair| pair[1] - pair[0]);
@@ -205,7 +203,6 @@ fn tried(levels: usize) -> Vec<(usize, f64)> {
 }
 
 /// Whether distances between these levels are those of their logarithms: they are positive, and the largest is at least 8 times the smallest.
-#[must_use]
 pub fn is_logarithmic(levels: &[f64]) -> bool {
     match (levels.first(), levels.last()) {
         (Some(first), Some(last)) => *first > 0.0 && last / first >= LOGARITHMIC_FROM,

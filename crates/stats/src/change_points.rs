@@ -45,7 +45,6 @@ pub struct ChangePoint {
 
 impl ChangePoint {
     /// After ÷ before - 1.
-    #[must_use]
     pub fn change(&self) -> f64 {
         self.after / self.before - 1.0
     }

@@ -23,7 +23,6 @@ pub struct Duet {
 
 impl Duet {
     /// By how much the other arm is above the baseline.
-    #[must_use]
     pub fn difference(&self) -> f64 {
         self.other - self.baseline
     }
@@ -50,7 +49,6 @@ pub struct Halves {
 /// difference with the other arm on the second half, and that with it on the first. Its interval is that of Student's t with n-2 degrees of freedom for the
 /// pooled variance. `confidence` is between 0 and 1. Comparisons need none of this: with as many duets on each side a difference of halves cancels, and
 /// otherwise it is noise to them.
-#[must_use]
 pub fn halves(duets: &[Duet], confidence: f64) -> Option<Halves> {
     let groups = [true, false].map(|side| {
         let of_side = duets
@@ -99,7 +97,6 @@ pub fn halves(duets: &[Duet], confidence: f64) -> Option<Halves> {
 
 /// The differences of duets, other minus baseline, without the effect of the halves, as on halves that are alike, and without that of a disturbance of each duet where one is
 /// given (see [`without_explained`]). `None` with fewer than three duets with the arms on each side, or where a value is not finite.
-#[must_use]
 pub fn without_halves(duets: &[Duet], disturbance: Option<&[f64]>) -> Option<Vec<f64>> {
     let on_second = duets.iter().filter(|duet| duet.other_is_second).count();
     if on_second.min(duets.len() - on_second) < FEWEST_TO_TAKE_OUT {
@@ -118,7 +115,6 @@ pub fn without_halves(duets: &[Duet], disturbance: Option<&[f64]>) -> Option<Vec
 /// preferred a side, and otherwise without what a [`disturbance`] explains; in both without the effect of the halves, as far as that is known. `None` with fewer than six.
 ///
 /// It is what a calibration can repeat: of a record the same is done metric by metric, where others are taken out of throughput alone.
-#[must_use]
 pub fn duets_beside_others(duets: &[Duet], [baseline, other]: [&[f64]; 2]) -> Option<Vec<f64>> {
     let (judged, disturbance) = match undisturbed(baseline, other) {
         Some(alone) => {
@@ -136,7 +132,6 @@ pub fn duets_beside_others(duets: &[Duet], [baseline, other]: [&[f64]; 2]) -> Op
 }
 
 /// Pearson's correlation of pairs of values; `None` with fewer than three, or where one side does not vary.
-#[must_use]
 pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 3 {
         return None;

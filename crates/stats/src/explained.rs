@@ -26,7 +26,6 @@ const UNDISTURBED: f64 = 0.97;
 ///
 /// It is decided by the disturbance alone, never by what was measured, so that the choice favours no result. More than chance is a p below 0.1 %: where it was 5 %, the
 /// one experiment in twenty in which chance favours a side was left as it was, and called different.
-#[must_use]
 pub fn disturbance(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<f64>> {
     let compared = Comparison::paired(baseline_left, other_left).ok()?;
     let differences = more_left(baseline_left, other_left);
@@ -44,7 +43,6 @@ pub fn disturbance(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<f64>
 ///
 /// It is decided by what was left alone, as in [`disturbance`]: a mean difference of 2 % or more, and from twenty duets on a p below 10 % among those that were disturbed. Fewer
 /// do not tell a choice from chance, and a slope that is wrong passes for a difference.
-#[must_use]
 pub fn undisturbed(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<bool>> {
     let both = baseline_left.iter().zip(other_left);
     let alone: Vec<bool> = both
@@ -85,7 +83,6 @@ fn is_uneven(more_left: &[f64]) -> bool {
 /// most that were disturbed most; and a disturbance that is not quite zero on average moves the mean by what its slope is off. So what is left of each beside the mean
 /// of all is widened by √((n-1)/n / (1-h) · (1 + n·m′S⁻¹m)), with its own leverage h = 1/n + (r-m)′S⁻¹(r-m), the means m of the disturbances and their products S around
 /// those: the mean then has the standard error of the regression.
-#[must_use]
 pub fn without_explained<const K: usize>(
     differences: &[f64],
     disturbances: [&[f64]; K],

@@ -19,7 +19,6 @@ pub enum Standing {
 
 impl Standing {
     /// By the interval of the relative change of B against A, if one attains its confidence, and by the estimate of it.
-    #[must_use]
     pub fn of(change: Option<Interval>, estimate: f64, rule: Rule) -> Self {
         let Some(Interval { lower, upper, .. }) = change else {
             return Self::Open;
@@ -44,7 +43,6 @@ impl Standing {
     }
 
     /// Whether a look before the last may end with it: an estimate alone says too little there.
-    #[must_use]
     pub fn is_certain(self) -> bool {
         matches!(self, Self::Kept | Self::Lost { surely: true })
     }
@@ -64,7 +62,6 @@ impl Standing {
 /// ```
 ///
 /// With one look, or none, there is nothing to share.
-#[must_use]
 pub fn gate_confidences(confidence: f64, looks: usize) -> (f64, f64) {
     let error = 1.0 - confidence;
     if looks < 2 {

@@ -32,6 +32,8 @@
 //! # Ok::<(), plimsoll_stats::StatsError>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod autocorrelation;
 mod axis;
 mod batch_means;

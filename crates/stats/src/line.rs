@@ -33,7 +33,6 @@ pub struct LineGoal {
 impl LineGoal {
     /// Half of the time may be bad, the line is bracketed with one full trial of this length at a rate, and known within 2 %, each end with 95 % confidence.
     /// A second trial while bracketing would cost more than the wrong turns that it saves: confirming finds them.
-    #[must_use]
     pub fn with_trials_of(seconds: f64) -> LineGoal {
         LineGoal {
             bad_share: 0.5,
@@ -91,7 +90,6 @@ pub struct Line {
 
 impl Line {
     /// (upper - lower) / upper; `None` where one of them is open.
-    #[must_use]
     pub fn width(&self) -> Option<f64> {
         Some(1.0 - self.lower? / self.upper?)
     }
@@ -186,7 +184,6 @@ impl LineSearch {
 
     /// The same search, of which the first rate is believed to be within a few percent of the line, as of a block before. While all trials lie on one side of
     /// the line, it goes outwards by 2, 4, 8 and so on steps of the grid instead of doubling the rate. Nothing else changes: the same trials are the same line.
-    #[must_use]
     pub fn near(self) -> Self {
         Self {
             is_near: true,
@@ -205,13 +202,11 @@ impl LineSearch {
     }
 
     /// Every trial, in the order in which they were handed in.
-    #[must_use]
     pub fn trials(&self) -> &[LineTrial] {
         &self.trials
     }
 
     /// On which side of the line this rate seems to lie, by its own trials alone and after the required duration.
-    #[must_use]
     pub fn side(&self, rate: f64) -> Side {
         let goal = &self.goal;
         let sum = |is_good: bool, is_full: bool| {
@@ -238,7 +233,6 @@ impl LineSearch {
 
     /// On which side of the line this rate lies for certain: by an exact binomial test of its full trials against the share that may be bad. Trials that came
     /// out both ways are held to half of the doubt.
-    #[must_use]
     pub fn confirmed(&self, rate: f64) -> Side {
         let (all, bad) = self.full_trials(rate);
         let doubt = 1.0 - self.goal.confidence;
@@ -304,7 +298,6 @@ impl LineSearch {
     }
 
     /// What is certain by now.
-    #[must_use]
     pub fn line(&self) -> Line {
         let (lower, upper) = self.bracket(|rate| self.confirmed(rate));
         Line {
@@ -314,7 +307,6 @@ impl LineSearch {
     }
 
     /// What to do next. The answer follows from the trials alone.
-    #[must_use]
     pub fn next(&self) -> LineStep {
         let (lower, upper) = self.bracket(|rate| self.side(rate));
         let between = |index: i32| {

@@ -12,7 +12,6 @@
 /// ```
 ///
 /// A `first` of 0 is taken as 1; one that is not below `most` leaves `most` alone.
-#[must_use]
 pub fn looks(first: u32, most: u32) -> Vec<u32> {
     let mut looks = Vec::new();
     let mut look = first.max(1);
@@ -29,7 +28,6 @@ pub fn looks(first: u32, most: u32) -> Vec<u32> {
 ///
 /// `half_widths` are those of the interval at every look so far, in their order and in the unit of `enough`; `None` where there was no interval yet. Of several
 /// comparisons, the widest against its own limit counts. Half-widths that are not numbers are not narrow.
-#[must_use]
 pub fn is_enough(half_widths: &[Option<f64>], enough: f64) -> bool {
     let is_narrow = |half_width: &Option<f64>| half_width.is_some_and(|width| width <= enough);
     match half_widths {

@@ -37,7 +37,6 @@ pub struct NoiseSources {
 
 impl NoiseSources {
     /// Variance of one block's difference of two arms, as a logarithm, with so many points in each run, each so many times as long as they were.
-    #[must_use]
     pub fn of_difference(&self, points: f64, longer: f64) -> f64 {
         let of_point = self.point.unwrap_or(0.0) + self.seconds / longer;
         // Of a run whose points cannot be told from it, more of them help nothing that is known.
@@ -51,7 +50,6 @@ impl NoiseSources {
 /// the mean by [`mean_of_series`], over the square of the mean. Points: the variance of ln(mean of a point) within runs, less what seconds explain. Runs: of the mean over a
 /// run's points, what is left when the means of its arm and of its block are taken away, less what points and seconds explain. Blocks: the variance of the
 /// means of blocks, less what runs explain. What comes out below zero is zero, so that small sources are overrated on average.
-#[must_use]
 pub fn noise_sources(runs: &[NestedRun<'_>]) -> Option<NoiseSources> {
     let arms: Vec<u32> = keys(runs.iter().map(|run| run.arm));
     // By block and arm; the last attempt counts.

@@ -10,7 +10,6 @@ use crate::summary::median;
 /// let ratios = plimsoll_stats::over_median(&[100.0, 101.0, 99.0, 100.0, 130.0]).unwrap();
 /// assert_eq!(ratios[4], 1.3);
 /// ```
-#[must_use]
 pub fn over_median(values: &[f64]) -> Option<Vec<f64>> {
     let middle = median(values).filter(|middle| *middle > 0.0)?;
     Some(values.iter().map(|value| value / middle).collect())

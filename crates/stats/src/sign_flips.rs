@@ -25,7 +25,6 @@ const TIE: f64 = 1e-9;
 /// assert_eq!(p[0], 1.0 / 32.0);
 /// assert!(p[1] > 0.5);
 /// ```
-#[must_use]
 pub fn sign_flips(contrasts: &[Vec<Option<f64>>]) -> Vec<f64> {
     let blocks = contrasts.iter().map(Vec::len).max().unwrap_or(0);
     let flips = flips(blocks);

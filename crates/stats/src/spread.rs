@@ -31,7 +31,6 @@ pub struct Spread {
 /// assert!((spread.deviation - 0.7071).abs() < 1e-4);
 /// assert!(spread.lower < spread.deviation && spread.deviation < spread.upper);
 /// ```
-#[must_use]
 pub fn spread(values: &[f64]) -> Option<Spread> {
     if !values.iter().all(|value| value.is_finite()) {
         return None;
@@ -54,7 +53,6 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
 /// The differences then have the deviation √2·s, and their mean one of √(2/n)·s: so far out by t((1+c)/2) must a mean be for the interval to leave zero out, with
 /// c the confidence that the interval of so many blocks attains (96.9 % for 6, for which 95 % are asked), and by t(0.85) more must the truth be for the mean to lie
 /// there in about four experiments of five, as in [`Comparison::smallest_visible_change`](crate::Comparison::smallest_visible_change).
-#[must_use]
 pub fn visible_with_spread(deviation: f64, blocks: usize) -> Option<f64> {
     if blocks < crate::FEWEST_BLOCKS || !deviation.is_finite() {
         return None;
@@ -69,7 +67,6 @@ pub fn visible_with_spread(deviation: f64, blocks: usize) -> Option<f64> {
 const MOST_BLOCKS: usize = 100_000;
 
 /// Fewest blocks with which [`visible_with_spread`] is at most this change, a share; `None` where a hundred thousand would not do.
-#[must_use]
 pub fn blocks_to_see(deviation: f64, share: f64) -> Option<usize> {
     let wanted = share.ln_1p();
     let sees =

@@ -44,10 +44,6 @@ impl Arrival {
 impl Store {
     /// Takes a whole record in, all of it or nothing. The same record again changes nothing. A record of an experiment that is here already, and went on
     /// since, adds what is new, where it comes from whom the first part came: nobody changes what others have sent, or what was measured here.
-    ///
-    /// # Errors
-    /// [`StoreError::Differs`] where what is here under this id is another, or somebody else's, [`StoreError::Busy`] where a live program is working on it,
-    /// [`StoreError::RunTaken`] when the record has a run twice, or when the store cannot be written.
     pub fn accept(
         &mut self,
         record: &ExperimentRecord,
@@ -164,10 +160,6 @@ impl Store {
 
     /// Begins an experiment that is measured elsewhere, whose parts come one after the other ([`Store::add_news`]), and takes it for this store. What
     /// came of it before in the same way, from the same sender, is dropped. Runs in the record are not written.
-    ///
-    /// # Errors
-    /// [`StoreError::UnfitId`]; [`StoreError::Differs`] where an experiment with this id is here that came as a whole, or from somebody else, or was
-    /// measured here; [`StoreError::Busy`] where its parts come already; or when the store cannot be written.
     pub fn begin_elsewhere(
         &mut self,
         head: &ExperimentRecord,

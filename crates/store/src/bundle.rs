@@ -33,7 +33,6 @@ const README: &str = "README.txt";
 /// Bytes of a manifest, and of all files of a bundle on a disk, at most.
 const LARGEST_MANIFEST: u64 = 1 << 20;
 const LARGEST: u64 = 4 << 30;
-/// Files at most.
 const MOST_FILES: usize = 100;
 
 /// What a bundle says of itself.
@@ -43,7 +42,6 @@ pub struct Manifest {
     pub plimsoll_bundle: u32,
     /// Id of the experiment.
     pub id: String,
-    /// Its name.
     pub name: String,
     /// When it was begun, UTC, RFC 3339.
     pub started_at: String,
@@ -73,7 +71,6 @@ pub struct Listed {
 pub struct Bundle {
     /// What it says of itself.
     pub manifest: Manifest,
-    /// The whole record.
     pub record: ExperimentRecord,
     /// The disk maps of the page as JSON, which a page that is made anew shows too: the traces behind them stay on the machine that measured.
     pub maps: Option<String>,
@@ -120,16 +117,12 @@ impl From<ZipError> for BundleError {
 }
 
 /// Whether a path is that of a bundle, by its name.
-#[must_use]
 pub fn is_bundle(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == EXTENSION)
 }
 
 /// Writes a bundle of a record, its analysis as JSON, its page, and the disk maps of that as JSON where it has any.
-///
-/// # Errors
-/// Where the record cannot be written as JSON, or `out` cannot be written to.
 pub fn write(
     record: &ExperimentRecord,
     analysis: &str,
@@ -206,17 +199,11 @@ An experiment of Plimsoll, a database benchmark laboratory: {} ({}).
 }
 
 /// Reads a bundle and verifies every file of it.
-///
-/// # Errors
-/// Where it cannot be read, is no bundle, is of a later version, or is not what its manifest says.
 pub fn read(path: &Path) -> Result<Bundle, BundleError> {
     read_from(plimsoll_record::files::open(path)?, LARGEST)
 }
 
 /// Reads a bundle that came over a network, of files of no more than `most` bytes in all, and verifies every file of it.
-///
-/// # Errors
-/// As for [`read`].
 pub fn read_bytes(bytes: &[u8], most: u64) -> Result<Bundle, BundleError> {
     read_from(Cursor::new(bytes), most)
 }

@@ -15,9 +15,6 @@ pub struct Copied {
 impl Store {
     /// Writes what [`Store::news`] of another store told, all of it or nothing, into an experiment that was begun by [`Store::begin_elsewhere`]. `copied`
     /// belongs to that beginning, and is of no use after an error.
-    ///
-    /// # Errors
-    /// [`StoreError::PartMissing`] where earlier news did not come, [`StoreError::NotClaimed`], or when the store cannot be written.
     pub fn add_news(
         &mut self,
         id: &str,

@@ -34,7 +34,6 @@ pub struct PointKey(i64);
 
 impl PointKey {
     /// As a number, for whoever tells others of it.
-    #[must_use]
     pub fn number(self) -> i64 {
         self.0
     }
@@ -43,9 +42,7 @@ impl PointKey {
 /// A point or a load phase that was begun.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewPoint {
-    /// Which.
     pub key: PointKey,
-    /// Of which run.
     pub run: RunKey,
     /// Whether it is the load phase.
     pub is_load: bool,
@@ -83,7 +80,6 @@ pub struct Part {
 
 impl News {
     /// Whether nothing was written.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
             && self.points.is_empty()
@@ -98,7 +94,6 @@ pub struct Version(u64);
 
 impl Version {
     /// As a number, for names of what is made of it. Another build of the program may have another one for the same state.
-    #[must_use]
     pub fn number(self) -> u64 {
         self.0
     }
@@ -106,9 +101,6 @@ impl Version {
 
 impl Store {
     /// Begins to follow an experiment, named as for [`Store::load`]: the first [`Store::news`] tell all that there is so far.
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], or when the store cannot be read.
     pub fn follow(&self, wanted: &str) -> Result<Following, StoreError> {
         let experiment = self.find(wanted)?;
         // What lies before its first slice belongs to others and need not be looked at.
@@ -132,9 +124,6 @@ impl Store {
     }
 
     /// What was written since the last look. Where nothing was, this takes microseconds.
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`] when the experiment was deleted, [`StoreError::Damaged`], or when the store cannot be read.
     pub fn news(&self, following: &mut Following) -> Result<News, StoreError> {
         // Asked before everything is read: whoever ends its work writes first and lets go then.
         let running = self.claims.anybody_holds(following.experiment)?;
@@ -169,9 +158,6 @@ impl Store {
 
     /// The version of an experiment, named as for [`Store::load`], and its id. A slice more does not make another one, a point or a run
     /// that ended does: what is judged is made of those.
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], or when the store cannot be read.
     pub fn version(&self, wanted: &str) -> Result<(String, Version), StoreError> {
         let sqlite = |error| self.sqlite(error);
         let snapshot = self.connection.unchecked_transaction().map_err(sqlite)?;
@@ -207,9 +193,6 @@ impl Store {
     }
 
     /// Whether a live program is working on the experiment, named as for [`Store::load`].
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], or when the store cannot be read.
     pub fn is_running(&self, wanted: &str) -> Result<bool, StoreError> {
         self.claims.anybody_holds(self.find(wanted)?)
     }

@@ -32,18 +32,11 @@ pub struct Store {
 
 impl Store {
     /// `$XDG_DATA_HOME/plimsoll/plimsoll.db`, by default below `~/.local/share`.
-    ///
-    /// # Errors
-    /// [`StoreError::NoHome`] when the environment names neither.
     pub fn default_path() -> Result<PathBuf, StoreError> {
         default_path_from(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
     }
 
     /// Opens a store for reading and writing, and creates it and its directory when there is none.
-    ///
-    /// # Errors
-    /// [`StoreError::NotAStore`] or [`StoreError::Newer`], both without touching the file, [`StoreError::ReadOnly`],
-    /// [`StoreError::Full`], or what else keeps it from being opened.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let place = Place::to_write(path)?;
         let mut open_stores = open_stores();
@@ -87,10 +80,6 @@ impl Store {
     }
 
     /// Opens a store for reading, also where nothing can be written, and creates nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Missing`] when there is none, [`StoreError::NotAStore`], [`StoreError::Newer`], [`StoreError::Unmerged`], or what
-    /// else keeps it from being opened.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let place = Place::to_read(path)?;
         let mut open_stores = open_stores();
@@ -115,7 +104,6 @@ impl Store {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

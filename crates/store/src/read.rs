@@ -69,9 +69,6 @@ const NEWEST_FIRST: &str = "ORDER BY started_at DESC, key DESC";
 
 impl Store {
     /// The experiments, the one that was begun last first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Summary>, StoreError> {
         let mut statement = self
             .connection
@@ -94,9 +91,6 @@ impl Store {
 
     /// The unfinished experiment of this plan on this machine that was begun last: the one to resume. A live program may be working on
     /// it. What others have sent is not meant, though their machine be of the same kind.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn find_unfinished(
         &self,
         plan_hash: &str,
@@ -129,9 +123,6 @@ impl Store {
     }
 
     /// The experiment of this plan on this machine that was begun last, finished or not, with its runs, which are without their points.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn last_of_plan(
         &self,
         plan_hash: &str,
@@ -145,10 +136,6 @@ impl Store {
 
     /// The whole record of an experiment, named by its id, by the start of its id, by its name (the one of that name that was begun
     /// last), or by `last`, `last~1` for the one before it, and so on. Late slices are merged, and runs that were cut off are interrupted.
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], [`StoreError::Format`] when a later program wrote it,
-    /// [`StoreError::Damaged`], or when the store cannot be read.
     pub fn load(&self, wanted: &str) -> Result<ExperimentRecord, StoreError> {
         // One transaction, so that what another program writes meanwhile is seen whole or not at all.
         let snapshot = self
@@ -170,9 +157,6 @@ impl Store {
     }
 
     /// How many bytes of the store an experiment takes, named as for [`Store::load`]. Loaded it takes more.
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], or when the store cannot be read.
     pub fn size(&self, wanted: &str) -> Result<u64, StoreError> {
         let key = self.find(wanted)?;
         self.connection

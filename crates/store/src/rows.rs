@@ -68,9 +68,6 @@ pub(crate) fn delete_experiment(connection: &Connection, key: i64) -> rusqlite::
 }
 
 /// Writes a run with its load phase and its points.
-///
-/// # Errors
-/// [`StoreError::RunTaken`] when there is such a run, or when the store, which is at `path`, cannot be written.
 pub(crate) fn insert_whole_run(
     connection: &Connection,
     path: &Path,
@@ -91,9 +88,6 @@ pub(crate) fn insert_whole_run(
 }
 
 /// Writes the head of a run, and returns its key.
-///
-/// # Errors
-/// [`StoreError::RunTaken`] when there is such a run, or when the store, which is at `path`, cannot be written.
 pub(crate) fn insert_run(
     connection: &Connection,
     path: &Path,

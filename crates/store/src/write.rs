@@ -22,9 +22,6 @@ pub struct PointId(i64);
 impl Store {
     /// Writes the head of an experiment, takes the experiment for this store, and returns its id. An empty id is replaced by a random
     /// one of eight hexadecimal digits. Runs in the record are not written.
-    ///
-    /// # Errors
-    /// [`StoreError::IdTaken`], or when the store cannot be written.
     pub fn begin(&mut self, record: &ExperimentRecord) -> Result<String, StoreError> {
         self.begin_from(record, None)
     }
@@ -59,9 +56,6 @@ impl Store {
 
     /// Takes an unfinished experiment for this store, sets the runs that were cut off to interrupted, and returns all its runs so far
     /// without their load phases and points.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] when another live program is working on it, [`StoreError::Unknown`], or when the store cannot be written.
     pub fn resume(&mut self, id: &str) -> Result<Vec<RunRecord>, StoreError> {
         let (key, name) = self.key_of(id)?;
         self.claims.take(key, id, &name)?;
@@ -81,9 +75,6 @@ impl Store {
 
     /// Replaces name, question, plan, file and command of an experiment that goes on. What is measured is the same, or it would be another
     /// experiment; what is judged may have been changed since it began.
-    ///
-    /// # Errors
-    /// [`StoreError::NotClaimed`], or when the store cannot be written.
     pub fn revise(&mut self, id: &str, now: &ExperimentRecord) -> Result<(), StoreError> {
         let (key, _) = self.key_of(id)?;
         if !self.claims.holds(key) {
@@ -106,9 +97,6 @@ impl Store {
     }
 
     /// Adds what fio found of a disk to an experiment that is being worked on.
-    ///
-    /// # Errors
-    /// [`StoreError::NotClaimed`], or when the store cannot be written.
     pub fn add_calibration(
         &mut self,
         id: &str,
@@ -130,18 +118,12 @@ impl Store {
     }
 
     /// An experiment without its runs.
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`], or when the store cannot be read.
     pub fn head(&self, id: &str) -> Result<ExperimentRecord, StoreError> {
         let (key, _) = self.key_of(id)?;
         self.experiment_head(key)
     }
 
     /// Writes the head of a run as it begins. Its load phase and points are not written.
-    ///
-    /// # Errors
-    /// [`StoreError::NotClaimed`], [`StoreError::RunTaken`], or when the store cannot be written.
     pub fn begin_run(&mut self, id: &str, head: &RunRecord) -> Result<RunId, StoreError> {
         let (key, _) = self.key_of(id)?;
         if !self.claims.holds(key) {
@@ -152,9 +134,6 @@ impl Store {
 
     /// Replaces the head of a run by what is known of it now: the engine, the storage, the warnings, the state. Its load phase and
     /// points are not touched. The run is over when its state is no longer [`RunState::Started`]; all of it is on the disk then.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn update_run(&mut self, run: RunId, head: &RunRecord) -> Result<(), StoreError> {
         update_run(&self.connection, run.0, head).map_err(|error| self.sqlite(error))?;
         if head.state != RunState::Started {
@@ -164,9 +143,6 @@ impl Store {
     }
 
     /// Begins the load phase of a run. A run has one at most.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn begin_load(
         &mut self,
         run: RunId,
@@ -178,9 +154,6 @@ impl Store {
     }
 
     /// Begins a point of a run.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn begin_point(
         &mut self,
         run: RunId,
@@ -211,26 +184,17 @@ impl Store {
     }
 
     /// Writes a slice.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn add_slice(&mut self, point: PointId, slice: &Slice) -> Result<(), StoreError> {
         insert_slice(&self.connection, point.0, slice).map_err(|error| self.sqlite(error))
     }
 
     /// Writes the end of a point and flushes everything to the disk.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn end_point(&mut self, point: PointId, end: &PointEnd) -> Result<(), StoreError> {
         set_ending(&self.connection, point.0, end).map_err(|error| self.sqlite(error))?;
         self.flush()
     }
 
     /// Keeps what an experiment came to in a few words, for [`Store::list`]. It is no part of the record. Nothing happens where there is no such experiment.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn note_verdict(&mut self, id: &str, verdict: &str) -> Result<(), StoreError> {
         self.connection
             .execute(
@@ -242,9 +206,6 @@ impl Store {
     }
 
     /// Sets an experiment to finished and lets go of it.
-    ///
-    /// # Errors
-    /// [`StoreError::NotClaimed`], or when the store cannot be written.
     pub fn finish(&mut self, id: &str, ended_at: &str) -> Result<(), StoreError> {
         let (key, _) = self.key_of(id)?;
         if !self.claims.holds(key) {
@@ -263,17 +224,11 @@ impl Store {
     /// Writes a whole record, such as one that was measured elsewhere, and returns its id.
     ///
     /// Records as text are read by [`ExperimentRecord::from_json`]; the way back is [`Store::load`] and [`ExperimentRecord::to_json`].
-    ///
-    /// # Errors
-    /// [`StoreError::IdTaken`], [`StoreError::RunTaken`] when the record has a run twice, or when the store cannot be written.
     pub fn import(&mut self, record: ExperimentRecord) -> Result<String, StoreError> {
         self.insert(record, None)
     }
 
     /// Deletes an experiment with all that was measured in it, and gives its space back to the filesystem.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] when another live program is working on it, [`StoreError::Unknown`], or when the store cannot be written.
     pub fn delete(&mut self, id: &str) -> Result<(), StoreError> {
         let (key, name) = self.key_of(id)?;
         self.claims.take(key, id, &name)?;

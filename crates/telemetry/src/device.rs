@@ -20,7 +20,6 @@ pub struct DeviceTotals {
     pub writes: u64,
     /// Flushes that were completed.
     pub flushes: u64,
-    /// Of the reads.
     pub read_bytes: u64,
     /// Of the writes.
     pub written_bytes: u64,
@@ -75,7 +74,6 @@ pub struct Diskstats {
 
 impl Diskstats {
     /// Of a device such as `/dev/sda1`, `/dev/disk/by-id/…` or `sda1`. One that is not there has no totals.
-    #[must_use]
     pub fn of(device: &str) -> Self {
         Self::on(&Host::here(), device)
     }

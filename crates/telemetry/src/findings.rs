@@ -36,7 +36,6 @@ pub struct Finding {
 }
 
 /// Judges everything in the survey, in a fixed order. What could not be looked at is left out.
-#[must_use]
 pub fn findings(survey: &Survey) -> Vec<Finding> {
     let machine = &survey.machine;
     let mut findings = Vec::new();

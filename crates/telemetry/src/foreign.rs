@@ -41,7 +41,6 @@ struct Process {
 
 impl ForeignSampler {
     /// Begins now. `roots` are processes of ours.
-    #[must_use]
     pub fn start(host: &Host, roots: &[u32]) -> Self {
         Self {
             host: host.clone(),
@@ -53,7 +52,6 @@ impl ForeignSampler {
     }
 
     /// What was used since the start. May be asked again.
-    #[must_use]
     pub fn since_start(&self) -> ForeignCpu {
         let elapsed_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let tick_ns = 1_000_000_000 / self.ticks_per_second;

@@ -11,13 +11,11 @@ pub struct Host {
 
 impl Host {
     /// This machine.
-    #[must_use]
     pub fn here() -> Self {
         Self::at("/")
     }
 
     /// A machine whose `/proc`, `/sys` and so on were copied to below `root`.
-    #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -28,7 +26,6 @@ impl Host {
     }
 
     /// The load average of the last minute: how many tasks ran or waited for a processor or a disk.
-    #[must_use]
     pub fn load_average(&self) -> Option<f64> {
         self.read("proc/loadavg")?
             .split_ascii_whitespace()

@@ -22,7 +22,6 @@ pub struct Interruptions {
 
 impl Interruptions {
     /// The share of the time that was lost, 0 to 1.
-    #[must_use]
     pub fn lost_share(&self) -> f64 {
         if self.looked_ns == 0 {
             return 0.0;
@@ -31,7 +30,6 @@ impl Interruptions {
     }
 
     /// Mean time to read the clock, nanoseconds.
-    #[must_use]
     pub fn clock_reading_ns(&self) -> f64 {
         if self.clock_readings == 0 {
             return 0.0;
@@ -41,7 +39,6 @@ impl Interruptions {
 }
 
 /// Keeps one processor busy for so long and says how often it was interrupted.
-#[must_use]
 pub fn watch_for_interruptions(length: Duration) -> Interruptions {
     let start = Instant::now();
     let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);

@@ -13,7 +13,6 @@ const LONGEST_NAME: usize = 15;
 /// A server as its client knows it.
 #[derive(Clone, Debug)]
 pub struct KnownServer<'a> {
-    /// Where it listens.
     pub listens_at: ListensAt<'a>,
     /// Its program, as it says itself.
     pub program: Option<&'a str>,
@@ -31,13 +30,11 @@ pub enum ListensAt<'a> {
 }
 
 /// Every process of this machine to which this one holds TCP connections: servers that were not started by us.
-#[must_use]
 pub fn local_servers(host: &Host) -> Vec<u32> {
     owners(host, &Listening::of_ports(host, |_| true).sockets)
 }
 
 /// The process of a server, if it is on this machine. Something else may listen for it, such as the proxy of a container: that is none.
-#[must_use]
 pub fn server_process(host: &Host, server: &KnownServer<'_>) -> Option<u32> {
     let listening = match server.listens_at {
         ListensAt::Port(port) => Listening::of_ports(host, |one| one == port),

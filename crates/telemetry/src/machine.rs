@@ -9,7 +9,6 @@ const ADDR_NO_RANDOMIZE: u32 = 0x0040000;
 
 impl Host {
     /// The machine, as far as it bears on results. `program_clock` is left open: only the program knows what it reads.
-    #[must_use]
     pub fn machine(&self) -> Machine {
         let cpuinfo = self.read("proc/cpuinfo").unwrap_or_default();
         let meminfo = self.read("proc/meminfo").unwrap_or_default();

@@ -20,13 +20,11 @@ pub struct Mount {
     pub kind: String,
     /// A device path, mostly.
     pub source: PathBuf,
-    /// Of the filesystem.
     pub filesystem_options: String,
 }
 
 impl Mount {
     /// Options of the mount and of the filesystem, each once.
-    #[must_use]
     pub fn all_options(&self) -> String {
         let mut options: Vec<&str> = Vec::new();
         for option in self
@@ -49,7 +47,6 @@ impl Mount {
     }
 
     /// Whether the filesystem has an option without value.
-    #[must_use]
     pub fn has_option(&self, key: &str) -> bool {
         self.filesystem_options
             .split(',')
@@ -77,7 +74,6 @@ impl Mount {
 }
 
 /// What is mounted by the text of `/proc/self/mountinfo`, in the order of mounting.
-#[must_use]
 pub fn mounts_in(mountinfo: &[u8]) -> Vec<Mount> {
     let lines = mountinfo.split(|byte| *byte == b'\n');
     lines.filter_map(Mount::from_line).collect()

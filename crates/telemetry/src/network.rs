@@ -22,7 +22,6 @@ pub struct Network {
 
 impl Network {
     /// Through which this process is connected to another machine; `None` where it is connected to none.
-    #[must_use]
     pub fn of_connections(host: &Host) -> Option<Self> {
         let own = addresses();
         let remote = connections(host)
@@ -32,7 +31,6 @@ impl Network {
     }
 
     /// Of the interface that has this address; `None` where none has, or only this machine reaches it.
-    #[must_use]
     pub fn at(host: &Host, address: IpAddr) -> Option<Self> {
         Self::with(host, address, &addresses())
     }
@@ -44,7 +42,6 @@ impl Network {
     }
 
     /// With the speed of the link as somebody says it, bytes a second, where somebody does.
-    #[must_use]
     pub fn with_link(mut self, said: Option<u64>) -> Self {
         self.link = said.map(|bytes| bytes as f64).or(self.link);
         self
@@ -91,7 +88,6 @@ impl Network {
 
 /// The shortest round trips of this process to other machines; `None` where it is connected to none, or the kernel does not tell. Costs as much as there are
 /// connections in the network namespace.
-#[must_use]
 pub fn round_trips(host: &Host) -> Option<RoundTrips> {
     let own = addresses();
     let mut found = Vec::new();

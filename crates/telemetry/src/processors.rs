@@ -13,7 +13,6 @@ pub(crate) type Ticks = [u64; 8];
 
 impl Host {
     /// Numbers of the logical processors that this process may use, in order; `None` where the kernel does not say.
-    #[must_use]
     pub fn processors(&self) -> Option<Vec<u32>> {
         let status = self.read("proc/self/status")?;
         listed(field(&status, "Cpus_allowed_list")?)
@@ -21,9 +20,6 @@ impl Host {
 
     /// Two halves of the processors that this process may use, with as many each: whole cores, so that no core works for both, and those of one socket together as
     /// far as that comes out even. Of an odd number of cores the last is left out. Where there is one core with several threads, they are shared between the halves.
-    ///
-    /// # Errors
-    /// Why there are no two halves, in words.
     pub fn halves(&self) -> Result<[Half; 2], String> {
         let processors = self.processors().unwrap_or_default();
         // By socket and core; where the kernel does not say, each processor is a core.
@@ -62,9 +58,6 @@ impl Host {
 }
 
 /// Does something on these processors only. Processes and threads that begin meanwhile stay there; this thread gets back what it had.
-///
-/// # Errors
-/// When the kernel refuses, as for a processor that this process may not use.
 pub fn on_processors<T>(processors: &[u32], does: impl FnOnce() -> T) -> std::io::Result<T> {
     let this_thread = Pid::from_raw(0);
     let before = sched_getaffinity(this_thread)?;

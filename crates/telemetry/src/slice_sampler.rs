@@ -32,7 +32,6 @@ pub struct SliceSampler {
 
 impl SliceSampler {
     /// Counts from now on. Without device or group there are no figures of them.
-    #[must_use]
     pub fn new(
         host: &Host,
         device: Option<Box<dyn DeviceSource>>,
@@ -53,7 +52,6 @@ impl SliceSampler {
     }
 
     /// Of the engine alone: another process watches the machine on which it is.
-    #[must_use]
     pub fn of_engine() -> Self {
         Self {
             kernel: None,
@@ -69,7 +67,6 @@ impl SliceSampler {
 
     /// The same with the figures of a server, by the ids of its processes. What is read by the process under test is from then on what those
     /// processes read, and not this one.
-    #[must_use]
     pub fn of_server(mut self, host: &Host, processes: &[u32]) -> Self {
         let opened = processes
             .iter()
@@ -83,7 +80,6 @@ impl SliceSampler {
     }
 
     /// The same with the figures of a network.
-    #[must_use]
     pub fn with_network(mut self, network: Option<Network>) -> Self {
         self.network = network;
         self.sample(&mut |_| {}, &mut BTreeMap::new());

@@ -25,7 +25,6 @@ pub(crate) const NETWORK_FILESYSTEMS: [&str; 11] = [
 
 impl Host {
     /// What lies under a directory, which need not exist yet.
-    #[must_use]
     pub fn storage(&self, directory: &Path) -> Storage {
         let place = self.real_place(directory);
         let mounts = self.mounts();

@@ -12,7 +12,6 @@ use std::time::Duration;
 /// What a machine check looks at, gathered before it is judged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Survey {
-    /// The machine.
     pub machine: Machine,
     /// Load average of the last minute.
     pub load_average: Option<f64>,
@@ -26,7 +25,6 @@ pub struct Survey {
     pub foreign: Option<ForeignCpu>,
     /// Where data would go.
     pub data: Vec<Place>,
-    /// The store.
     pub store: Option<Place>,
 }
 
@@ -41,7 +39,6 @@ pub struct Place {
 
 impl Survey {
     /// Looks at this machine, keeping one processor busy for the given time, or not at all.
-    #[must_use]
     pub fn take(store: Option<&Path>, data: &[PathBuf], look: Duration) -> Self {
         let host = Host::here();
         // First, because the look itself is load.

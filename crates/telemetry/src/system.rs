@@ -30,7 +30,6 @@ pub struct SystemUse {
 
 impl SystemSampler {
     /// Begins now.
-    #[must_use]
     pub fn start(host: &Host) -> Self {
         let processors = fewer_than_all(host);
         Self {
@@ -43,7 +42,6 @@ impl SystemSampler {
     }
 
     /// What happened since the start. May be asked again.
-    #[must_use]
     pub fn since_start(&self) -> SystemUse {
         let clocks = Clocks::read();
         let stolen_ticks = match (

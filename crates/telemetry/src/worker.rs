@@ -27,7 +27,6 @@ impl Default for WorkerSampler {
 
 impl WorkerSampler {
     /// Counts from now on.
-    #[must_use]
     pub fn new() -> Self {
         let page_bytes = sysconf(SysconfVar::PAGE_SIZE)
             .ok()

@@ -20,13 +20,11 @@ thread_local! {
 }
 
 /// Allocations of this thread so far.
-#[must_use]
 pub fn count() -> u64 {
     COUNT.get()
 }
 
 /// Bytes that this thread has allocated so far.
-#[must_use]
 pub fn bytes() -> u64 {
     BYTES.get()
 }

@@ -61,7 +61,6 @@ impl Need<'_> {
 ///
 /// # Panics
 /// Where something is missing and [`REQUIRE`] is set.
-#[must_use]
 pub fn has(test: &str, needs: &[Need<'_>]) -> bool {
     match needs.iter().find_map(|need| need.missing()) {
         Some(missing) => {
@@ -113,7 +112,6 @@ macro_rules! assert_err {
 }
 
 /// The name of the test that runs on this thread.
-#[must_use]
 pub fn this_test() -> String {
     let thread = std::thread::current();
     thread.name().unwrap_or("a test").to_owned()
@@ -121,7 +119,6 @@ pub fn this_test() -> String {
 
 /// The path of a function within its crate, from the type name of a closure in it.
 #[doc(hidden)]
-#[must_use]
 pub fn name_of_caller(closure: &str) -> &str {
     let path = closure.trim_end_matches("::{{closure}}");
     path.split_once("::").map_or(path, |(_crate, path)| path)
@@ -178,19 +175,16 @@ pub fn skip(test: &str, why: &str) {
 }
 
 /// Whether root runs the tests.
-#[must_use]
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
 /// Where a program is: on PATH, or where programs of root are, which an ordinary user's PATH may leave out.
-#[must_use]
 pub fn program(name: &str) -> Option<PathBuf> {
     find(name, ["/usr/sbin".into(), "/sbin".into()])
 }
 
 /// Where a database server is: the user's own on PATH, or the one in the folder that [`SERVERS`] names.
-#[must_use]
 pub fn server(name: &str) -> Option<PathBuf> {
     find(name, std::env::var_os(SERVERS).map(PathBuf::from))
 }
@@ -200,7 +194,6 @@ pub fn server(name: &str) -> Option<PathBuf> {
 ///
 /// # Panics
 /// Where this program has no path.
-#[must_use]
 pub fn test_as_program(test: &str) -> (PathBuf, Vec<OsString>) {
     let script = format!("exec \"$0\" --exact {test} --ignored --nocapture 3>&1 >/dev/null");
     let program = std::env::current_exe().expect("a test program has a path");
@@ -211,7 +204,6 @@ pub fn test_as_program(test: &str) -> (PathBuf, Vec<OsString>) {
 }
 
 /// The folder of the test program: a disk, where `/tmp` may be memory.
-#[must_use]
 pub fn folder_on_disk() -> PathBuf {
     let program = std::env::current_exe().expect("a test program has a path");
     program.parent().expect("it lies in a folder").to_owned()

@@ -9,10 +9,6 @@ use std::io::{self, Write};
 /// `time_ns` since the trace began; `kind`; `offset` and `length` on the disk, bytes; `latency_ns`; `in_flight`; `lateness_ns`; `pieces` that it
 /// consists of; and of the first of them: `place` (`file`, `metadata` or `unknown`, nothing for a flush), `file`, `file_offset` in bytes, `agreed`
 /// (whether the maps before and after say the same).
-///
-/// # Errors
-///
-/// When it cannot be written to.
 pub fn csv(trace: &Trace, resolver: &Resolver<'_>, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,

@@ -24,7 +24,6 @@ pub enum TraceError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
         version: u32,
         /// The latest version that is known here.
         known: u32,

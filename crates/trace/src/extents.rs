@@ -48,7 +48,6 @@ impl Extent {
         | FiemapExtentFlags::DATA_TAIL.bits();
 
     /// Whether byte for byte of the file corresponds to byte for byte of the disk from `physical` on.
-    #[must_use]
     pub fn is_placed(&self) -> bool {
         self.flags & Self::UNPLACED == 0
     }
@@ -108,10 +107,6 @@ impl ExtentMap {
     /// subvolumes of btrfs) that are mounted below, is left out.
     ///
     /// On btrfs, what the kernel calls physical is an address of the filesystem's own; it is translated by its chunk tree, for which root is needed.
-    ///
-    /// # Errors
-    ///
-    /// When folders or files cannot be read, or the filesystem does not tell extents (`tmpfs`, for one).
     pub fn take(mount_point: &Path) -> Result<Self, TraceError> {
         let root = File::open(mount_point).map_err(TraceError::io("open", mount_point))?;
         syncfs(&root).map_err(|error| TraceError::io("sync", mount_point)(error.into()))?;
@@ -146,7 +141,6 @@ impl ExtentMap {
     }
 
     /// Whether every file's place is known.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.files.iter().all(|file| file.unmapped.is_none())
     }

@@ -20,7 +20,6 @@ const MAGIC: &[u8; 8] = b"PLMTRACE";
 /// The disk whose requests these are, and which clock their times are of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Head {
-    /// The disk.
     pub disk: DiskSpec,
     /// `CLOCK_MONOTONIC` when the trace began, nanoseconds.
     pub monotonic_start_ns: u64,
@@ -32,7 +31,6 @@ pub struct Head {
 
 impl Head {
     /// Of a trace of this disk that begins now.
-    #[must_use]
     pub fn new(disk: &DiskSpec) -> Self {
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
             .ok()
@@ -46,14 +44,12 @@ impl Head {
     }
 
     /// UTC of a time in the trace, nanoseconds since 1970, as the clocks stood to each other when the trace began.
-    #[must_use]
     pub fn utc_ns(&self, time_ns: u64) -> i128 {
         i128::from(self.utc_start_ns) + i128::from(time_ns) - i128::from(self.monotonic_start_ns)
     }
 }
 
 /// `CLOCK_MONOTONIC` now, nanoseconds: the clock that requests, marks and maps are timed with.
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
 }

@@ -9,10 +9,6 @@ pub const IOLOG_FILE: &str = "emulated-disk";
 
 /// Writes the requests as an iolog of version 3, which fio (3.31 or later) replays with `--read_iolog`. Times are in microseconds from the first
 /// request. A flush is a `sync`, a discard a `trim`.
-///
-/// # Errors
-///
-/// When it cannot be written to.
 pub fn iolog_v3(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     let first_ns = trace
         .requests()

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a record.
 pub const RECORD_BYTES: usize = 32;
 /// Offsets in a trace are below this, bytes: 256 TiB.
 pub const OFFSET_LIMIT: u64 = 1 << OFFSET_BITS;
@@ -41,7 +40,6 @@ impl Kind {
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Discard];
 
     /// The word in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

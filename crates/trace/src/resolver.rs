@@ -5,7 +5,6 @@ use crate::extents::ExtentMap;
 /// What lies at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// A file.
     File {
         /// Relative to the mount point.
         path: &'a str,
@@ -60,7 +59,6 @@ struct Span<'a> {
 
 impl<'a> Resolver<'a> {
     /// By these maps, in any order.
-    #[must_use]
     pub fn new(maps: &'a [ExtentMap]) -> Self {
         let mut layouts: Vec<Layout<'a>> = maps.iter().map(Layout::of).collect();
         layouts.sort_by_key(|layout| layout.time_ns);
@@ -70,7 +68,6 @@ impl<'a> Resolver<'a> {
     /// What lay in `length` bytes from `offset` on at a time (nanoseconds of `CLOCK_MONOTONIC`): pieces in order, without gaps, all of it. A piece
     /// is told by the last map up to this time; where this knows of no file, or is missing, by the next map after. A place that two files share is told as
     /// that of one.
-    #[must_use]
     pub fn resolve(&self, time_ns: u64, offset: u64, length: u64) -> Vec<Piece<'a>> {
         let next = self
             .layouts

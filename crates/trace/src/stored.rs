@@ -52,10 +52,6 @@ struct AboutRef<'a> {
 
 /// Writes what a trace holds, with the places of the files, as a compact file that is only read from then on. The destination appears at once and
 /// whole, for this user alone; the trace itself is left as it is, for the caller to remove.
-///
-/// # Errors
-///
-/// When the trace cannot be read, or the destination exists or cannot be written.
 pub fn finish(path: &Path, destination: &Path, extents: &[ExtentMap]) -> Result<Kept, TraceError> {
     let mut trace = Trace::open(path)?;
     trace.maps.extend_from_slice(extents);
@@ -131,7 +127,6 @@ fn write(file: &mut File, head: &[u8], about: &[u8], requests: &[Request]) -> io
     out.finish()?.flush()
 }
 
-/// Reads all of it.
 pub(crate) fn read(mut file: File, prefix: Prefix, path: &Path) -> Result<Trace, TraceError> {
     let damaged = |error: io::Error| TraceError::damaged(path, error.to_string());
     file.seek(SeekFrom::Start(prefix.records_at))

@@ -34,10 +34,6 @@ pub struct Trace {
 
 impl Trace {
     /// Reads a trace, also one whose writer was killed or still writes: then it is what was whole at this moment.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, is something else, of a later version, or damaged.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let file = plimsoll_record::files::open(path).map_err(TraceError::io("open", path))?;
         let mut beginning = Vec::new();
@@ -53,44 +49,37 @@ impl Trace {
     }
 
     /// Of which disk, since when.
-    #[must_use]
     pub fn head(&self) -> &Head {
         &self.head
     }
 
     /// In order of the time of their arrival.
-    #[must_use]
     pub fn requests(&self) -> &[Request] {
         &self.requests
     }
 
     /// Requests before those that are held, which made room for them.
-    #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.overwritten
     }
 
     /// Requests among the last ones whose records are not whole: half-written when the writer ended, or given up because a thread was held up
     /// for a whole round through the file.
-    #[must_use]
     pub fn incomplete(&self) -> u64 {
         self.incomplete
     }
 
     /// In order of time.
-    #[must_use]
     pub fn marks(&self) -> &[Mark] {
         &self.marks
     }
 
     /// Marks that found no room, or are not whole.
-    #[must_use]
     pub fn marks_missing(&self) -> u64 {
         self.marks_missing
     }
 
     /// Where the files were, in order of time; none in a trace that was not yet [finished](crate::finish).
-    #[must_use]
     pub fn maps(&self) -> &[ExtentMap] {
         &self.maps
     }

@@ -46,10 +46,6 @@ pub struct Writer {
 
 impl Writer {
     /// A new file with room for so many requests (32 bytes each), all of it allocated and in memory.
-    ///
-    /// # Errors
-    ///
-    /// When the file exists or cannot be made, when there is no room for it, when it is to hold no requests, or when the disk is too large.
     pub fn create(path: &Path, capacity_requests: u64, head: &Head) -> Result<Self, TraceError> {
         if capacity_requests == 0 {
             return Err(TraceError::Empty);
@@ -146,7 +142,6 @@ impl Writer {
     }
 
     /// Requests that were recorded so far, those that were overwritten included.
-    #[must_use]
     pub fn recorded(&self) -> u64 {
         self.words.all()[REQUESTS_CLAIMED].load(Ordering::Relaxed)
     }

@@ -29,7 +29,7 @@
 //! assert!(text.to_string_lossy().starts_with("WiredTiger 11.3"));
 //! ```
 
-#[allow(missing_docs, non_camel_case_types, clippy::all)]
+#[allow(non_camel_case_types, clippy::all)]
 mod bindings;
 
 pub use bindings::*;

@@ -80,7 +80,6 @@ impl<'a> Fields<'a> {
     }
 
     /// Bytes in all values together that are still to come.
-    #[must_use]
     pub fn value_bytes(self) -> usize {
         self.map(|(_, _, value)| value.len()).sum()
     }

@@ -20,7 +20,6 @@ pub struct Counter {
 
 impl Counter {
     /// The first value given will be `start`.
-    #[must_use]
     pub fn new(start: u64) -> Self {
         Self {
             next: Apart(AtomicU64::new(start)),
@@ -34,7 +33,6 @@ impl Counter {
     }
 
     /// The value that will be given next.
-    #[must_use]
     pub fn upcoming(&self) -> u64 {
         self.next.0.load(Ordering::Relaxed)
     }
@@ -61,7 +59,6 @@ pub struct AcknowledgedCounter {
 
 impl AcknowledgedCounter {
     /// The first number given will be `start`; all below count as acknowledged.
-    #[must_use]
     pub fn new(start: u64) -> Self {
         Self::with_window(start, WINDOW)
     }
@@ -83,7 +80,6 @@ impl AcknowledgedCounter {
 
     /// All numbers below this one are acknowledged.
     #[inline]
-    #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit.0.load(Ordering::Acquire)
     }

@@ -96,7 +96,6 @@ impl Default for FieldLength {
 
 impl FieldLength {
     /// The longest possible length.
-    #[must_use]
     pub fn longest(&self) -> u64 {
         match self {
             Self::Constant(length) => u64::from(*length),
@@ -155,7 +154,6 @@ impl FieldLength {
 
 impl DataSpec {
     /// This many records of ten fields of 100 bytes under hashed keys: YCSB's defaults.
-    #[must_use]
     pub fn with_records(records: u64) -> Self {
         Self {
             records,
@@ -172,14 +170,12 @@ impl DataSpec {
     }
 
     /// How many key numbers are loaded and asked for, from `insert_start` on.
-    #[must_use]
     pub fn key_count(&self) -> u64 {
         self.insert_count
             .unwrap_or(self.records.saturating_sub(self.insert_start))
     }
 
     /// Everything impossible in this description.
-    #[must_use]
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         in_range(
@@ -246,13 +242,11 @@ impl DataSpec {
     }
 
     /// Mean bytes in the values of one record.
-    #[must_use]
     pub fn mean_value_bytes(&self) -> f64 {
         self.field_length.mean() * f64::from(self.field_count)
     }
 
     /// Mean bytes of one record: its key, the names of its fields and their values, without whatever an engine adds.
-    #[must_use]
     pub fn mean_record_bytes(&self) -> f64 {
         let mut name_bytes = 0;
         for index in 0..u64::from(self.field_count) {
@@ -262,7 +256,6 @@ impl DataSpec {
     }
 
     /// Mean bytes of one key.
-    #[must_use]
     pub fn mean_key_bytes(&self) -> f64 {
         // Hashed key numbers are uniform below 2^63. So nine in ten have 19 digits.
         let (start, end) = match self.key_order {

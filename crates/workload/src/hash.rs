@@ -9,7 +9,6 @@ const PRIME: u64 = 0x100_0000_01b3;
 ///
 /// Java's absolute value leaves -2^63 negative; here it is 2^63. One number in 2^64 differs.
 #[inline]
-#[must_use]
 pub fn fnv_hash(number: u64) -> u64 {
     // Octets of zero leave only the multiplication, so that the upper ones fold into one product. A key space keeps to one of these
     // branches, which therefore cost nothing; eight dependent products would take 32 cycles.

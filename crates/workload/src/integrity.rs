@@ -40,7 +40,6 @@ impl<'a> Verifier<'a> {
     }
 
     /// What was found so far.
-    #[must_use]
     pub fn found(&self) -> Verification {
         self.found
     }

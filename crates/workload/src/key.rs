@@ -31,7 +31,6 @@ pub struct KeyText {
 
 impl KeyText {
     /// Keys of at least `least_digits` digits.
-    #[must_use]
     pub fn new(order: KeyOrder, least_digits: u32) -> Self {
         let least_digits = least_digits as usize;
         let bytes = vec![b'0'; BLOCKS + PREFIX.len() + least_digits.max(BLOCKS)];
@@ -65,7 +64,6 @@ impl KeyText {
 
     /// The key made last.
     #[inline]
-    #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.bytes[BLOCKS..self.end]
     }

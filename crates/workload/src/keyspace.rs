@@ -57,38 +57,32 @@ impl KeySpace {
     }
 
     /// What the records look like.
-    #[must_use]
     pub fn data(&self) -> &DataSpec {
         &self.data
     }
 
     /// Which part of the workload this host generates.
-    #[must_use]
     pub fn share(&self) -> Share {
         self.records.share()
     }
 
     /// Records that are certain to have been stored: key numbers below this one. An insert counts when it and all with lower key numbers
     /// are acknowledged. One of several hosts knows its own inserts, and takes those of the others for as many.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.records.limit()
     }
 
     /// Hands out the records of the load phase, whatever the share: from `insert_start` on, as many as `insert_count` says.
-    #[must_use]
     pub fn loader(self: &Arc<Self>, seed: u64) -> Arc<Loader> {
         Arc::new(Loader::new(self, seed))
     }
 
     /// Verifies a record that was read under this key. Meaningful when the data has `data_integrity`.
-    #[must_use]
     pub fn verifier<'a>(&self, key: &'a [u8]) -> Verifier<'a> {
         Verifier::new(key, self.data.field_length.longest() as usize)
     }
 
     /// The name of a field by its number, which must be below the number of fields.
-    #[must_use]
     pub fn field_name(&self, index: u32) -> &[u8] {
         self.shape.names.get(index)
     }

@@ -82,7 +82,6 @@ fn bucket_length(bucket: usize, block_size: u32, buckets: usize) -> u64 {
 
 impl FieldLength {
     /// The mean length in bytes.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         match self {
             Self::Constant(length) => f64::from(*length),

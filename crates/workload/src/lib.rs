@@ -49,6 +49,8 @@
 //! no end. Random lengths and choices use the same laws but other random numbers; keys, hashes, value bytes and the Zipfian formulas are the same
 //! to the bit. Proportions are normalised before the number of inserts is predicted from them.
 
+#![deny(missing_docs)]
+
 #[cfg(test)]
 mod allocation;
 mod ask;

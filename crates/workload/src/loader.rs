@@ -39,7 +39,6 @@ impl Loader {
     /// has no record.
     ///
     /// On the only host this is the same loader, whatever the other arguments are.
-    #[must_use]
     pub fn part(self: &Arc<Self>, share: Share, sessions: u32, most: Option<u64>) -> Arc<Self> {
         if share.is_whole() {
             return Arc::clone(self);
@@ -57,7 +56,6 @@ impl Loader {
     }
 
     /// The part of one session, with buffers of its own. It does not matter which session this is.
-    #[must_use]
     pub fn generator(self: &Arc<Self>, _session: u64) -> InsertGenerator {
         let data = self.key_space.data();
         InsertGenerator {

@@ -114,7 +114,6 @@ impl Default for ScanLength {
 
 impl RequestDistribution {
     /// YCSB's hot spot: a fifth of the keys gets four fifths of the operations.
-    #[must_use]
     pub fn hotspot() -> Self {
         Self::Hotspot {
             data_fraction: default_hot_data(),
@@ -123,7 +122,6 @@ impl RequestDistribution {
     }
 
     /// YCSB's exponential: 95 % of the operations go to the newest six sevenths of the records.
-    #[must_use]
     pub fn exponential() -> Self {
         Self::Exponential {
             percentile: default_percentile(),
@@ -137,7 +135,6 @@ impl Mix {
     pub const PRESETS: [&'static str; 6] = ["a", "b", "c", "d", "e", "f"];
 
     /// One of YCSB's core workloads, by its letter in either case.
-    #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
         let letter = name.to_ascii_lowercase();
         let mut mix = Self {
@@ -173,7 +170,6 @@ impl Mix {
 
     /// Everything impossible in this description by itself. What is impossible for certain data is found by
     /// [`Workload::new`](crate::Workload::new).
-    #[must_use]
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (field, weight) in self.weights() {
@@ -248,7 +244,6 @@ impl Mix {
     }
 
     /// The share of inserts among all operations, 0 to 1.
-    #[must_use]
     pub fn insert_share(&self) -> f64 {
         let total: f64 = self.weights().iter().map(|(_, weight)| weight).sum();
         if total > 0.0 {

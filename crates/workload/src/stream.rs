@@ -69,7 +69,6 @@ pub struct Stream {
 
 impl Stream {
     /// A stream that begins at the given state of the counter.
-    #[must_use]
     pub fn from_state(state: u64) -> Self {
         Self { state }
     }

@@ -117,21 +117,18 @@ impl Workload {
 
     /// The part of one session, with a stream and buffers of its own. Sessions of equal number draw equally.
     /// Sessions are numbered over all hosts.
-    #[must_use]
     pub fn generator(self: &Arc<Self>, session: u64) -> OpGenerator {
         OpGenerator::new(self, session, self.key_space.share())
     }
 
     /// As [`Workload::generator`], where there are `sessions` sessions on all hosts. It matters for sequential keys in a closed loop with fewer sessions than
     /// hosts: hosts without a session take no turns.
-    #[must_use]
     pub fn generator_among(self: &Arc<Self>, session: u64, sessions: u32) -> OpGenerator {
         let share = self.key_space.share();
         OpGenerator::new(self, session, share.among(sessions).unwrap_or(share))
     }
 
     /// The key space that the operations go to.
-    #[must_use]
     pub fn key_space(&self) -> &Arc<KeySpace> {
         &self.key_space
     }

@@ -28,7 +28,6 @@ pub struct Zipfian {
 
 impl Zipfian {
     /// Ranks 0 to `items` - 1. At least one item.
-    #[must_use]
     pub fn new(items: u64) -> Self {
         Self::with_zeta(items, Harmonic::new(THETA).sum(items))
     }
@@ -72,7 +71,6 @@ impl Zipfian {
 
     /// The rank that belongs to a number in [0, 1).
     #[inline]
-    #[must_use]
     pub fn rank(&self, unit: f64) -> u64 {
         self.rank_with(unit, power_100(self.base(unit)))
     }
@@ -151,7 +149,6 @@ pub struct ScrambledZipfian {
 
 impl ScrambledZipfian {
     /// Draws from `count` (at least one) numbers from `first` on.
-    #[must_use]
     pub fn new(first: u64, count: u64) -> Self {
         Self {
             first,
@@ -168,7 +165,6 @@ impl ScrambledZipfian {
 
     /// The number that belongs to a number in [0, 1).
     #[inline]
-    #[must_use]
     pub fn number(&self, unit: f64) -> u64 {
         self.scatter(self.ranks.rank(unit))
     }
@@ -205,7 +201,6 @@ pub struct SkewedLatest {
 
 impl SkewedLatest {
     /// For key numbers 0 to `newest`, which is at least 1.
-    #[must_use]
     pub fn new(newest: u64) -> Self {
         Self {
             ages: Zipfian::new(newest),

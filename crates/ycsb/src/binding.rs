@@ -183,7 +183,6 @@ impl Plan {
         Ok(())
     }
 
-    /// Opens it.
     pub(crate) fn open(
         &self,
         properties: &Properties,

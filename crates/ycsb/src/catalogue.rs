@@ -116,7 +116,6 @@ catalogue! {
 }
 
 /// The property of this name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Known> {
     let exact = PROPERTIES.iter().find(|known| known.name == name);
     exact.or_else(|| {

@@ -100,18 +100,11 @@ pub enum CommandError {
     Usage(String),
     /// A property file cannot be read.
     #[error("cannot read the property file {path}: {source}")]
-    File {
-        /// Which.
-        path: String,
-        /// Why.
-        source: io::Error,
-    },
+    File { path: String, source: io::Error },
     /// A property file is malformed.
     #[error("{path}: {source}")]
     Malformed {
-        /// Which.
         path: String,
-        /// Why.
         source: plimsoll_workload::properties::PropertyError,
     },
 }
@@ -120,9 +113,6 @@ impl Command {
     /// Reads a phase and the words after it. `read_file` gives the bytes of a property file.
     ///
     /// Every option wins over every file, wherever it stands; of several options the last wins.
-    ///
-    /// # Errors
-    /// When a word is unknown, lacks its value, or a file cannot be read.
     pub fn read(
         phase: &str,
         words: &[String],

@@ -28,36 +28,22 @@ pub enum YcsbError {
     Load(#[from] LoadError),
     /// There is no such engine in this program.
     #[error("this program has no engine `{name}`: build it with that feature")]
-    NoEngine {
-        /// Which.
-        name: String,
-    },
+    NoEngine { name: String },
     /// A directory with data of others.
     #[error(
         "{path} is not empty and holds no database of plimsoll ycsb: name an empty directory by wiredtiger.dir",
         path = path.display()
     )]
-    NotOurs {
-        /// Which.
-        path: PathBuf,
-    },
+    NotOurs { path: PathBuf },
     /// Another process has the database open.
     #[error("{path} is in use by another plimsoll ycsb: wait until it has ended", path = path.display())]
-    InUse {
-        /// Which.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// Another user could change the place of the database.
     #[error(transparent)]
     Place(#[from] plimsoll_rig::testbed::TestbedError),
     /// A file or folder.
     #[error("cannot use {path}: {source}", path = path.display())]
-    Path {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Path { path: PathBuf, source: io::Error },
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Report(io::Error),
@@ -65,7 +51,6 @@ pub enum YcsbError {
 
 impl YcsbError {
     /// Whether the command or its properties are at fault.
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
             self,

@@ -47,10 +47,6 @@ pub struct Surroundings<'a> {
 }
 
 /// Carries a command out: stores or asks, with status lines on the standard error, and the report on the standard output or in its file.
-///
-/// # Errors
-/// When a property is impossible, the database cannot be opened, or the report cannot be written. Operations that fail are no errors: they
-/// are counted, reported, and named in what is returned.
 pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<Ended, YcsbError> {
     let settings = Settings::read(command, &|path| {
         plimsoll_record::files::read_text(path.as_ref(), MOST_OF_A_FILE)

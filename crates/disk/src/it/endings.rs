@@ -5,6 +5,7 @@ use plimsoll_record::{DiskLatency, DiskSpec};
 use plimsoll_testing::needs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Eight that read and write on a filesystem until they get an error.
 fn load(mount: &Path) -> Vec<Running> {
@@ -30,7 +31,7 @@ fn loaded_disk() -> (Disk, Vec<Running>) {
     let before = control.counters().unwrap().writes;
     let load = load(&disk.mount);
     while control.counters().unwrap().writes < before + 20 {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     (disk, load)
 }
@@ -52,7 +53,15 @@ fn end_by(number: libc::c_int) {
     let (mut disk, load) = loaded_disk();
     signal(&mut disk, number);
     all_fail(load);
-    assert!(!disk.daemon().is_alive());
+    // Its requests fail as soon as it closes the device, while the rest of it is still being torn down.
+    let since = Instant::now();
+    while disk.daemon().is_alive() {
+        assert!(
+            since.elapsed() < Duration::from_secs(60),
+            "the daemon goes on after signal {number}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
     assert_eq!(disk.take_down(), Vec::<String>::new());
 }
 

@@ -98,10 +98,6 @@ impl Requests {
 
 impl LeanClient {
     /// Connects, proves who asks, and sees that the server takes writes.
-    ///
-    /// # Errors
-    /// When the options are impossible, nobody answers, what answers is no MongoDB or too old or not the primary, or does not let the
-    /// user in.
     pub fn connect(options: &LeanOptions) -> Result<Self, LeanError> {
         if let Some(problem) = options.problem() {
             return Err(LeanError::Options {
@@ -127,28 +123,22 @@ impl LeanClient {
     }
 
     /// What the server said about itself when the connection was last made.
-    #[must_use]
     pub fn server(&self) -> &Server {
         self.link.server()
     }
 
     /// Operations that were sent once more since the client was made.
-    #[must_use]
     pub fn retries(&self) -> u64 {
         self.retries
     }
 
     /// Records in the batch that has begun.
-    #[must_use]
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
 
     /// Reads a record, whole or some fields, and hands each field that is binary to the visitor. Says whether there is such a record.
     /// The visitor may have seen some fields when this fails.
-    ///
-    /// # Errors
-    /// When the server refuses or cannot be asked, or its reply is none.
     #[inline]
     pub fn read(
         &mut self,
@@ -178,9 +168,6 @@ impl LeanClient {
     }
 
     /// Replaces fields of a record. Says whether there is such a record; unacknowledged, it says that there is.
-    ///
-    /// # Errors
-    /// When the server refuses or cannot be asked, its reply is none, or the change is too large.
     #[inline]
     pub fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Result<bool, LeanError> {
         let out = self.requests.update.restart();
@@ -202,9 +189,6 @@ impl LeanClient {
     }
 
     /// Removes a record. Says whether there was one; unacknowledged, it says that there was.
-    ///
-    /// # Errors
-    /// When the server refuses or cannot be asked, or its reply is none.
     pub fn delete(&mut self, key: &[u8]) -> Result<bool, LeanError> {
         let out = self.requests.delete.restart();
         let statement = encode::begin(out);
@@ -216,10 +200,6 @@ impl LeanClient {
 
     /// Stores a record, or keeps it until a batch is full. A record that would make the message too long sends those that wait and waits
     /// for the next; that counts as stored.
-    ///
-    /// # Errors
-    /// When the server refuses or cannot be asked, its reply is none, or the record is too large. What a batch held that failed as a
-    /// whole is not sent again; [`LeanError::Batch`] says how many records were not stored.
     #[inline]
     pub fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Result<Inserted, LeanError> {
         let message = &mut self.requests.insert;
@@ -271,9 +251,6 @@ impl LeanClient {
     }
 
     /// Reads up to `count` records in the order of their keys, from `start` on, and says how many there were.
-    ///
-    /// # Errors
-    /// When the server refuses or cannot be asked, or one of its replies is none.
     pub fn scan(
         &mut self,
         start: &[u8],
@@ -333,9 +310,6 @@ impl LeanClient {
     }
 
     /// Runs any command: a whole document of BSON without `$db`, answered by one. For administration and tests; it allocates.
-    ///
-    /// # Errors
-    /// When the document is none, the server refuses or cannot be asked, or its reply is none.
     pub fn command(&mut self, database: &str, document: &[u8]) -> Result<Vec<u8>, LeanError> {
         if let Err(malformed) = Elements::of(document).and_then(Elements::check) {
             return Err(LeanError::Options {

@@ -26,13 +26,11 @@ pub struct WriteConcern {
 
 impl WriteConcern {
     /// Whether the server answers to changes.
-    #[must_use]
     pub fn is_acknowledged(&self) -> bool {
         self.w != Some(W::Number(0))
     }
 
     /// Why this is impossible, if it is.
-    #[must_use]
     pub fn problem(&self) -> Option<&'static str> {
         if !self.is_acknowledged() && self.journal == Some(true) {
             return Some(

@@ -13,7 +13,6 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// As it is called in the protocol and in URIs.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::ScramSha1 => "SCRAM-SHA-1",
@@ -25,9 +24,7 @@ impl Mechanism {
 /// A user with a password. Its `Debug` does not show the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The user.
     pub user: String,
-    /// The password.
     pub password: String,
     /// The database that knows the user.
     pub source: String,

@@ -66,7 +66,6 @@ pub struct Element<'a> {
 impl<'a> Element<'a> {
     /// A whole number, if it is one or a floating point number that stands for one.
     #[inline]
-    #[must_use]
     pub fn whole(&self) -> Option<i64> {
         match self.kind {
             INT32 => Some(i64::from(i32::from_le_bytes(self.value.try_into().ok()?))),
@@ -83,7 +82,6 @@ impl<'a> Element<'a> {
 
     /// Whether it is true or a number that is not 0; nothing if it is neither a truth value nor a number.
     #[inline]
-    #[must_use]
     pub fn truth(&self) -> Option<bool> {
         match self.kind {
             BOOLEAN => Some(self.value == [1]),
@@ -97,7 +95,6 @@ impl<'a> Element<'a> {
 
     /// The bytes of a string, without the zero behind it.
     #[inline]
-    #[must_use]
     pub fn string(&self) -> Option<&'a [u8]> {
         let with_end = (self.kind == STRING)
             .then_some(self.value)?
@@ -107,21 +104,18 @@ impl<'a> Element<'a> {
     }
 
     /// A string as text, with replacements where it is not UTF-8.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         Some(String::from_utf8_lossy(self.string()?).into_owned())
     }
 
     /// The bytes of a binary value, of whatever subtype.
     #[inline]
-    #[must_use]
     pub fn binary(&self) -> Option<&'a [u8]> {
         (self.kind == BINARY).then_some(self.value)?.get(5..)
     }
 
     /// The elements of a document or list.
     #[inline]
-    #[must_use]
     pub fn elements(&self) -> Option<Elements<'a>> {
         if self.kind != DOCUMENT && self.kind != ARRAY {
             return None;
@@ -150,9 +144,6 @@ pub struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// Of these bytes, which must be one whole document.
-    ///
-    /// # Errors
-    /// When they are not.
     #[inline]
     pub fn of(document: &'a [u8]) -> Result<Self, Malformed> {
         if document.len() < LEAST {
@@ -168,9 +159,6 @@ impl<'a> Elements<'a> {
     }
 
     /// The next element, or `None` at the end.
-    ///
-    /// # Errors
-    /// When the document is malformed there. It is of no use to go on then.
     #[inline]
     #[expect(
         clippy::should_implement_trait,
@@ -192,9 +180,6 @@ impl<'a> Elements<'a> {
     }
 
     /// The first element of this name.
-    ///
-    /// # Errors
-    /// When the document is malformed on the way there.
     #[inline]
     pub fn find(mut self, name: &[u8]) -> Result<Option<Element<'a>>, Malformed> {
         while let Some(element) = self.next()? {
@@ -206,9 +191,6 @@ impl<'a> Elements<'a> {
     }
 
     /// Goes through all elements that are left.
-    ///
-    /// # Errors
-    /// When one of them is malformed. What lies inside of documents is not looked at, other than that they end where they say.
     #[inline]
     pub fn check(mut self) -> Result<(), Malformed> {
         while self.next()?.is_some() {}
@@ -255,7 +237,6 @@ fn value_length(kind: u8, behind: &[u8]) -> Result<usize, Malformed> {
     }
 }
 
-/// Checks how a value ends.
 #[inline]
 fn check_end(kind: u8, value: &[u8]) -> Result<(), Malformed> {
     match kind {

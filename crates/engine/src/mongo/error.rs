@@ -17,7 +17,6 @@ pub enum LeanError {
     Connect {
         /// The server.
         host: Box<str>,
-        /// Why.
         source: io::Error,
     },
     /// There was no primary for too long, or no `mongos`.
@@ -69,7 +68,6 @@ pub enum LeanError {
         host: Box<str>,
         /// As whom.
         user: Box<str>,
-        /// Why.
         reason: Box<str>,
     },
     /// There is already a record with this key.
@@ -85,7 +83,6 @@ pub enum LeanError {
         host: Box<str>,
         /// Number of the error.
         code: i32,
-        /// Its name.
         name: Box<str>,
         /// What the server said.
         message: Box<str>,
@@ -99,7 +96,6 @@ pub enum LeanError {
         host: Box<str>,
         /// Number of the error.
         code: i32,
-        /// Its name.
         name: Box<str>,
         /// What the server said.
         message: Box<str>,
@@ -154,7 +150,6 @@ pub enum LeanError {
     Lost {
         /// The server.
         host: Box<str>,
-        /// Why.
         source: io::Error,
     },
     /// No reply in time. The connection is given up, because the reply may still come.
@@ -164,7 +159,6 @@ pub enum LeanError {
     Timeout {
         /// The server.
         host: Box<str>,
-        /// The limit.
         limit_ms: u64,
     },
     /// What was asked of the client is impossible.
@@ -243,7 +237,6 @@ impl LeanError {
     }
 
     /// Of which kind it is. A batch is of the kind of its first refusal.
-    #[must_use]
     pub fn kind(&self) -> LeanErrorKind {
         match self {
             Self::Connect { .. }

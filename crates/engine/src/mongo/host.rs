@@ -10,7 +10,6 @@ pub enum Host {
     Tcp {
         /// Name or address; IPv6 addresses without brackets.
         host: String,
-        /// The port.
         port: u16,
     },
     /// At a Unix socket on this machine.

@@ -18,9 +18,7 @@ pub trait FindPrimary: std::fmt::Debug + Send + Sync {
 pub struct LeanOptions {
     /// The server: a primary, a standalone or a `mongos`.
     pub host: Host,
-    /// The database.
     pub database: String,
-    /// The collection.
     pub collection: String,
     /// Names of all fields, by their numbers. Shared by all clients of an engine.
     pub field_names: Arc<[Box<str>]>,
@@ -49,7 +47,6 @@ pub struct LeanOptions {
 impl LeanOptions {
     /// Options for records like these, in the collection that they name, with the server's choice of concerns, one record a time, no
     /// user, 10 s to connect, no limit for an answer, and nothing sent twice.
-    #[must_use]
     pub fn new(host: Host, database: impl Into<String>, data: &DataSpec) -> Self {
         let names =
             (0..data.field_count).map(|index| format!("{}{index}", data.field_name_prefix).into());

@@ -45,7 +45,6 @@ pub enum Flaw {
     /// It announces more replies.
     #[error("a reply that announces another one (moreToCome)")]
     MoreToCome,
-    /// It has a checksum.
     #[error("a reply with a checksum, which nobody asked for")]
     Checksum,
     /// It has flags that must not be ignored and that nobody knows.
@@ -118,9 +117,6 @@ impl From<Malformed> for Failure {
 }
 
 /// Bytes of the whole message of which this is the beginning; `None` if not even its length is there.
-///
-/// # Errors
-/// When no message is so long or so short.
 #[inline]
 pub fn message_bytes(beginning: &[u8]) -> Result<Option<usize>, Flaw> {
     let Some(length) = word(beginning, 0) else {
@@ -134,9 +130,6 @@ pub fn message_bytes(beginning: &[u8]) -> Result<Option<usize>, Flaw> {
 }
 
 /// The document of a whole message that answers the request with this id.
-///
-/// # Errors
-/// When it is not such a message.
 #[inline]
 pub fn body(message: &[u8], request: i32) -> Result<&[u8], Flaw> {
     let length = message_bytes(message)?.unwrap_or_default();
@@ -194,9 +187,6 @@ pub struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// Reads the reply to `find` or `getMore`.
-    ///
-    /// # Errors
-    /// When the server refused, or this is no such reply.
     #[inline]
     pub fn of(body: &'a [u8]) -> Result<Self, Failure> {
         let mut top = Elements::of(body)?;
@@ -227,9 +217,6 @@ impl<'a> Batch<'a> {
     }
 
     /// The next document.
-    ///
-    /// # Errors
-    /// When there is something else in the list than documents.
     #[inline]
     #[expect(
         clippy::should_implement_trait,
@@ -246,9 +233,6 @@ impl<'a> Batch<'a> {
     }
 
     /// Goes through all documents and all that is in them, and counts them.
-    ///
-    /// # Errors
-    /// When something is malformed.
     #[inline]
     pub fn count(mut self) -> Result<u64, Flaw> {
         let mut count = 0;
@@ -261,9 +245,6 @@ impl<'a> Batch<'a> {
 }
 
 /// How many records a change met: the reply to `insert`, `update` or `delete`.
-///
-/// # Errors
-/// When the server refused some or all of it, or could not make it as durable as asked, or this is no such reply.
 #[inline]
 pub fn written(body: &[u8]) -> Result<u64, Failure> {
     let mut top = Elements::of(body)?;
@@ -296,9 +277,6 @@ pub fn written(body: &[u8]) -> Result<u64, Failure> {
 }
 
 /// That a command succeeded.
-///
-/// # Errors
-/// When the server refused, or this is no reply.
 pub fn succeeded(body: &[u8]) -> Result<(), Failure> {
     let mut top = Elements::of(body)?;
     let mut ok = None;

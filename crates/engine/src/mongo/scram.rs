@@ -88,9 +88,6 @@ const HEADER: &str = "n,,";
 
 impl Conversation {
     /// Begins a conversation with a fresh nonce.
-    ///
-    /// # Errors
-    /// When the password cannot be one, or there are no random numbers.
     pub fn new(credentials: &Credentials, mechanism: Mechanism) -> Result<Self, ScramError> {
         let mut random = [0; NONCE_BYTES];
         getrandom::fill(&mut random).map_err(|error| ScramError::Random(error.to_string()))?;
@@ -98,9 +95,6 @@ impl Conversation {
     }
 
     /// Begins a conversation with a nonce of the caller, for tests. No nonce may be used twice.
-    ///
-    /// # Errors
-    /// When the password cannot be one.
     pub fn with_nonce(
         credentials: &Credentials,
         mechanism: Mechanism,
@@ -136,21 +130,16 @@ impl Conversation {
     }
 
     /// The client's first message.
-    #[must_use]
     pub fn first(&self) -> &[u8] {
         &self.first
     }
 
     /// Whether the server has proven that it knows the password.
-    #[must_use]
     pub fn is_proven(&self) -> bool {
         matches!(self.state, State::Proven)
     }
 
     /// Takes the server's next message and gives the client's: the proof after the first, nothing after the last.
-    ///
-    /// # Errors
-    /// When the message is malformed, refuses, or does not prove that the server knows the password.
     pub fn answer(&mut self, message: &[u8]) -> Result<Vec<u8>, ScramError> {
         match &self.state {
             State::Asked => self.prove(message),

@@ -78,9 +78,6 @@ pub enum SetOrder {
 
 /// Has the replica set of these members, named by host and port with commas between them, carry out an order, and waits for that, without
 /// end. What it tells goes to `output`.
-///
-/// # Errors
-/// In words: which member says what. Without the feature `mongodb` it always fails.
 pub fn replica_set(
     order: SetOrder,
     members: &str,

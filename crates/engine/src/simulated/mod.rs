@@ -143,9 +143,6 @@ pub struct Simulation {
 
 impl Simulation {
     /// One point of the engine with these settings, from its beginning at 0 ns on. Settings that are absent take their defaults.
-    ///
-    /// # Errors
-    /// When a setting does not suit the engine.
     pub fn new(settings: &Settings, seed: u64) -> Result<Self, EngineError> {
         let engine = Simulated::new(&completed(&KIND, settings)?, seed, Monotonic);
         let Some(shared) = Arc::into_inner(engine.shared) else {

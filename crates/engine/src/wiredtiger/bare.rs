@@ -20,9 +20,6 @@ pub struct Bare {
 
 impl Bare {
     /// Opens the engine `wiredtiger`.
-    ///
-    /// # Errors
-    /// As [`open`](crate::open).
     pub fn open(opening: &Opening<'_>) -> Result<Self, EngineError> {
         let settings = completed(&KIND, opening.settings)?;
         let engine = WiredTiger::open(&Opening {
@@ -33,15 +30,11 @@ impl Bare {
     }
 
     /// The engine as everybody else sees it.
-    #[must_use]
     pub fn engine(&self) -> &dyn Engine {
         &self.engine
     }
 
     /// A reader of these keys, for one thread. To be made after the database has settled.
-    ///
-    /// # Errors
-    /// When WiredTiger gives no session.
     pub fn reader<'k>(
         &self,
         keys: impl Iterator<Item = &'k [u8]>,
@@ -70,9 +63,6 @@ impl Bare {
     }
 
     /// Closes the database.
-    ///
-    /// # Errors
-    /// When WiredTiger fails to write what it holds, or readers or sessions are left.
     pub fn close(self) -> Result<(), EngineError> {
         Box::new(self.engine).close()
     }

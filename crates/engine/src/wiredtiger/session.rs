@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// What all sessions of a database share.
 pub(super) struct Shared {
-    /// The next record id.
     pub(super) next_record_id: AtomicI64,
     /// Names of all fields, by number.
     pub(super) names: Vec<Box<[u8]>>,

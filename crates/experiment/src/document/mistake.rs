@@ -22,7 +22,6 @@ pub enum DocumentMistake {
     FileTooLarge {
         /// What it has.
         bytes: usize,
-        /// The most.
         most: usize,
     },
     /// No value at all.
@@ -39,25 +38,16 @@ pub enum DocumentMistake {
     SecondDocument,
     /// A tag such as `!!str`.
     #[error("the tag {} says nothing here", quoted(.tag))]
-    Tag {
-        /// As written.
-        tag: String,
-    },
+    Tag { tag: String },
     /// `*a` inside of `&a`.
     #[error("an alias inside of what it repeats would never end")]
     AliasOfItself,
     /// Nested too deeply.
     #[error("lists and maps are nested more than {most} deep")]
-    TooDeep {
-        /// The most.
-        most: usize,
-    },
+    TooDeep { most: usize },
     /// Too many values, perhaps by aliases of aliases.
     #[error("the file has more than {most} values, repeated ones counted each time")]
-    TooManyValues {
-        /// The most.
-        most: usize,
-    },
+    TooManyValues { most: usize },
     /// A list or map as a key.
     #[error("a key must be text")]
     KeyNotText,
@@ -66,14 +56,9 @@ pub enum DocumentMistake {
     MergeKey,
     /// A duplicate key.
     #[error("{} is there twice", quoted(.key))]
-    Twice {
-        /// Which.
-        key: String,
-    },
-    /// An unknown key.
+    Twice { key: String },
     #[error("unknown key {}", quoted(.key))]
     UnknownKey {
-        /// As written.
         key: String,
         /// Keys that would be right here.
         valid: Vec<String>,
@@ -81,17 +66,13 @@ pub enum DocumentMistake {
     /// A required key is missing.
     #[error("the key `{key}` is missing")]
     MissingKey {
-        /// Which.
         key: &'static str,
         /// How it could be written.
         example: &'static str,
     },
     /// None of several keys, one of which is required.
     #[error("one of {} is missing", list(.keys, "and"))]
-    MissingOneOf {
-        /// Which.
-        keys: &'static [&'static str],
-    },
+    MissingOneOf { keys: &'static [&'static str] },
     /// Two keys that exclude each other.
     #[error("`{second}` and `{first}` exclude each other")]
     Exclusive {
@@ -114,7 +95,6 @@ pub enum DocumentMistake {
     /// Outside of its bounds.
     #[error("{value} is out of range: at least {least}, at most {most}")]
     OutOfRange {
-        /// As written.
         value: String,
         /// In people's units.
         least: String,
@@ -124,7 +104,6 @@ pub enum DocumentMistake {
     /// A word that is not one of those known.
     #[error("{} is not one of {}", quoted(.word), few(.valid))]
     NotOneOf {
-        /// As written.
         word: String,
         /// What it could be.
         valid: Vec<String>,
@@ -132,7 +111,6 @@ pub enum DocumentMistake {
     /// A word that does not have the form of its kind.
     #[error("{} is not a {what}", quoted(.word))]
     NotA {
-        /// As written.
         word: String,
         /// The kind of word, such as `percentile`.
         what: &'static str,
@@ -143,10 +121,7 @@ pub enum DocumentMistake {
     },
     /// A name that could not be a file name or a column's head.
     #[error("{} cannot be a name", quoted(.name))]
-    BadName {
-        /// As written.
-        name: String,
-    },
+    BadName { name: String },
     /// A text that is too long, or that contains control characters.
     #[error("a text here has at most {most} characters and no control characters")]
     BadText {
@@ -158,9 +133,7 @@ pub enum DocumentMistake {
     EntryCount {
         /// What there are.
         found: usize,
-        /// At least.
         least: usize,
-        /// At most.
         most: usize,
     },
     /// Written for another version of the format.

@@ -22,7 +22,6 @@ fn nearest<'v>(word: &str, valid: &'v [String]) -> Option<&'v str> {
 }
 
 /// Asks for the nearest valid word, or lists the valid ones after `lead`.
-#[must_use]
 pub fn nearest_or_all(word: &str, valid: &[String], lead: &str) -> String {
     did_you_mean(word, valid).unwrap_or_else(|| format!("{lead} {}", few(valid)))
 }
@@ -33,7 +32,6 @@ pub(crate) fn did_you_mean(word: &str, valid: &[String]) -> Option<String> {
 }
 
 /// At most sixteen of the words.
-#[must_use]
 pub fn few(words: &[String]) -> String {
     const MOST: usize = 16;
     let mut text = words
@@ -49,7 +47,6 @@ pub fn few(words: &[String]) -> String {
 }
 
 /// A foreign text in a message, shortened, between backticks.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     format!("`{}`", shortened(text))
 }

@@ -18,7 +18,6 @@ const MOST_KEPT: usize = 100;
 pub struct Problem<M> {
     /// The key that it concerns, with dots: `arms.small.cache_size`. Empty for the file as a whole.
     pub path: String,
-    /// What is wrong.
     pub mistake: M,
     place: Option<Place>,
     /// The other place of something that is there twice.
@@ -44,7 +43,6 @@ pub struct Collector<'s, M> {
 
 impl<'s, M: Diagnosis> Collector<'s, M> {
     /// No problems yet.
-    #[must_use]
     pub fn new(source: &'s SourceText) -> Self {
         Self {
             source,
@@ -90,19 +88,16 @@ impl<'s, M: Diagnosis> Collector<'s, M> {
     }
 
     /// How many mistakes there are so far.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.list.len() + self.left_out
     }
 
     /// Whether nothing is wrong so far.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// All of them, in the order of the file.
-    #[must_use]
     pub fn finish(mut self, file_name: &str) -> Problems<M> {
         self.list.sort_by_key(|problem| {
             problem
@@ -123,19 +118,16 @@ impl<'s, M: Diagnosis> Collector<'s, M> {
 
 impl<M: Diagnosis> Problems<M> {
     /// The problems, in the order of the file; those that have no place come last.
-    #[must_use]
     pub fn list(&self) -> &[Problem<M>] {
         &self.list
     }
 
     /// How many there are, those left out of [`Self::list`] included.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.list.len() + self.left_out
     }
 
     /// Line and column of a problem as editors count, from 1.
-    #[must_use]
     pub fn position(&self, problem: &Problem<M>) -> Option<(u32, u32)> {
         problem.place.map(|place| {
             (
@@ -146,7 +138,6 @@ impl<M: Diagnosis> Problems<M> {
     }
 
     /// For people: each problem with its lines, underlined, and with what to do; at most `width` columns but for the lines themselves.
-    #[must_use]
     pub fn render(&self, color: bool, width: usize) -> String {
         let theme = if color {
             GraphicalTheme::unicode()
@@ -184,7 +175,6 @@ impl<M: Diagnosis> Problems<M> {
     }
 
     /// For programs.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let list: Vec<Value> = self
             .list

@@ -27,14 +27,12 @@ pub enum Value {
     One(SettingValue),
     /// The values of a list.
     List(Vec<Checked>),
-    /// The fields of a map.
     Map(Vec<Field>),
 }
 
 /// A key with its checked value.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// The key.
     pub key: String,
     /// Where the key is written.
     pub key_place: Place,
@@ -44,7 +42,6 @@ pub struct Field {
 
 impl Checked {
     /// The fields of a map; none of anything else.
-    #[must_use]
     pub fn fields(&self) -> &[Field] {
         if let Value::Map(fields) = &self.value {
             fields
@@ -54,7 +51,6 @@ impl Checked {
     }
 
     /// The items of a list; none of anything else.
-    #[must_use]
     pub fn items(&self) -> &[Checked] {
         if let Value::List(items) = &self.value {
             items
@@ -63,20 +59,16 @@ impl Checked {
         }
     }
 
-    /// The field of a key.
-    #[must_use]
     pub fn field(&self, key: &Key) -> Option<&Field> {
         self.fields().iter().find(|field| field.key == key.name)
     }
 
     /// The value of a key.
-    #[must_use]
     pub fn get(&self, key: &Key) -> Option<&Checked> {
         self.field(key).map(|field| &field.checked)
     }
 
     /// A number, share or rate.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         if let Value::One(SettingValue::Number(number)) = &self.value {
             Some(*number)
@@ -86,7 +78,6 @@ impl Checked {
     }
 
     /// A whole number of anything: things, bytes or nanoseconds.
-    #[must_use]
     pub fn whole(&self) -> Option<u64> {
         match &self.value {
             Value::One(value) => value.whole(),
@@ -95,7 +86,6 @@ impl Checked {
     }
 
     /// Yes or no.
-    #[must_use]
     pub fn flag(&self) -> Option<bool> {
         if let Value::One(SettingValue::Flag(flag)) = &self.value {
             Some(*flag)
@@ -105,7 +95,6 @@ impl Checked {
     }
 
     /// A word or text.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let Value::One(SettingValue::Text(text)) = &self.value {
             Some(text)
@@ -122,7 +111,6 @@ pub struct Reader<'r, 's, M> {
 
 impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
     /// Mistakes go to `problems`.
-    #[must_use]
     pub fn new(problems: &'r mut Collector<'s, M>) -> Self {
         Self { problems }
     }
@@ -344,7 +332,6 @@ fn pick<'a>(shapes: &'a [Shape], node: &Node) -> Option<&'a Shape> {
 }
 
 /// A path with one more key.
-#[must_use]
 pub fn join(path: &str, key: &str) -> String {
     let key = shortened(key);
     if path.is_empty() {

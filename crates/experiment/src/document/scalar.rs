@@ -6,7 +6,6 @@ use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 use plimsoll_record::quantities::units::{self, shortened};
 
 /// Whether a word can be a file name and the head of a column.
-#[must_use]
 pub fn is_name(word: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     word.len() <= 40
@@ -16,9 +15,6 @@ pub fn is_name(word: &str) -> bool {
 
 impl Shape {
     /// Reads a scalar.
-    ///
-    /// # Errors
-    /// What is wrong with it; for lists and maps, that it is no such thing.
     pub fn scalar(&self, text: &str) -> Result<SettingValue, DocumentMistake> {
         match *self {
             Self::Value(SettingKind::Size { min, max }) => {
@@ -130,7 +126,6 @@ fn free_text(text: &str, most: usize) -> Result<SettingValue, DocumentMistake> {
 }
 
 /// A value outside of its bounds.
-#[must_use]
 pub fn out_of_range(text: &str, least: String, most: String) -> DocumentMistake {
     DocumentMistake::OutOfRange {
         value: shortened(text),

@@ -19,19 +19,11 @@ pub enum Shape {
     /// A single value in its bounds.
     Value(SettingKind),
     /// Operations per second.
-    Rate {
-        /// At least.
-        least: f64,
-        /// At most.
-        most: f64,
-    },
+    Rate { least: f64, most: f64 },
     /// Bytes per second.
     Bandwidth,
     /// A count, or `off` for none.
-    CountOrOff {
-        /// At most.
-        most: u64,
-    },
+    CountOrOff { most: u64 },
     /// A word or a number of the format's own.
     Word(&'static Word),
     /// Several of one shape. One alone may be written without brackets.
@@ -45,7 +37,6 @@ pub enum Shape {
     },
     /// Keys that the author chooses.
     Keyed {
-        /// Which keys.
         keys: Keys,
         /// Of each value.
         of: &'static Shape,
@@ -73,7 +64,6 @@ pub struct Word {
     pub pattern: &'static str,
     /// Whether it may be written as a number.
     pub is_quantity: bool,
-    /// Reads it.
     pub read: fn(&str) -> Result<SettingValue, DocumentMistake>,
 }
 
@@ -89,7 +79,6 @@ pub struct OpenMap {
 /// Which keys an author may choose.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys {
-    /// Names of this.
     Names(&'static str),
     /// Words of a form.
     Words(&'static KeyWords),
@@ -130,7 +119,6 @@ pub struct Choice {
     pub exclusive: bool,
 }
 
-/// One key.
 #[derive(Debug)]
 pub struct Key {
     /// As in the file.
@@ -158,21 +146,17 @@ pub enum Need {
 
 impl Key {
     /// Its path below that of its map.
-    #[must_use]
     pub fn under(&self, path: &str) -> String {
         join(path, self.name)
     }
 }
 
 impl Object {
-    /// The key of this name.
-    #[must_use]
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }
 
     /// The names of all keys.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.keys.iter().map(|key| key.name.to_owned()).collect()
     }
@@ -183,43 +167,36 @@ impl Shape {
     pub const FLAG: Self = Self::Value(SettingKind::Flag);
 
     /// A whole number.
-    #[must_use]
     pub const fn count(min: u64, max: u64) -> Self {
         Self::Value(SettingKind::Count { min, max })
     }
 
     /// Bytes.
-    #[must_use]
     pub const fn size(min: u64, max: u64) -> Self {
         Self::Value(SettingKind::Size { min, max })
     }
 
     /// A number, or a share.
-    #[must_use]
     pub const fn number(min: f64, max: f64) -> Self {
         Self::Value(SettingKind::Number { min, max })
     }
 
     /// A span of time.
-    #[must_use]
     pub const fn duration(min_ns: u64, max_ns: u64) -> Self {
         Self::Value(SettingKind::Duration { min_ns, max_ns })
     }
 
     /// One of these words.
-    #[must_use]
     pub const fn choice(words: &'static [&'static str]) -> Self {
         Self::Value(SettingKind::Choice(words))
     }
 
     /// Several of one shape.
-    #[must_use]
     pub const fn list(of: &'static Self, least: usize, most: usize) -> Self {
         Self::List { of, least, most }
     }
 
     /// Keys that the author chooses.
-    #[must_use]
     pub const fn keyed(keys: Keys, of: &'static Self, least: usize, most: usize) -> Self {
         Self::Keyed {
             keys,
@@ -230,7 +207,6 @@ impl Shape {
     }
 
     /// What should be there, for a message.
-    #[must_use]
     pub fn expected(&self) -> String {
         match self {
             Self::Version(known) => format!("the number {known}"),
@@ -270,14 +246,10 @@ impl Shape {
         }
     }
 
-    /// Whether it is a list.
-    #[must_use]
     pub fn is_list(&self) -> bool {
         matches!(self, Self::List { .. })
     }
 
-    /// Whether it is a map.
-    #[must_use]
     pub fn is_map(&self) -> bool {
         matches!(self, Self::Keyed { .. } | Self::Object(_) | Self::Open(_))
     }

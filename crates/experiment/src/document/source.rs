@@ -19,7 +19,6 @@ pub struct SourceText {
 
 impl SourceText {
     /// Finds the lines of a text.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let mut line_starts = vec![0];
         for (at, byte) in text.bytes().enumerate() {
@@ -43,7 +42,6 @@ impl SourceText {
     }
 
     /// The line of a byte as editors count, from 1.
-    #[must_use]
     pub fn line(&self, byte: usize) -> u32 {
         u32::try_from(self.line_index(byte) + 1).unwrap_or(u32::MAX)
     }

@@ -41,17 +41,14 @@ pub enum Kind {
 /// One key with its value. The keys of a map differ.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The key.
     pub key: String,
     /// Where the key is written.
     pub key_place: Place,
-    /// Its value.
     pub value: Node,
 }
 
 impl Node {
     /// The entries of a map; none of anything else.
-    #[must_use]
     pub fn entries(&self) -> &[Entry] {
         if let Kind::Map(entries) = &self.kind {
             entries
@@ -61,7 +58,6 @@ impl Node {
     }
 
     /// What it is, for a message.
-    #[must_use]
     pub fn kind_words(&self) -> &'static str {
         match self.kind {
             Kind::Null => "nothing",

@@ -92,9 +92,6 @@ pub(crate) struct DiskDraft {
 
 /// An emulated disk from text, as on a command line: the name of a preset, `gp3`, or figures as in an experiment file,
 /// `{iops: 600, latency: 7ms}`. Without `capacity` that of the preset, else 16 GiB; without `backing` it is kept in memory.
-///
-/// # Errors
-/// Everything that is wrong with the text, at once.
 pub fn disk_by_text(text: &str) -> Result<DiskSpec, Problems> {
     let source = SourceText::new(text);
     let mut problems = Collector::new(&source);

@@ -15,9 +15,6 @@ pub type MeasureRecords<'m> =
     dyn Fn(&str, &Settings, Option<&ServerSpec>, &DataSpec) -> Result<f64, String> + 'm;
 
 /// What [`Surroundings::measure`](crate::Surroundings::measure) is where nothing can be stored.
-///
-/// # Errors
-/// Always.
 pub fn cannot_measure(
     _: &str,
     _: &Settings,

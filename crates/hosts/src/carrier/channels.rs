@@ -37,7 +37,6 @@ pub struct Control {
 
 impl Channels {
     /// Starts to take packets.
-    #[must_use]
     pub fn over(carrier: Carrier) -> (Self, Control) {
         let Carrier { sender, receiver } = carrier;
         let channels = Self(Arc::new(Shared {
@@ -60,9 +59,6 @@ impl Channels {
 
     /// Opens a channel: what is written to the socket comes out at the other side, and the reverse. Both sides must open it; whoever opens it first must
     /// be the one that is spoken to first.
-    ///
-    /// # Errors
-    /// When there are no more sockets, or the carrier is gone.
     pub fn open(&self, channel: u32) -> io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
         self.attach_socket(channel, theirs)?;
@@ -70,9 +66,6 @@ impl Channels {
     }
 
     /// As [`open`](Self::open), with a socket that is there already.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn attach_socket(&self, channel: u32, socket: UnixStream) -> io::Result<()> {
         let writer = socket.try_clone()?;
         self.attach(channel, socket, EndedWhenDropped(writer))
@@ -80,9 +73,6 @@ impl Channels {
 
     /// As [`open`](Self::open), with two streams that are there already. The writer is dropped when nothing more comes, the reader when it
     /// has ended.
-    ///
-    /// # Errors
-    /// When the carrier is gone.
     pub fn attach(
         &self,
         channel: u32,
@@ -114,16 +104,12 @@ impl Channels {
     }
 
     /// Sends a message of at most [`LONGEST`] bytes, and at least one, on the channel of messages.
-    ///
-    /// # Errors
-    /// When the carrier is gone.
     pub fn send_message(&self, message: Vec<u8>) -> io::Result<()> {
         debug_assert!((1..=LONGEST).contains(&message.len()));
         self.send(CONTROL, message)
     }
 
     /// How long nothing has come from the other side.
-    #[must_use]
     pub fn silence(&self) -> Duration {
         locked(&self.0.heard).elapsed()
     }
@@ -196,17 +182,11 @@ impl std::fmt::Debug for Channels {
 
 impl Control {
     /// Sends a message, as [`Channels::send_message`].
-    ///
-    /// # Errors
-    /// When the carrier is gone.
     pub fn send(&self, message: Vec<u8>) -> io::Result<()> {
         self.channels.send_message(message)
     }
 
     /// Waits for a message. `Ok(None)` when none came in time.
-    ///
-    /// # Errors
-    /// When the carrier is gone.
     pub fn receive(&self, longest: Duration) -> io::Result<Option<Vec<u8>>> {
         match self.messages.recv_timeout(longest) {
             Ok(message) => Ok(Some(message)),
@@ -216,7 +196,6 @@ impl Control {
     }
 
     /// The streams beside it.
-    #[must_use]
     pub fn channels(&self) -> &Channels {
         &self.channels
     }

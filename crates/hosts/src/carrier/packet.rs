@@ -8,7 +8,6 @@ pub const LONGEST: usize = 256 << 10;
 /// A part of what was written on a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Of which channel.
     pub channel: u32,
     /// What was written, at most [`LONGEST`] bytes. Nothing means that no more comes on this channel.
     pub content: Vec<u8>,
@@ -17,18 +16,12 @@ pub struct Packet {
 /// Sends packets to the other side.
 pub trait PacketSender: Send {
     /// Sends one. When it returns, the packet may still be under way.
-    ///
-    /// # Errors
-    /// When the carrier is gone.
     fn send(&mut self, packet: &Packet) -> io::Result<()>;
 }
 
 /// Takes packets from the other side.
 pub trait PacketReceiver: Send {
     /// Waits for the next packet; `None` where the other side has ended the carrier.
-    ///
-    /// # Errors
-    /// When the carrier is gone, or brings what is no packet.
     fn receive(&mut self) -> io::Result<Option<Packet>>;
 }
 

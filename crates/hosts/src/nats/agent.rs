@@ -59,9 +59,6 @@ fn of_latest(latest: &Latest) -> Option<Arc<Link>> {
 impl Agent {
     /// Joins under a name. `card` is what [`list`](crate::nats::list) tells about the host, in JSON. Where an agent of this name was killed, it waits until that
     /// one's lease is over.
-    ///
-    /// # Errors
-    /// When NATS cannot be reached, refuses, or lacks what is needed; when the name is taken.
     pub fn join(settings: &Connection, name: &str, card: String) -> Result<Self, NatsError> {
         check_name(name)?;
         let (settings, name) = (settings.clone(), name.to_owned());
@@ -121,22 +118,17 @@ impl Agent {
     }
 
     /// The name it has joined under.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Lets controllers wait until what is returned is dropped.
-    #[must_use]
     pub fn occupied(&self) -> Occupied {
         self.is_occupied.store(true, Ordering::Relaxed);
         Occupied(Arc::clone(&self.is_occupied))
     }
 
     /// Waits for a controller. Until the carrier has ended, others are refused.
-    ///
-    /// # Errors
-    /// When another agent has taken the name, which it can after the connection was lost for longer than the lease.
     pub fn accept(&mut self) -> Result<Carrier, NatsError> {
         match self.carriers.recv() {
             Ok(carrier) => carrier,
@@ -145,9 +137,6 @@ impl Agent {
     }
 
     /// As [`accept`](Self::accept); `Ok(None)` when no controller came in time.
-    ///
-    /// # Errors
-    /// As [`accept`](Self::accept).
     pub fn accept_within(&mut self, longest: Duration) -> Result<Option<Carrier>, NatsError> {
         match self.carriers.recv_timeout(longest) {
             Ok(carrier) => carrier.map(Some),

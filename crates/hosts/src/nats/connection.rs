@@ -51,7 +51,6 @@ pub enum Credentials {
     None,
     /// A user of the server's configuration.
     Password {
-        /// The name.
         user: String,
         /// The password. It is never shown.
         password: String,
@@ -88,7 +87,6 @@ impl Connected {
 
 impl Connection {
     /// To one server, without credentials.
-    #[must_use]
     pub fn to(url: &str) -> Self {
         Self {
             urls: vec![url.to_owned()],
@@ -98,7 +96,6 @@ impl Connection {
     }
 
     /// Whether all that passes is encrypted for certain. A server may ask for that by itself, which is not known here.
-    #[must_use]
     pub fn is_encrypted(&self) -> bool {
         let is_tls = |address: &ServerAddr| address.tls_required();
         self.ca_file.is_some()

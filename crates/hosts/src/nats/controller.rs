@@ -40,7 +40,6 @@ const CLEANING: Duration = Duration::from_secs(90);
 /// An agent that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
-    /// Its name.
     pub name: String,
     /// What it tells about its host, in JSON. It is foreign text.
     pub card: String,
@@ -54,7 +53,6 @@ pub(crate) struct AttachRequest {
     pub(crate) controller: String,
 }
 
-/// What it answers.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AttachAnswer {
@@ -71,9 +69,6 @@ pub(crate) enum AttachAnswer {
 }
 
 /// The agents that are there, sorted by name.
-///
-/// # Errors
-/// When NATS cannot be reached, refuses, or lacks what is needed.
 pub fn list(settings: &Connection) -> Result<Vec<Present>, NatsError> {
     let settings = settings.clone();
     wait(async move {
@@ -106,9 +101,6 @@ async fn present(store: &Store) -> Result<Vec<Present>, NatsError> {
 }
 
 /// Attaches to an agent. `controller` is who asks, as another controller is told whose agent is busy.
-///
-/// # Errors
-/// When NATS cannot be reached, refuses, or lacks what is needed; when there is no such agent, or it is busy.
 pub fn attach(settings: &Connection, name: &str, controller: &str) -> Result<Carrier, NatsError> {
     check_name(name)?;
     let (settings, name, controller) = (settings.clone(), name.to_owned(), controller.to_owned());

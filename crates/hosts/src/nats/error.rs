@@ -14,7 +14,6 @@ pub enum NatsError {
     Address {
         /// Which one, from 1.
         number: usize,
-        /// Why.
         reason: String,
     },
     /// A file of the settings cannot be read, or holds something else.
@@ -22,7 +21,6 @@ pub enum NatsError {
     File {
         /// Which file.
         path: PathBuf,
-        /// Why.
         reason: String,
     },
     /// There is no connection.
@@ -132,7 +130,6 @@ pub enum NatsError {
     Key {
         /// Of which agent, or of the controller.
         whose: String,
-        /// Why.
         reason: String,
     },
 }

@@ -41,9 +41,6 @@ pub struct Initial {
 /// own lease, hear what is sent to it, and send its own frames, and nothing else.
 ///
 /// To add an agent later, give the seeds that are there.
-///
-/// # Errors
-/// When a name cannot be used or is there twice, or a seed is none of a user.
 pub fn init(
     server: &ServerSettings,
     controller_seed: Option<&str>,

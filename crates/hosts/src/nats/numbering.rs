@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 /// How many messages may be ahead of one that has not arrived. Far more than a window admits.
 const MOST_EARLY: u64 = 1 << 16;
 
-/// What has arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
     /// The number of the next message.

@@ -17,7 +17,6 @@ const CLOCK_MS: i64 = 2_000;
 /// Letters of a point in time.
 const INSTANT: usize = 23;
 
-/// One line.
 #[derive(Debug, PartialEq)]
 pub(super) struct Line {
     /// Milliseconds of the clock of the client, in its own time zone.

@@ -47,7 +47,6 @@ fn deciding_client(client: f64, server: Option<f64>, cores: u32) -> Option<f64> 
 /// How much of the processors the client of a server keeps busy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ClientUse {
-    /// Processors.
     pub(crate) processors: f64,
     /// Processors that its sessions can use.
     pub(crate) usable: u32,

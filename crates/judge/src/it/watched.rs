@@ -21,7 +21,6 @@ pub struct Watched {
     pub asked_bytes: f64,
     /// Processors that the worker keeps busy.
     pub processors: f64,
-    /// Of that, in the kernel.
     pub kernel: f64,
     /// Processors that everything else keeps busy.
     pub others: f64,

@@ -6,7 +6,6 @@ use plimsoll_record::{LoadKind, PointRecord};
 use plimsoll_stats::{LineGoal, LineSearch, LineTrial, StatsError};
 
 /// When a search is over.
-#[must_use]
 pub fn goal(search: &Search) -> LineGoal {
     LineGoal {
         width: search.width,
@@ -15,14 +14,12 @@ pub fn goal(search: &Search) -> LineGoal {
 }
 
 /// A trial as the search takes it, from what was measured; `None` for one that was cut short, or is no open loop.
-#[must_use]
 pub fn trial(point: &PointRecord, objective: &Objective, search: &Search) -> Option<LineTrial> {
     let (trial, _) = trial_with_outcome(point, objective, search)?;
     Some(trial)
 }
 
 /// The same with what it came to.
-#[must_use]
 pub fn trial_with_outcome(
     point: &PointRecord,
     objective: &Objective,

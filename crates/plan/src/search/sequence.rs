@@ -60,7 +60,6 @@ pub struct PointSequence<'a> {
 
 impl<'a> PointSequence<'a> {
     /// The sequence of a run through these points.
-    #[must_use]
     pub fn new(
         points: &'a [Point],
         measurement: &'a Measurement,
@@ -264,7 +263,6 @@ impl<'a> PointSequence<'a> {
 }
 
 /// `80 % of the line`, as the label of a point.
-#[must_use]
 pub fn share_label(share: f64) -> String {
     let percent = format!("{:.2}", share * 100.0);
     let percent = percent.trim_end_matches('0').trim_end_matches('.');

@@ -32,7 +32,6 @@ pub struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     /// Nothing yet, to be held against this objective.
-    #[must_use]
     pub fn new(objective: Option<&'a Objective>) -> Self {
         Self {
             objective,
@@ -70,7 +69,6 @@ impl<'a> Tally<'a> {
     }
 
     /// Whether the objective is missed already, whatever comes, in a measured part in which about so many operations are due in all.
-    #[must_use]
     pub fn is_lost(&self, due: f64) -> bool {
         let Some(objective) = self.objective else {
             return false;
@@ -93,7 +91,6 @@ impl<'a> Tally<'a> {
     }
 
     /// What it came to.
-    #[must_use]
     pub fn outcome(&self, end: &PointEnd) -> Outcome {
         let mut units = self.units();
         if let Some(unfinished) = &end.unfinished {

@@ -45,9 +45,6 @@ struct NotTaken {
 
 impl Server {
     /// The server at an address, and the token of a file, of the environment, or of the address.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn new(url: &Url, token_file: Option<&Path>) -> anyhow::Result<Self> {
         // The address that a server prints for browsers has a token in it.
         let shown = url.query_pairs().find(|(name, _)| name == "token");

@@ -72,13 +72,11 @@ impl OwnFolder {
     }
 
     /// Whether what is written by its path cannot be led elsewhere by another user: always, unless this is root in a folder of others.
-    #[must_use]
     pub fn is_safe(&self) -> bool {
         self.is_safe
     }
 
     /// Where it is, without symbolic links.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

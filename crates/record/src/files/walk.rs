@@ -105,7 +105,6 @@ fn is_trusted(owner: u32, root: u32) -> bool {
 }
 
 /// Whether anybody but its owner and root can write to it. A group that belongs to this user alone, as many systems give one to each, is no other.
-#[must_use]
 pub fn is_open_to_others(about: &Stat) -> bool {
     let is_private_group = about.st_gid == geteuid().as_raw() && about.st_gid == getegid().as_raw();
     about.st_mode & WRITABLE_BY_OTHERS != 0

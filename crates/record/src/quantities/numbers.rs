@@ -54,19 +54,16 @@ const DIGITS: i32 = 3;
 
 impl Numbers {
     /// What stands where there is no number.
-    #[must_use]
     pub fn nothing(self) -> &'static str {
         self.nothing
     }
 
     /// What stands between a number and its unit.
-    #[must_use]
     pub fn gap(self) -> &'static str {
         self.gap
     }
 
     /// A share either way, without decimals that say nothing: ±3 %, ±3.4 %.
-    #[must_use]
     pub fn margin(self, share: f64) -> String {
         let percent = share * 100.0;
         let whole = (percent - percent.round()).abs() < 0.05;
@@ -79,7 +76,6 @@ impl Numbers {
     }
 
     /// `value` with so many digits that count: 1.20, 48.1, 203,000.
-    #[must_use]
     pub fn significant(self, value: f64, digits: i32) -> String {
         if value.is_nan() {
             return self.nothing.into();
@@ -103,7 +99,6 @@ impl Numbers {
     }
 
     /// `value` with so many decimals.
-    #[must_use]
     pub fn fixed(self, value: f64, decimals: usize) -> String {
         if !value.is_finite() {
             return self.significant(value, DIGITS);
@@ -128,7 +123,6 @@ impl Numbers {
     }
 
     /// A count: 1,234,567.
-    #[must_use]
     pub fn count(self, value: u64) -> String {
         self.grouped(&value.to_string())
     }
@@ -145,13 +139,11 @@ impl Numbers {
     }
 
     /// Operations per second to four digits, without the unit: 203,500.
-    #[must_use]
     pub fn rate(self, per_second: f64) -> String {
         self.significant(per_second, 4)
     }
 
     /// Three digits and a letter: 203k, 1.25M.
-    #[must_use]
     pub fn compact(self, value: f64) -> String {
         if !value.is_finite() || value.abs() >= 1e15 {
             return self.significant(value, DIGITS);
@@ -168,13 +160,11 @@ impl Numbers {
     }
 
     /// A span in nanoseconds with its unit: 48.1 µs.
-    #[must_use]
     pub fn latency(self, nanos: f64) -> String {
         self.latency_with(nanos, self.gap)
     }
 
     /// A span in nanoseconds with its unit right behind it: 48.1µs.
-    #[must_use]
     pub fn latency_tight(self, nanos: f64) -> String {
         self.latency_with(nanos, "")
     }
@@ -192,7 +182,6 @@ impl Numbers {
     }
 
     /// The name of a unit.
-    #[must_use]
     pub fn unit(self, unit: LatencyUnit) -> &'static str {
         match unit {
             LatencyUnit::Nanos => "ns",
@@ -203,7 +192,6 @@ impl Numbers {
     }
 
     /// A share as percent without a sign of its own: 3.1 %.
-    #[must_use]
     pub fn percent(self, share: f64) -> String {
         if !share.is_finite() {
             return self.significant(share, DIGITS);
@@ -220,7 +208,6 @@ impl Numbers {
     }
 
     /// A difference that would be seen, in either direction: large ones as a factor, since nothing can fall by 504 %.
-    #[must_use]
     pub fn visible(self, share: f64) -> String {
         if share >= FACTOR_FROM {
             format!("a factor of {}", self.significant(1.0 + share, 2))
@@ -231,7 +218,6 @@ impl Numbers {
 
     /// A difference as percent, always with its sign: +3.1 %. From three times as much on as a ratio: 507 times. What leaves hardly anything does not round to
     /// nothing left: -99.96 %.
-    #[must_use]
     pub fn difference(self, share: f64) -> String {
         if share.is_finite() && 1.0 + share >= TIMES_FROM {
             return format!("{}{}times", self.significant(1.0 + share, DIGITS), self.gap);
@@ -262,7 +248,6 @@ impl Numbers {
     }
 
     /// The interval around a difference, told as that is: `+1.6 % to +16.9 %`, `10.4 to 14.2 times`.
-    #[must_use]
     pub fn differences(self, estimate: Option<f64>, (low, high): (f64, f64)) -> String {
         if estimate.is_some_and(|share| 1.0 + share >= TIMES_FROM) {
             let [low, high] = [low, high].map(|share| self.significant(1.0 + share, DIGITS));
@@ -273,7 +258,6 @@ impl Numbers {
     }
 
     /// A whole number as it is, another to three digits: the settings of a load.
-    #[must_use]
     pub fn compact_count(self, value: f64) -> String {
         if value.fract() == 0.0 && value.abs() < 1e15 {
             self.fixed(value, 0)
@@ -283,7 +267,6 @@ impl Numbers {
     }
 
     /// Bytes in binary units: 256 MiB.
-    #[must_use]
     pub fn bytes(self, bytes: u64) -> String {
         const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
         let mut unit = 0;
@@ -301,7 +284,6 @@ impl Numbers {
     }
 
     /// The same of a number that may have a fraction.
-    #[must_use]
     pub fn bytes_of(self, bytes: f64) -> String {
         if !bytes.is_finite() || bytes < 0.0 {
             return self.nothing.into();
@@ -310,13 +292,11 @@ impl Numbers {
     }
 
     /// A whole number with a unit: 7 ms.
-    #[must_use]
     pub fn with_unit(self, value: u64, unit: &str) -> String {
         format!("{}{}{unit}", self.count(value), self.gap)
     }
 
     /// The shortest spelling that gives the number back: 0.07, 0.2016.
-    #[must_use]
     pub fn shortest(self, value: f64) -> String {
         if !value.is_finite() || !(1e-6..1e15).contains(&value.abs()) {
             return self.significant(value, DIGITS);
@@ -327,7 +307,6 @@ impl Numbers {
     }
 
     /// A span for planning: 45 s, 2 min 10 s, 1 h 5 min.
-    #[must_use]
     pub fn span(self, seconds: f64) -> String {
         let gap = self.gap;
         if !seconds.is_finite() || seconds < 0.0 {
@@ -350,7 +329,6 @@ impl Numbers {
     }
 
     /// A span as on a stopwatch, where it must be short: 2:10, 1:05:00.
-    #[must_use]
     pub fn clock(self, seconds: f64) -> String {
         if !seconds.is_finite() || seconds < 0.0 {
             return self.nothing.into();
@@ -380,7 +358,6 @@ pub enum LatencyUnit {
 
 impl LatencyUnit {
     /// The unit in which `nanos` has one to three digits before the point.
-    #[must_use]
     pub fn of(nanos: f64) -> Self {
         match round_significant(nanos, DIGITS).abs() {
             size if size >= 1e9 => Self::Seconds,
@@ -391,7 +368,6 @@ impl LatencyUnit {
     }
 
     /// Nanoseconds in one of it.
-    #[must_use]
     pub fn nanos(self) -> f64 {
         match self {
             Self::Nanos => 1.0,
@@ -411,7 +387,6 @@ fn exponent(value: f64) -> i32 {
 }
 
 /// `value` with so many significant digits.
-#[must_use]
 pub fn round_significant(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

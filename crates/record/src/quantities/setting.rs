@@ -76,7 +76,6 @@ impl fmt::Display for SettingValue {
 
 impl SettingValue {
     /// The whole number in it: things, bytes or nanoseconds.
-    #[must_use]
     pub fn whole(&self) -> Option<u64> {
         match self {
             Self::Count(whole) | Self::Bytes(whole) | Self::Nanos(whole) => Some(*whole),

@@ -4,7 +4,6 @@
 pub const TIMES_FROM: f64 = 3.0;
 
 /// Nanoseconds with three significant digits: `870 ns`, `12.3 µs`, `1.20 s`.
-#[must_use]
 pub fn duration(nanos: f64) -> String {
     for (unit, nanos_each) in [("ns", 1.0), ("µs", 1e3), ("ms", 1e6)] {
         let value = nanos / nanos_each;
@@ -21,19 +20,16 @@ pub fn duration(nanos: f64) -> String {
 }
 
 /// Operations per second with three significant digits: `61,200 op/s`, `12.5 op/s`.
-#[must_use]
 pub fn rate(per_second: f64) -> String {
     format!("{} op/s", rounded(per_second, per_second.abs() / 100.0))
 }
 
 /// Operations per second at one end of an interval whose other end is not known, with four significant digits: `20,130 op/s`.
-#[must_use]
 pub fn end(per_second: f64) -> String {
     format!("{} op/s", rounded(per_second, 0.0))
 }
 
 /// Operations per second over an interval, with as many digits as its width bears: `392,000 to 408,000 op/s`.
-#[must_use]
 pub fn rates(interval: (f64, f64)) -> String {
     let [lower, upper] = ends(interval);
     format!("{lower} to {upper} op/s")
@@ -46,21 +42,18 @@ fn ends(interval: (f64, f64)) -> [String; 2] {
 
 /// The ends of an interval of rates without the digits that its width does not bear, each with its decimals: a tenth of the width, or four significant
 /// digits. Whoever tells an interval beside a sentence of this crate rounds by it.
-#[must_use]
 pub fn rounded_interval((lower, upper): (f64, f64)) -> [(f64, usize); 2] {
     let step = (upper - lower) / 10.0;
     [lower, upper].map(|end| to_step(end, step))
 }
 
 /// The same for what lies between them: `between 20,130 and 20,480 op/s`.
-#[must_use]
 pub fn between(interval: (f64, f64)) -> String {
     let [lower, upper] = ends(interval);
     format!("between {lower} and {upper} op/s")
 }
 
 /// Operations per second that were asked for, without the digits below a ten-thousandth: `1,000,000 op/s`.
-#[must_use]
 pub fn exact_rate(per_second: f64) -> String {
     let text = if per_second >= 1e4 {
         grouped(per_second, 0)
@@ -71,7 +64,6 @@ pub fn exact_rate(per_second: f64) -> String {
 }
 
 /// A limit as it was written: `10 ms`, `1.5 s`.
-#[must_use]
 pub fn limit(nanos: f64) -> String {
     for (unit, nanos_each) in [("ns", 1.0), ("µs", 1e3), ("ms", 1e6)] {
         if nanos < nanos_each * 999.5 {
@@ -102,7 +94,6 @@ fn to_step(value: f64, step: f64) -> (f64, usize) {
 }
 
 /// Digits in groups of three.
-#[must_use]
 pub fn grouped(value: f64, decimals: usize) -> String {
     let plain = format!("{value:.decimals$}");
     let whole = plain.find(['.', 'i', 'N']).unwrap_or(plain.len());
@@ -118,7 +109,6 @@ pub fn grouped(value: f64, decimals: usize) -> String {
 }
 
 /// A plain number with at least three significant digits, zeros at the end left out: `5,088`, `16.2`, `0.117`, `0.000213`, `1.5`.
-#[must_use]
 pub fn number(value: f64) -> String {
     let size = value.abs();
     let decimals = match () {
@@ -136,7 +126,6 @@ pub fn number(value: f64) -> String {
 }
 
 /// Bytes with three significant digits, in units of 1024: `512 B`, `16.2 KiB`, `125 MiB`.
-#[must_use]
 pub fn bytes(value: f64) -> String {
     let mut value = value;
     for unit in ["B", "KiB", "MiB", "GiB"] {
@@ -152,19 +141,16 @@ pub fn bytes(value: f64) -> String {
 pub const FACTOR_FROM: f64 = 0.5;
 
 /// A share with the decimals that make it worth reading: `61.2 %`.
-#[must_use]
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", grouped(share * 100.0, decimals))
 }
 
 /// A share that may be above all of it, with one decimal below: `38.8 %`, `113 %`.
-#[must_use]
 pub fn spread(share: f64) -> String {
     percent(share, usize::from(share.abs() < 0.9995))
 }
 
 /// A difference that would be seen, in either direction: large ones as a factor, since nothing can fall by 504 %.
-#[must_use]
 pub fn visible(share: f64, decimals: usize) -> String {
     if share >= FACTOR_FROM {
         format!("a factor of {:.1}", 1.0 + share)
@@ -174,7 +160,6 @@ pub fn visible(share: f64, decimals: usize) -> String {
 }
 
 /// A confidence: `95 %`, `96.9 %`.
-#[must_use]
 pub fn confidence(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
@@ -184,7 +169,6 @@ pub fn confidence(share: f64) -> String {
 pub const FINEST: usize = 9;
 
 /// Bytes with three significant digits, in units of 1000: `512 B`, `16 kB`, `1.2 GB`.
-#[must_use]
 pub fn decimal_bytes(bytes: f64) -> String {
     let mut value = bytes;
     for unit in ["B", "kB", "MB", "GB"] {
@@ -199,13 +183,11 @@ pub fn decimal_bytes(bytes: f64) -> String {
 }
 
 /// `1 point`, `3 points`.
-#[must_use]
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `a`, `a and b`, `a, b and c`.
-#[must_use]
 pub fn list(items: &[String]) -> String {
     match items {
         [] => String::new(),

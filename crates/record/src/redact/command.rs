@@ -24,7 +24,6 @@ fn is_secret(name: &str) -> bool {
 }
 
 /// The value of a property of this name, without what is secret in it.
-#[must_use]
 pub fn redact_value(name: &str, value: &str) -> String {
     if is_secret(name) && !value.is_empty() {
         HIDDEN.to_owned()
@@ -34,7 +33,6 @@ pub fn redact_value(name: &str, value: &str) -> String {
 }
 
 /// A command line, or anything else made of words, without what is secret in it: also `name=value` and `--name value`.
-#[must_use]
 pub fn redact_command(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

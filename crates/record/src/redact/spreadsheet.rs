@@ -2,7 +2,6 @@ use std::borrow::Cow;
 
 /// Prefixes a text that a spreadsheet would run as a formula with an apostrophe
 /// (<https://owasp.org/www-community/attacks/CSV_Injection>). Formulas can send other cells of the sheet to an attacker.
-#[must_use]
 pub fn spreadsheet_safe(text: &str) -> Cow<'_, str> {
     const BEGIN_FORMULAS: [char; 11] =
         ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 
 /// One line of foreign text: control characters become pictures of themselves, signs that turn the direction of writing are replaced.
-#[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     shown(text, &[])
 }
 
 /// Foreign text of several lines: as [`line()`], but line feeds and tabs stay.
-#[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         return Cow::Owned(shown(&text.replace("\r\n", "\n"), &['\n', '\t']).into_owned());
@@ -32,7 +30,6 @@ fn shown<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
 }
 
 /// A character as it may be shown: as itself, unless a terminal or browser would obey it.
-#[must_use]
 pub fn visible(character: char) -> char {
     match character {
         '\0'..='\x1f' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),

@@ -10,7 +10,6 @@ use plimsoll_record::quantities::numbers::TERMINAL;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 /// The text of the report.
-#[must_use]
 pub fn render(report: &Report<'_>) -> String {
     let analysis = report.analysis;
     let mut suite = TestSuite::new(analysis.name.as_str());

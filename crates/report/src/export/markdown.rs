@@ -12,7 +12,6 @@ const RESULTS: usize = 10;
 const DIFFERENCES: usize = 20;
 
 /// The text, with the last of a history below it where there is one.
-#[must_use]
 pub fn render(report: &Report<'_>, history: Option<&History>) -> String {
     let analysis = report.analysis;
     let mut told = format!("### {}\n", plain(&analysis.name));

@@ -11,7 +11,6 @@ const SOURCE: usize = 100;
 const ROWS: usize = 2_000;
 
 /// Makes the page. `version` is that of the program.
-#[must_use]
 pub fn page(audit: &Audit, version: &str) -> String {
     let title = "What can be believed";
     let place = Place::File;

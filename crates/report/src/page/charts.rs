@@ -11,7 +11,6 @@ use maud::{PreEscaped, html};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// One chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
     /// A plain name, unique on its page: `load-0-rate`.
@@ -36,7 +35,6 @@ const MARK: f64 = 36.0;
 const GAP: f64 = 22.0;
 
 /// All charts of the page of an experiment, in their order.
-#[must_use]
 pub fn charts(report: &Report<'_>) -> Vec<Chart> {
     let page = render(report);
     let about = format!(

@@ -24,7 +24,6 @@ const DIFFERENCES: usize = 100;
 const WARNINGS: usize = 12;
 
 /// Makes the page. `questions` are those of the records, each once. `version` is that of the program.
-#[must_use]
 pub fn page(
     comparison: &RecordComparison,
     questions: &[&str],

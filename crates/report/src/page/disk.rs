@@ -12,7 +12,6 @@ const PLOT: Plot = Plot::WIDE;
 const NAME: usize = 80;
 
 /// Makes the page: no request to anywhere.
-#[must_use]
 pub fn page(disk: &DiskPicture<'_>) -> String {
     let name = text::short(disk.name, NAME);
     let body = html! {

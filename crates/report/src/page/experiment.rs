@@ -62,7 +62,6 @@ struct Budget {
     figure_rows: usize,
     /// Bytes of the experiment file's text.
     file_bytes: usize,
-    /// Places of one warning.
     warning_places: usize,
 }
 
@@ -116,7 +115,6 @@ pub const AROUND_A_MAP: usize = 8 << 10;
 /// The accesses of one run, for the page's disk map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskMap {
-    /// The arm.
     pub arm: String,
     /// Its block, from 0.
     pub block: u32,
@@ -134,7 +132,6 @@ pub struct DiskMap {
 
 impl DiskMap {
     /// What was drawn of a run.
-    #[must_use]
     pub fn of(run: &RunRecord, drawn: RunMap) -> Self {
         Self {
             arm: run.arm.clone(),
@@ -147,7 +144,6 @@ impl DiskMap {
     }
 
     /// About how much of a page it takes, bytes.
-    #[must_use]
     pub fn page_bytes(&self) -> usize {
         AROUND_A_MAP + (self.packed.len() + self.still.len()).div_ceil(3) * 4
     }
@@ -179,13 +175,11 @@ impl Page<'_> {
 }
 
 /// Makes the page as a file without maps.
-#[must_use]
 pub fn render(report: &Report<'_>) -> String {
     render_in(report, &Setting::default())
 }
 
 /// Makes the page.
-#[must_use]
 pub fn render_in(report: &Report<'_>, setting: &Setting<'_>) -> String {
     let full = render_within(report, setting, FULL);
     if full.len() <= LARGEST {

@@ -30,7 +30,6 @@ pub struct Exhibit {
 }
 
 /// Makes the page. `version` is that of the program.
-#[must_use]
 pub fn page(title: &str, exhibits: &[Exhibit], version: &str) -> String {
     let place = Place::File;
     let title = text::short(title, NAME);

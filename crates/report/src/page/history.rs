@@ -19,7 +19,6 @@ const PLOT: Plot = Plot {
 const NAME: usize = 80;
 
 /// Makes the page. `version` is that of the program.
-#[must_use]
 pub fn page(history: &History, version: &str, place: Place) -> String {
     let name = text::short(&history.name, NAME);
     let body = html! {

@@ -21,26 +21,21 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// `/experiment/ID`
-#[must_use]
 pub fn experiment(id: &str) -> String {
     format!("/experiment/{}", escaped(id))
 }
 
 /// `/experiment/ID/live`
-#[must_use]
 pub fn live(id: &str) -> String {
     format!("/experiment/{}/live", escaped(id))
 }
 
 /// `/experiment/ID/files/NAME`
-#[must_use]
 pub fn file(id: &str, name: &str) -> String {
     format!("/experiment/{}/files/{}", escaped(id), escaped(name))
 }
 
 /// `/experiment/ID/map?arm=A&block=B`: the packed accesses of a run. `block` is from 0.
-#[must_use]
 pub fn map(id: &str, arm: &str, block: u32) -> String {
     format!(
         "/experiment/{}/map?arm={}&block={block}",
@@ -50,7 +45,6 @@ pub fn map(id: &str, arm: &str, block: u32) -> String {
 }
 
 /// `/compare?first=ID:ARM&second=ID:ARM`, the two spelled as one word each.
-#[must_use]
 pub fn compare(first: &str, second: &str) -> String {
     format!(
         "/compare?first={}&second={}",
@@ -59,14 +53,11 @@ pub fn compare(first: &str, second: &str) -> String {
     )
 }
 
-/// `/history/NAME`
-#[must_use]
 pub fn history(name: &str) -> String {
     format!("/history/{}", escaped(name))
 }
 
 /// Name of a run's trace as an iolog. `number` is its place among the runs of the record.
-#[must_use]
 pub fn iolog_name(number: usize, run: &RunRecord) -> String {
     format!(
         "trace-{}-block-{}-{}.iolog",

@@ -33,7 +33,6 @@ impl State {
     pub const ALL: [Self; 3] = [Self::GoingOn, Self::Finished, Self::Interrupted];
 
     /// In addresses.
-    #[must_use]
     pub fn key(self) -> &'static str {
         match self {
             Self::GoingOn => "going-on",
@@ -43,7 +42,6 @@ impl State {
     }
 
     /// The state of this key.
-    #[must_use]
     pub fn parse(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.key() == key)
     }
@@ -128,7 +126,6 @@ pub struct Listed<'a> {
 }
 
 /// Makes the page. `version` is that of the program.
-#[must_use]
 pub fn page(listed: &Listed<'_>, version: &str) -> String {
     let body = html! {
         header.masthead {

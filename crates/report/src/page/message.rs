@@ -30,7 +30,6 @@ pub struct Message<'a> {
 }
 
 /// What a browser lets such a page do, as [`shell::policy`] says it of the others: nothing but to look as it does.
-#[must_use]
 pub fn policy() -> String {
     static STYLE_HASH: LazyLock<String> = LazyLock::new(|| shell::hash(STYLE));
     let style = STYLE_HASH.as_str();
@@ -38,7 +37,6 @@ pub fn policy() -> String {
 }
 
 /// Makes the page for a server. `version` is that of the program.
-#[must_use]
 pub fn page(message: &Message<'_>, version: &str) -> String {
     let items = message.links.iter().map(|(words, address)| {
         html! { li { a href=(address) { (text::short(words, LINK)) } } }

@@ -34,7 +34,6 @@ pub struct Shell<'a> {
 
 /// What a browser lets such a page do, as the value of a `Content-Security-Policy`: this style, this script, pictures that stand in the page
 /// itself, and where it is served its own server. Elements have no style of their own; what a script sets by the object model is allowed.
-#[must_use]
 pub fn policy(place: Place) -> String {
     static STYLE_HASH: LazyLock<String> = LazyLock::new(|| hash(STYLE));
     static SCRIPT_HASH: LazyLock<String> = LazyLock::new(|| hash(SCRIPT));
@@ -54,7 +53,6 @@ pub(crate) fn hash(text: &str) -> String {
 }
 
 /// A whole page. `body` holds the masthead and `main`.
-#[must_use]
 pub fn document(shell: &Shell<'_>, body: &Markup) -> String {
     let markup = html! {
         (DOCTYPE)
@@ -81,7 +79,6 @@ pub fn document(shell: &Shell<'_>, body: &Markup) -> String {
 }
 
 /// The mark of the program, and in a served page the way to all experiments.
-#[must_use]
 pub fn brand(place: Place) -> Markup {
     let mark = html! {
         svg viewBox="0 0 24 24" aria-hidden="true" {
@@ -101,7 +98,6 @@ pub fn brand(place: Place) -> Markup {
 }
 
 /// Figures for the script, below the picture that shows them. Nothing in them can end the element.
-#[must_use]
 pub fn data(class: &str, json: &serde_json::Value) -> Markup {
     let text = json.to_string().replace('<', "\\u003c");
     html! { script class=(class) type="application/json" { (PreEscaped(text)) } }

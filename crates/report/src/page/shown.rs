@@ -31,7 +31,6 @@ const BLOCKS: [&str; 25] = [
     "label",
 ];
 
-/// One picture.
 #[derive(Default)]
 struct Picture {
     /// Its classes.

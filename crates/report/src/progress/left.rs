@@ -29,7 +29,6 @@ struct RunInProgress {
 
 impl Left {
     /// Before anything was measured.
-    #[must_use]
     pub fn of(needs: &Needs) -> Self {
         let runs = needs.runs.max(1) as f64;
         Self {
@@ -60,7 +59,6 @@ impl Left {
         self.measuring_seconds = self.measured_total / f64::from(self.runs_ended);
     }
 
-    /// A run begins.
     pub fn run_begins(&mut self, now: f64) {
         self.run = Some(RunInProgress {
             begun: now,
@@ -100,7 +98,6 @@ impl Left {
     }
 
     /// Seconds until the end, where so many runs are still to begin.
-    #[must_use]
     pub fn seconds(&self, runs_to_begin: u32, now: f64) -> f64 {
         let (mut measuring, mut other) = (self.measuring_seconds, self.other_seconds);
         let mut this = 0.0;

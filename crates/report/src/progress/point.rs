@@ -21,7 +21,6 @@ pub struct PointProgress {
 
 impl PointProgress {
     /// The load phase.
-    #[must_use]
     pub fn load() -> Self {
         Self {
             is_load: true,
@@ -30,7 +29,6 @@ impl PointProgress {
     }
 
     /// A point that is to be warmed up and measured for so long.
-    #[must_use]
     pub fn begins(warm_up_ns: u64, asked_ns: u64) -> Self {
         Self {
             warm_up_seconds: warm_up_ns as f64 / 1e9,
@@ -48,7 +46,6 @@ impl PointProgress {
     }
 
     /// What it is doing.
-    #[must_use]
     pub fn phase(&self) -> Phase {
         match self {
             Self { is_load: true, .. } => Phase::Load,
@@ -60,7 +57,6 @@ impl PointProgress {
     }
 
     /// Seconds of the phase so far, and those that it takes; 0 where that is not known.
-    #[must_use]
     pub fn of_phase(&self) -> (f64, f64) {
         match self.phase() {
             Phase::WarmUp => (self.reached_seconds, self.warm_up_seconds),

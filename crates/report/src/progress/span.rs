@@ -33,7 +33,6 @@ impl Span {
     }
 
     /// Operations per second.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         if self.seconds > 0.0 {
             self.completed as f64 / self.seconds
@@ -43,7 +42,6 @@ impl Span {
     }
 
     /// Response time p99, nanoseconds.
-    #[must_use]
     pub fn p99_ns(&self) -> Option<f64> {
         self.response.percentile_ns(99.0).map(|value| value as f64)
     }

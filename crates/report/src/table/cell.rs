@@ -15,7 +15,6 @@ pub enum Kind {
     Flag,
 }
 
-/// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name, with the unit at its end.

@@ -6,9 +6,6 @@ use plimsoll_record::redact::spreadsheet_safe;
 use std::io::{self, Write};
 
 /// Writes a table as CSV. Numbers are as short as they can be and still be read back to the last bit. Names and texts are [`spreadsheet_safe`].
-///
-/// # Errors
-/// When `out` cannot be written to, or `rows` fails.
 pub fn write_csv(
     columns: &[Column],
     rows: impl FnOnce(&mut Rows<'_>) -> io::Result<()>,

@@ -15,9 +15,6 @@ const GROUP: usize = 1 << 16;
 
 /// Writes a table as Parquet.
 ///
-/// # Errors
-/// When `out` cannot be written to, or `rows` fails.
-///
 /// # Panics
 /// When two columns have one name, or a cell is of another kind than its column: both are mistakes of the caller.
 pub fn write_parquet(

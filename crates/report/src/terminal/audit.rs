@@ -5,8 +5,6 @@ use crate::terminal::screen::paint;
 use anstyle::{AnsiColor, Style};
 use plimsoll_judge::{Audit, Audited, Belief};
 
-/// The whole audit.
-#[must_use]
 pub fn audit(audit: &Audit, screen: &Screen) -> String {
     let mut out = String::new();
     for result in &audit.results {

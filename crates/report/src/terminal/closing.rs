@@ -9,7 +9,6 @@ use plimsoll_judge::{Analysis, Judgement, Outcome, ValidityState};
 const SENTENCES: usize = 2;
 
 /// The verdict once more, and whether it can be trusted.
-#[must_use]
 pub fn closing(analysis: &Analysis, screen: &Screen) -> String {
     let mut out = String::from("\n");
     let mut sentences = analysis.headline.iter();
@@ -45,7 +44,6 @@ pub fn closing(analysis: &Analysis, screen: &Screen) -> String {
 }
 
 /// The verdict in a few words, for a list: `invalid`, `better +12.3 %`, `2 better, 1 inconclusive`, `threshold failed`.
-#[must_use]
 pub fn verdict(analysis: &Analysis, screen: &Screen) -> String {
     if analysis.outcome() == Outcome::Invalid {
         return "invalid".to_owned();

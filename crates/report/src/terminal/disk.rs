@@ -8,7 +8,6 @@ use crate::terminal::table::{printed, unruled};
 use comfy_table::{Cell, CellAlignment};
 
 /// Everything that was measured, as tables and charts.
-#[must_use]
 pub fn disk(picture: &DiskPicture<'_>, screen: &Screen) -> String {
     let numbers = screen.numbers();
     let mut out = format!(

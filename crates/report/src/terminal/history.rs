@@ -9,7 +9,6 @@ use anstyle::{AnsiColor, Style};
 use plimsoll_judge::{History, HistoryResult};
 
 /// The series with its changes.
-#[must_use]
 pub fn history(history: &History, screen: &Screen) -> String {
     let mut out = format!(
         "{}\n",

@@ -42,7 +42,6 @@ pub struct Moment<'a> {
 impl Moment<'_> {
     /// One line of at most `width` columns, without a line feed. What matters least is left out first; rate, p99, errors and the time
     /// left stay longest.
-    #[must_use]
     pub fn live(&self, width: usize, unicode: bool) -> String {
         let numbers = if unicode { TERMINAL } else { ASCII };
         for tail in self.tails(numbers) {
@@ -140,7 +139,6 @@ impl Moment<'_> {
     }
 
     /// One line for a log or a pipe, to be written when a point is over; without a line feed.
-    #[must_use]
     pub fn plain(&self, unicode: bool) -> String {
         let numbers = if unicode { TERMINAL } else { ASCII };
         let mut line = format!(

@@ -64,7 +64,6 @@ impl Screen {
     }
 }
 
-/// Text in a style.
 pub(crate) fn paint(style: Style, text: &str) -> String {
     if text.is_empty() || style == Style::new() {
         return text.to_owned();

@@ -26,10 +26,6 @@ const TRIAL_MS: u64 = 1_000;
 ///
 /// `shape` lifts the disk's limits (`false`) and puts them back (`true`); without them, it is first tried whether this machine is fast
 /// enough for a fast disk. When this returns, the limits are in force, unless putting them back failed.
-///
-/// # Errors
-/// [`FioError::NotCarried`] when the machine is too slow for the disk; otherwise why fio gave no figures. Figures that are not as asked are
-/// no error: see [`Calibration::passed`].
 pub fn calibrate(
     device: &Path,
     disk: &DiskSpec,

@@ -26,7 +26,6 @@ pub struct Profile {
 
 impl Profile {
     /// That of the memory-and-disk study: psync, 10 GB, 4 to 32 kB; with writes and fsync beside it.
-    #[must_use]
     pub fn study() -> Self {
         Self {
             block_bytes: vec![4 << 10, 8 << 10, 16 << 10, 32 << 10],
@@ -39,7 +38,6 @@ impl Profile {
     }
 
     /// The same questions on 1 GB, each for a second.
-    #[must_use]
     pub fn quick() -> Self {
         Self {
             size_bytes: 1_000_000_000,
@@ -50,7 +48,6 @@ impl Profile {
     }
 
     /// The jobs, in order: those that only read first.
-    #[must_use]
     pub fn all_jobs(&self, with_writes: bool) -> Vec<Job> {
         let mut all = Vec::new();
         for &block_bytes in &self.block_bytes {
@@ -87,7 +84,6 @@ pub struct Characterisation {
     pub target: Target,
     /// When, UTC, RFC 3339.
     pub at: String,
-    /// Version of fio.
     pub fio_version: String,
     /// Bytes of the target that were used.
     pub size_bytes: u64,
@@ -99,9 +95,6 @@ pub struct Characterisation {
 
 /// Measures what a disk can do. In a directory, a file is written first and removed at the end; until then it is in a journal in the state
 /// directory.
-///
-/// # Errors
-/// When fio is missing or fails, or the caller stops it; then there is nothing, since half a picture misleads.
 pub fn characterise(
     target: &Target,
     profile: &Profile,

@@ -53,10 +53,7 @@ pub enum FioError {
     },
     /// Neither a block device nor a directory.
     #[error("{} is neither a block device nor a directory", path.display())]
-    NoTarget {
-        /// The path.
-        path: PathBuf,
-    },
+    NoTarget { path: PathBuf },
     /// Less room than one block for each job.
     #[error("{} has only {size_bytes} bytes for fio to work on, and needs {need_bytes}", path.display())]
     TooSmall {
@@ -64,7 +61,6 @@ pub enum FioError {
         path: PathBuf,
         /// What there is, bytes.
         size_bytes: u64,
-        /// What is needed, bytes.
         need_bytes: u64,
     },
     /// The operating system refused something about the target.

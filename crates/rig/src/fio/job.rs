@@ -23,7 +23,6 @@ pub enum Kind {
 
 impl Kind {
     /// Whether it changes what is on the disk.
-    #[must_use]
     pub fn writes(self) -> bool {
         !matches!(self, Self::RandomRead | Self::Read)
     }
@@ -65,7 +64,6 @@ pub enum Engine {
     Psync,
     /// Linux native asynchronous I/O.
     Libaio,
-    /// io_uring.
     IoUring,
 }
 
@@ -104,7 +102,6 @@ pub struct Job {
 
 impl Job {
     /// A direct job of `pread` and `pwrite` with a label that says so.
-    #[must_use]
     pub fn psync(kind: Kind, block_bytes: u32, jobs: u32) -> Self {
         Self {
             label: label(kind, block_bytes, jobs, 1),
@@ -120,7 +117,6 @@ impl Job {
     }
 
     /// A direct asynchronous job with a label that says so.
-    #[must_use]
     pub fn libaio(kind: Kind, block_bytes: u32, jobs: u32, depth: u32) -> Self {
         Self {
             label: label(kind, block_bytes, jobs, depth),
@@ -131,7 +127,6 @@ impl Job {
     }
 
     /// The same, measured for so long after so long a ramp, both in milliseconds.
-    #[must_use]
     pub fn lasting(self, runtime_ms: u64, ramp_ms: u64) -> Self {
         Self {
             runtime_ms,
@@ -141,7 +136,6 @@ impl Job {
     }
 
     /// Requests in flight.
-    #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.jobs.max(1) * self.depth.max(1)
     }

@@ -35,7 +35,6 @@ pub struct Direction {
 /// How long something took, nanoseconds. The percentiles are those of fio's histogram, whose buckets are 1.6 % wide at most.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// Mean.
     pub mean_ns: f64,
     /// Median.
     pub p50_ns: f64,
@@ -60,13 +59,11 @@ impl Measured {
     }
 
     /// Reads and writes per second.
-    #[must_use]
     pub fn iops(&self) -> f64 {
         self.directions().map(|one| one.iops).sum()
     }
 
     /// Read and written, bytes per second.
-    #[must_use]
     pub fn bytes_per_s(&self) -> f64 {
         self.directions().map(|one| one.bytes_per_s).sum()
     }

@@ -44,9 +44,6 @@ const SLOWEST_FILL: u64 = 1 << 20;
 const LONGEST_QUOTE: usize = 600;
 
 /// The version of fio on the PATH, such as `fio-3.33`.
-///
-/// # Errors
-/// [`FioError::Missing`], or when it does not run.
 pub fn version() -> Result<String, FioError> {
     let output = Command::new("fio")
         .arg("--version")
@@ -65,9 +62,6 @@ pub fn version() -> Result<String, FioError> {
 
 /// Runs one job on a target of which it uses at most so many bytes. In a directory, a file is written first and removed at the end;
 /// until then it is in a journal in the state directory.
-///
-/// # Errors
-/// [`FioError::WritesRefused`] for a job that writes to a device which may only be read; otherwise why there are no figures.
 pub fn run_job(
     target: &Target,
     job: &Job,

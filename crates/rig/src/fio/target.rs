@@ -40,9 +40,6 @@ pub enum Target {
 
 impl Target {
     /// A directory, or a block device that is only read.
-    ///
-    /// # Errors
-    /// When the path is neither, or cannot be looked at.
     pub fn read_only(path: &Path) -> Result<Self, FioError> {
         let metadata = std::fs::metadata(path).map_err(|source| FioError::Io {
             what: "look at",
@@ -63,7 +60,6 @@ impl Target {
     }
 
     /// The device or the directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match self {
             Self::Device { path, .. } | Self::Directory { path } => path,
@@ -71,7 +67,6 @@ impl Target {
     }
 
     /// Whether jobs that write are welcome.
-    #[must_use]
     pub fn takes_writes(&self) -> bool {
         !matches!(
             self,

@@ -51,9 +51,6 @@ struct Found {
 }
 
 /// The journals in the state directory whose owner is gone, the oldest first, also those with nothing left in them. Nothing is written.
-///
-/// # Errors
-/// [`TestbedError::Untrusted`] when another user could have written them, or when they cannot be listed or opened.
 pub fn abandoned(state_dir: &Path) -> Result<Vec<Abandoned>, TestbedError> {
     let Some(folder) = HeldDirectory::open(&folder(state_dir))? else {
         return Ok(Vec::new());
@@ -162,7 +159,6 @@ fn client_is_gone(file: &File) -> bool {
 
 impl Abandoned {
     /// What would be undone, a line for each thing, the last that was made first.
-    #[must_use]
     pub fn describe(&self) -> Vec<String> {
         match &self.found {
             Ok(found) => {
@@ -178,9 +174,6 @@ impl Abandoned {
 
     /// Undoes everything in reverse and deletes the journal. Tells what it does, a line for each thing. What is gone already is passed
     /// over, and what has something foreign in its place is left and named. When it is interrupted, it can be taken up again.
-    ///
-    /// # Errors
-    /// [`TestbedError::NotUndone`] with what stays and why; it stays in the journal too.
     pub fn undo(&self, tell: &mut dyn FnMut(&str)) -> Result<(), TestbedError> {
         let not_undone = |left| TestbedError::NotUndone {
             journal: self.path.clone(),

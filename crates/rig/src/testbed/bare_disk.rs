@@ -22,9 +22,6 @@ pub struct BareDisk {
 
 impl BareDisk {
     /// Makes the disk, with what belongs to it in a marked directory in `parent`; `owner` is what it is for, in words.
-    ///
-    /// # Errors
-    /// What is missing on this machine, or what could not be made and why.
     pub fn build(
         spec: &DiskSpec,
         parent: &Path,
@@ -52,21 +49,16 @@ impl BareDisk {
     }
 
     /// Such as `/dev/loop3`.
-    #[must_use]
     pub fn device_path(&self) -> PathBuf {
         self.device.clone()
     }
 
     /// Where it takes commands.
-    #[must_use]
     pub fn control_socket(&self) -> &Path {
         &self.socket
     }
 
     /// Undoes everything, and tells what people should know.
-    ///
-    /// # Errors
-    /// When the directory could not be removed.
     pub fn tear_down(self, journal: &mut Journal) -> Result<Vec<String>, TestbedError> {
         let Self {
             mut ground, place, ..

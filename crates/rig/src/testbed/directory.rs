@@ -36,10 +36,6 @@ pub struct DataDirectory {
 
 impl DataDirectory {
     /// Makes and marks `plimsoll-EXPERIMENT-RUN` in the parent directory, which is made too where it is missing.
-    ///
-    /// # Errors
-    /// [`TestbedError::Untrusted`] when another user could exchange what is made in the parent, [`TestbedError::InTheWay`] or
-    /// [`TestbedError::InUse`] when something has the name already, or what else keeps it from being made.
     pub fn create(
         journal: &Journal,
         parent: &Path,
@@ -103,13 +99,11 @@ impl DataDirectory {
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What its marker says.
-    #[must_use]
     pub fn marker(&self) -> &Marker {
         &self.marker
     }
@@ -129,10 +123,6 @@ impl DataDirectory {
     }
 
     /// Removes the directory with everything in it. One that is gone already is no error.
-    ///
-    /// # Errors
-    /// [`TestbedError::NotRemoved`] when another directory has taken its place, or what else keeps it from being removed; it stays in the
-    /// journal for later.
     pub fn remove(mut self) -> Result<(), TestbedError> {
         self.remove_once()
     }

@@ -17,7 +17,6 @@ pub enum TestbedError {
         path.display()
     )]
     InTheWay {
-        /// The path.
         path: PathBuf,
         /// What it is, as in "it …".
         reason: &'static str,
@@ -65,7 +64,6 @@ pub enum TestbedError {
     NotEnoughSpace {
         /// The directory that was to hold the data.
         path: PathBuf,
-        /// Needed, bytes.
         need_bytes: u64,
         /// Free for this user, bytes.
         free_bytes: u64,
@@ -102,7 +100,6 @@ pub enum TestbedError {
     /// A program of the system is missing.
     #[error("{program} is not installed: install the package {package}")]
     Missing {
-        /// The program.
         program: String,
         /// The Debian package.
         package: &'static str,
@@ -143,7 +140,6 @@ pub enum TestbedError {
         "`{option}` is not an option that {program} may be given: only options that name no path and no device are allowed"
     )]
     OptionRefused {
-        /// The program.
         program: String,
         /// As asked for.
         option: String,
@@ -161,7 +157,6 @@ pub enum TestbedError {
     DiskTooSmall {
         /// Its size or the room in its filesystem, bytes.
         capacity_bytes: u64,
-        /// Bytes.
         need_bytes: u64,
         /// What for, after a blank, or nothing.
         why: &'static str,
@@ -171,19 +166,12 @@ pub enum TestbedError {
     NotEnoughMemory {
         /// What, as in "… need".
         what: &'static str,
-        /// Bytes.
         need_bytes: u64,
-        /// Bytes.
         there_bytes: u64,
     },
     /// Nothing starts with so little.
     #[error("a memory limit of {} is too small to start a process: give at least {}", Size(*asked_bytes), Size(*least_bytes))]
-    LimitTooSmall {
-        /// Bytes.
-        asked_bytes: u64,
-        /// Bytes.
-        least_bytes: u64,
-    },
+    LimitTooSmall { asked_bytes: u64, least_bytes: u64 },
     /// The machine has no such processors.
     #[error(
         "{what} were requested, but this machine has the processors {there}: change the limits in the experiment file"
@@ -239,7 +227,6 @@ pub enum TestbedError {
         /// Its id.
         process: u32,
     },
-    /// A device is in use.
     #[error(
         "/dev/{device} is still in use: see `lsblk /dev/{device}` and `fuser -v /dev/{device}`"
     )]
@@ -273,7 +260,6 @@ pub enum TestbedError {
         name: String,
         /// As it was looked for.
         program: String,
-        /// Where.
         looked: Vec<PathBuf>,
     },
     /// The user under whom servers run has no way to the program.
@@ -291,7 +277,6 @@ pub enum TestbedError {
     /// The user under whom workers and servers run has no way to the data.
     #[error("engines and servers run as the user {user}, who may not pass through {}: name a directory with `directory` in the experiment file that everybody may pass through, such as /var/lib/plimsoll", path.display())]
     Barred {
-        /// Its name.
         user: String,
         /// The directory on the way.
         path: PathBuf,

@@ -99,9 +99,6 @@ impl Group {
 
     /// Where room for page cache was asked for, limits the memory to what the processes take and that. The limit follows what they take from now on, as long as
     /// the group is here. Returns it, bytes.
-    ///
-    /// # Errors
-    /// When it is not known what they take, or the kernel cannot free so much.
     pub(crate) fn size_memory(&mut self) -> Result<Option<u64>, TestbedError> {
         let Some(bytes) = self.limits.page_cache_bytes else {
             return Ok(None);
@@ -115,9 +112,6 @@ impl Group {
     }
 
     /// Whether all is well with its memory.
-    ///
-    /// # Errors
-    /// [`TestbedError::OutOfMemory`] when the kernel had to end a process of the group.
     pub(crate) fn has_room(&self) -> Result<(), TestbedError> {
         if limits::ended_processes(&self.paths) == 0 {
             return Ok(());

@@ -66,7 +66,6 @@ pub struct Client {
 
 impl Client {
     /// A process that lives; `None` of one that is gone.
-    #[must_use]
     pub fn of(process: u32) -> Option<Self> {
         Some(Self {
             process,
@@ -75,13 +74,11 @@ impl Client {
     }
 
     /// Its id.
-    #[must_use]
     pub fn process(&self) -> u32 {
         self.process
     }
 
     /// Whether it still runs.
-    #[must_use]
     pub fn lives(&self) -> bool {
         started_ticks(self.process) == Some(self.started_ticks)
     }
@@ -102,17 +99,11 @@ pub(crate) fn folder(state_dir: &Path) -> PathBuf {
 impl Journal {
     /// Opens a new journal for this program in the state directory, which is made where it is missing. `label` says what it is at, for
     /// people.
-    ///
-    /// # Errors
-    /// [`TestbedError::Untrusted`] when another user could exchange it, or when the file cannot be made.
     pub fn open(state_dir: &Path, label: &str) -> Result<Self, TestbedError> {
         Self::open_for(state_dir, label, None)
     }
 
     /// The same, of a program that works on the orders of another.
-    ///
-    /// # Errors
-    /// As [`Journal::open`].
     pub fn open_for(
         state_dir: &Path,
         label: &str,

@@ -10,9 +10,6 @@ pub(crate) const PLACE_OF_ROOT: &str = "/var/lib/plimsoll";
 
 /// Where data directories go when the experiment does not say: `$XDG_CACHE_HOME/plimsoll/data`, by default below `~/.cache`; those of root
 /// below `/var/lib/plimsoll`, whosever home the environment names, and also where the user who works on the data has no way to another.
-///
-/// # Errors
-/// [`TestbedError::NoHome`] when the environment names neither.
 pub fn default_parent() -> Result<PathBuf, TestbedError> {
     let parent = parent_from(&Environment::here())?;
     match RunUser::here() {
@@ -24,26 +21,17 @@ pub fn default_parent() -> Result<PathBuf, TestbedError> {
 }
 
 /// Checks that nobody else could change the way to a directory, as far as it is there: what is made and removed in it would not be safe.
-///
-/// # Errors
-/// [`TestbedError::Untrusted`] with the component that others can change, or [`TestbedError::InTheWay`] with what is no directory.
 pub fn check_place(directory: &Path) -> Result<(), TestbedError> {
     HeldDirectory::open(directory).map(drop)
 }
 
 /// The same, with all that is missing of the directory made. Returns its path without symbolic links.
-///
-/// # Errors
-/// As [`check_place`], or what else keeps it from being made.
 pub fn make_place(directory: &Path) -> Result<PathBuf, TestbedError> {
     Ok(HeldDirectory::make(directory)?.path().to_owned())
 }
 
 /// Where programs keep what they must remember: `$XDG_STATE_HOME/plimsoll`, by default `~/.local/state/plimsoll`, or of root
 /// `/var/lib/plimsoll`. Journals are in its folder `journal`.
-///
-/// # Errors
-/// [`TestbedError::NoStateHome`] when the environment names neither.
 pub fn default_state_dir() -> Result<PathBuf, TestbedError> {
     state_dir_from(&Environment::here())
 }
@@ -102,9 +90,6 @@ fn state_dir_from(environment: &Environment) -> Result<PathBuf, TestbedError> {
 }
 
 /// Checks that the filesystem of a directory, which need not exist yet, has room for so many bytes of this user's.
-///
-/// # Errors
-/// [`TestbedError::NotEnoughSpace`], or when the filesystem does not say.
 pub fn require_space(directory: &Path, need_bytes: u64) -> Result<(), TestbedError> {
     let failed = |error| TestbedError::io("ask for the free space of", directory, error);
     // Relative paths end in an empty one.

@@ -13,9 +13,6 @@ const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 
 /// Checks that this machine has all that the rig needs: permissions, devices of the kernel, programs, processors and memory. Nothing is
 /// changed.
-///
-/// # Errors
-/// What is missing first, with what to do about it.
 pub fn what_runs_here(spec: &RigSpec) -> Result<(), TestbedError> {
     check_limits(&spec.limits)?;
     if let Some(server) = &spec.server {

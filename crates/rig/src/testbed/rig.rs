@@ -67,9 +67,6 @@ struct MountedOn {
 
 impl Rig {
     /// Makes all that is asked. When a part of it fails, the parts before are undone.
-    ///
-    /// # Errors
-    /// What is missing on this machine, or what could not be made and why.
     pub fn build(order: &RigOrder<'_>, journal: &mut Journal) -> Result<Self, TestbedError> {
         let spec = order.spec;
         what_runs_here(spec)?;
@@ -263,17 +260,11 @@ impl Rig {
     }
 
     /// Does something to a member of the server.
-    ///
-    /// # Errors
-    /// When there is no server, no such member, or it does not do as it is told.
     pub fn disturb(&mut self, what: Disturb) -> Result<Disturbed, TestbedError> {
         self.with_server(|server, place, made| server.disturb(what, place, made))
     }
 
     /// Brings all members of the server back that something was done to, and waits until they are one server again.
-    ///
-    /// # Errors
-    /// When there is no server, or a member does not come back.
     pub fn heal(&mut self) -> Result<(), TestbedError> {
         self.with_server(Server::heal)
     }
@@ -297,50 +288,42 @@ impl Rig {
     }
 
     /// The address of the server that was started, and the processes of its members.
-    #[must_use]
     pub fn server(&self) -> Option<(&str, Vec<u32>)> {
         let server = self.server.as_ref()?;
         Some((&server.address, server.processes()))
     }
 
     /// Who is to work on the data, where that is not the user of this program.
-    #[must_use]
     pub fn user(&self) -> Option<&RunUser> {
         self.user.as_ref()
     }
 
     /// Where the data go: an empty directory of that user, or that of the server, with one in it for each member where it has several.
-    #[must_use]
     pub fn data_directory(&self) -> &Path {
         &self.data
     }
 
     /// Where the filesystem is mounted that was made; `None` on a plain directory.
-    #[must_use]
     pub fn mount_point(&self) -> Option<&Path> {
         self.mounted.as_ref().map(|mounted| mounted.point.as_path())
     }
 
     /// Where an emulated disk takes commands.
-    #[must_use]
     pub fn control_socket(&self) -> Option<&Path> {
         self.ground.disk.as_ref().map(|disk| disk.socket.as_path())
     }
 
     /// Name of the device below the filesystem under `/sys/class/block`, such as `loop3`; `None` on a plain directory.
-    #[must_use]
     pub fn device(&self) -> Option<&str> {
         self.mounted.as_ref().map(|mounted| mounted.name.as_str())
     }
 
     /// The control group of the limits; `None` without limits.
-    #[must_use]
     pub fn group(&self) -> Option<&GroupPaths> {
         self.group.as_ref().map(|group| &group.paths)
     }
 
     /// What was made, for the record of the run. What the emulated disk says of itself is left open.
-    #[must_use]
     pub fn record(&self) -> RigRecord {
         self.record.clone()
     }
@@ -348,9 +331,6 @@ impl Rig {
     /// Puts a process under the limits, before it does anything that counts. Its memory from then on, page cache included, and its CPU
     /// time are bounded. Without limits it is only remembered, to be ended if this program does not come to it; as it is where a server was
     /// started, for then the limits are the server's, which is under test, and not its client's.
-    ///
-    /// # Errors
-    /// When it is gone or lacks the [mark](Self::mark), or the group does not take it.
     pub fn admit(&self, process: u32) -> Result<(), TestbedError> {
         let started_ticks = started_ticks(process).ok_or(TestbedError::ProcessGone { process })?;
         let mark = self.mark();
@@ -370,9 +350,6 @@ impl Rig {
 
     /// Limits the memory of what is under test to what it takes and the page cache that was asked for. From now on the limit follows what it takes. Returns
     /// the limit, bytes; `None` where none was asked for.
-    ///
-    /// # Errors
-    /// When the kernel does not do it.
     pub fn size_memory(&mut self) -> Result<Option<u64>, TestbedError> {
         let Some(group) = &mut self.group else {
             return Ok(None);
@@ -384,15 +361,11 @@ impl Rig {
 
     /// What the variable [`MARK_VARIABLE`](crate::testbed::MARK_VARIABLE) must be in the environment of a process that is to be admitted: by this it is
     /// known again when it is to be ended.
-    #[must_use]
     pub fn mark(&self) -> String {
         format!("worker-{}", self.ground.made.journal().token())
     }
 
     /// Checks that all that was made is still there.
-    ///
-    /// # Errors
-    /// [`TestbedError::DaemonDied`], [`TestbedError::MountVanished`], [`TestbedError::OutOfMemory`], or [`TestbedError::ServerDied`].
     pub fn is_sound(&self) -> Result<(), TestbedError> {
         let vanished = |mount_point: &Path| TestbedError::MountVanished {
             mount_point: mount_point.to_owned(),
@@ -426,9 +399,6 @@ impl Rig {
 
     /// Asks the server to end, if there is one, waits until it has, and kills it when it does not. From then on nothing writes to the data
     /// directory. An emulated disk has no limits any more, so that the last writes take no longer than they must.
-    ///
-    /// # Errors
-    /// [`TestbedError::ServerDied`] when it had ended before, or [`TestbedError::ServerDoesNotEnd`]. It is gone in any case.
     pub fn stop_server(&mut self) -> Result<(), TestbedError> {
         let Some(server) = self.server.take() else {
             return Ok(());
@@ -453,7 +423,6 @@ impl Rig {
     }
 
     /// The logs of the server's members, if there is one: files in the directory of the run, gone with it.
-    #[must_use]
     pub fn server_logs(&self) -> Vec<PathBuf> {
         let server = self.record.server.as_ref();
         let count = server.map_or(0, |server| server.members.len().max(1));
@@ -462,9 +431,6 @@ impl Rig {
 
     /// Undoes everything but the data directory, in which the trace of an emulated disk is. No step is waited for without end, and a
     /// step that fails keeps no other from being tried; what stays is told in the notes, and remains in the journal for later.
-    ///
-    /// # Errors
-    /// When the journal has gone.
     pub fn tear_down(self, journal: &mut Journal) -> Result<TornDown, TestbedError> {
         let mut this = self;
         let stopped = this.stop_server();
@@ -504,9 +470,6 @@ pub struct TornDown {
 
 impl TornDown {
     /// Removes the data directory.
-    ///
-    /// # Errors
-    /// What keeps it from being removed; it stays in the journal for later.
     pub fn remove(self, journal: &mut Journal) -> Result<(), TestbedError> {
         self.place.remove()?;
         journal.sync()

@@ -42,7 +42,6 @@ pub(crate) enum Step {
 pub(crate) enum MountedFrom {
     /// The loop device over this file.
     LoopOver(BackingFile),
-    /// This device.
     Device(PathBuf),
 }
 

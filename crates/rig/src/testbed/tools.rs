@@ -35,7 +35,6 @@ pub(crate) fn search_path() -> OsString {
     path
 }
 
-/// Where a program is.
 pub(crate) fn find(program: &str) -> Result<PathBuf, TestbedError> {
     std::env::split_paths(&search_path())
         .filter(|folder| folder.is_absolute())

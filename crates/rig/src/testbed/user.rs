@@ -34,7 +34,6 @@ pub struct RunUser {
 impl RunUser {
     /// The user; `None` where this program is no root, or one that has no power over other users, and all runs as it does: that of a namespace without
     /// them, or of a container with the usual capabilities, which could start processes of another user and not see whether they are its own.
-    #[must_use]
     pub fn here() -> Option<Self> {
         if !rustix::process::geteuid().is_root() || !has_power_over_others() {
             return None;

@@ -20,9 +20,6 @@ pub(crate) struct Sender(pub(crate) String);
 
 impl Senders {
     /// The lines of a file that nobody else can read.
-    ///
-    /// # Errors
-    /// Where it cannot be read, others can read it, or a line is no name and token.
     pub(crate) fn read(path: &Path) -> Result<Self, TokenError> {
         let mut text = String::new();
         let read = File::from(open_private(path)?)

@@ -31,7 +31,6 @@ pub enum TokenError {
         /// What the system says.
         source: io::Error,
     },
-    /// It is no file.
     #[error(
         "{} is no plain file: name the file of the token itself, no link, pipe or folder",
         path.display()

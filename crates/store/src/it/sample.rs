@@ -95,7 +95,6 @@ pub fn point(number: Option<u32>) -> PointRecord {
     }
 }
 
-/// The end of a point.
 pub fn end() -> PointEnd {
     PointEnd {
         hosts: Vec::new(),

@@ -77,7 +77,6 @@ pub struct File {
     pub path: String,
     /// Bytes: the largest that was seen.
     pub size: u64,
-    /// Accesses to it.
     pub accesses: u64,
     /// Bytes of them.
     pub bytes: u64,
@@ -128,9 +127,6 @@ pub struct Moment {
 
 impl Accesses {
     /// What of a trace was selected.
-    ///
-    /// # Errors
-    /// When nothing is left, or the trace does not know the files.
     pub fn of(trace: &Trace, selection: &Selection) -> Result<Self, DiskmapError> {
         let requests = trace.requests();
         if trace.maps().is_empty() {

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 /// Everything at once: the darker a cell, the more often it was accessed, on a logarithmic scale. Of a cell that was both read and written the more frequent kind shows,
 /// and the picture says so: data are written before they are read, so nearly every cell would have the colour of both.
-#[must_use]
 pub fn heat(accesses: &Accesses, layout: &Layout) -> Canvas {
     let mut canvas = ground(accesses, layout);
     let mut cells: HashMap<(u16, u64), (u64, u64)> = HashMap::new();
@@ -67,7 +66,6 @@ pub struct Animation<'a> {
 }
 
 /// An animation of at most so many frames; never more than there are accesses.
-#[must_use]
 pub fn animation<'a>(accesses: &'a Accesses, layout: &'a Layout, frames: usize) -> Animation<'a> {
     Animation {
         accesses,
@@ -80,7 +78,6 @@ pub fn animation<'a>(accesses: &'a Accesses, layout: &'a Layout, frames: usize) 
 
 impl Animation<'_> {
     /// All of them.
-    #[must_use]
     pub fn frames(&self) -> usize {
         self.frames
     }

@@ -36,7 +36,6 @@ pub struct Layout {
 
 impl Layout {
     /// A layout of this width in pixels, in which all files together take about as much height.
-    #[must_use]
     pub fn of(accesses: &Accesses, width: usize) -> Self {
         let columns = (width / CELL).max(1);
         let bytes: u64 = accesses.files.iter().map(|file| file.size).sum();
@@ -68,7 +67,6 @@ impl Layout {
     }
 
     /// Bytes of a file in one row.
-    #[must_use]
     pub fn row_bytes(&self) -> u64 {
         self.cell_bytes * self.columns as u64
     }

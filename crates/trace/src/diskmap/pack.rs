@@ -144,7 +144,6 @@ pub struct Unpacked {
 
 /// Packs at most so many accesses, in the order of time. Where there are more, they begin with the first measured part, or earlier where less than that
 /// is left from there on; the head says how many are left out.
-#[must_use]
 pub fn pack(accesses: &Accesses, points: &[NotedPoint<'_>], most_accesses: usize) -> Vec<u8> {
     let range = chosen(accesses, most_accesses);
     let kept = &accesses.all[range.clone()];
@@ -185,7 +184,6 @@ pub fn pack(accesses: &Accesses, points: &[NotedPoint<'_>], most_accesses: usize
 }
 
 /// As [`pack`], with so many accesses that the whole is at most so large, as far as the head alone is not larger.
-#[must_use]
 pub fn pack_within(accesses: &Accesses, points: &[NotedPoint<'_>], most_bytes: usize) -> Vec<u8> {
     // Hardly any accesses take less than two bytes each.
     let mut most = accesses.all.len().min((most_bytes / 2).max(FEWEST));
@@ -200,9 +198,6 @@ pub fn pack_within(accesses: &Accesses, points: &[NotedPoint<'_>], most_bytes: u
 }
 
 /// Reads what [`pack`] wrote.
-///
-/// # Errors
-/// When it is something else, of a later version, or damaged.
 pub fn unpack(packed: &[u8]) -> Result<Unpacked, DiskmapError> {
     let failed = DiskmapError::Packed;
     let (beginning, rest) = packed

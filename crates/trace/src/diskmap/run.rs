@@ -17,7 +17,6 @@ pub const MOST_MAPS: usize = 4;
 pub const STILL_WIDTH: usize = 768;
 
 /// Whether the trace of a run is on this machine.
-#[must_use]
 pub fn is_traced(run: &RunRecord) -> bool {
     let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
     // Anything but a plain file could keep whoever opens it waiting.
@@ -25,7 +24,6 @@ pub fn is_traced(run: &RunRecord) -> bool {
 }
 
 /// Of each arm the last run whose trace is still there, in this order of the arms; those that it does not name come last.
-#[must_use]
 pub fn last_of_each_arm<'a>(record: &'a ExperimentRecord, order: &[&str]) -> Vec<&'a RunRecord> {
     let mut last: Vec<&RunRecord> = Vec::new();
     for run in record.runs.iter().filter(|run| is_traced(run)) {
@@ -46,9 +44,6 @@ pub fn last_of_each_arm<'a>(record: &'a ExperimentRecord, order: &[&str]) -> Vec
 }
 
 /// The accesses of a run, as its trace on this machine has them.
-///
-/// # Errors
-/// When it kept no trace, the trace is gone, cannot be read or is too long, or holds nothing to draw.
 pub fn accesses_of(run: &RunRecord) -> Result<Accesses, DiskmapError> {
     let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
     let trace = trace.ok_or(DiskmapError::NotTraced)?;
@@ -62,7 +57,6 @@ pub fn accesses_of(run: &RunRecord) -> Result<Accesses, DiskmapError> {
 }
 
 /// The points of a run whose operations were noted.
-#[must_use]
 pub fn noted_points(run: &RunRecord) -> Vec<NotedPoint<'_>> {
     let mut points = Vec::new();
     for point in &run.points {
@@ -95,9 +89,6 @@ pub struct RunMap {
 impl RunMap {
     /// Draws a run whose accesses are at hand. What the player reads and the still take at most so many bytes together, as far as they can; the still has
     /// that width in pixels.
-    ///
-    /// # Errors
-    /// When the picture cannot be written.
     pub fn of(
         run: &RunRecord,
         accesses: &Accesses,

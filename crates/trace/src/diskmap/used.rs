@@ -22,7 +22,6 @@ pub enum FileKind {
 
 impl FileKind {
     /// By the names that WiredTiger, MongoDB and PostgreSQL give.
-    #[must_use]
     pub fn of(path: &str) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_below = |folder: &str| {
@@ -52,7 +51,6 @@ impl FileKind {
     }
 
     /// The word for people.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Collection => "collection",
@@ -76,7 +74,6 @@ pub struct FileUse {
     pub reads: u64,
     /// Number of writes.
     pub writes: u64,
-    /// Bytes of the reads.
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
@@ -86,7 +83,6 @@ pub struct FileUse {
 
 impl FileUse {
     /// Part of the file that was read or written at least once, 0 to 1.
-    #[must_use]
     pub fn touched_share(&self) -> f64 {
         if self.size == 0 {
             return 0.0;
@@ -97,7 +93,6 @@ impl FileUse {
 
 impl Accesses {
     /// What was done to each file, in the order of the files.
-    #[must_use]
     pub fn used(&self) -> Vec<FileUse> {
         let mut used: Vec<FileUse> = self
             .files

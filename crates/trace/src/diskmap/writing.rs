@@ -8,9 +8,6 @@ use std::io::Write;
 const LAST_STAYS: u16 = 20;
 
 /// A picture as PNG.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn write_png(out: &mut impl Write, canvas: &Canvas) -> Result<(), DiskmapError> {
     let mut writer = encoder(out, canvas)?.write_header().map_err(failed)?;
     writer.write_image_data(&canvas.pixels).map_err(failed)?;
@@ -18,9 +15,6 @@ pub fn write_png(out: &mut impl Write, canvas: &Canvas) -> Result<(), DiskmapErr
 }
 
 /// An animation as PNG, which browsers play and other programs show as its first picture. `frames_per_second` is at least 1.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn write_animated_png(
     out: &mut impl Write,
     mut animation: Animation<'_>,
@@ -51,9 +45,6 @@ pub fn write_animated_png(
 }
 
 /// An animation as GIF. Its clock has hundredths of a second, and many programs show no more than 50 frames in one.
-///
-/// # Errors
-/// When it cannot be written, or is more than 65,535 pixels wide or high.
 pub fn write_gif(
     out: &mut impl Write,
     animation: Animation<'_>,

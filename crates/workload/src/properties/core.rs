@@ -107,7 +107,6 @@ impl Core {
 
     /// The records as the load phase stores them: as many as `insertcount` says, or else as `recordcount` says, from `insertstart` on. The
     /// second is YCSB's way, also where the keys then go beyond `recordcount`. `None` where it has no end: from `insertstart` on.
-    #[must_use]
     pub fn to_load(&self) -> (DataSpec, Option<u64>) {
         let count = self.insert_count.unwrap_or(self.record_count);
         let mut data = self.data.clone();

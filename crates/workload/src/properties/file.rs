@@ -31,7 +31,6 @@ impl Properties {
     }
 
     /// The value of this name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }

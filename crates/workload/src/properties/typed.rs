@@ -47,7 +47,6 @@ pub enum Fault {
 
 impl PropertyError {
     /// A property that does not go with others.
-    #[must_use]
     pub fn impossible(name: &str, words: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -56,7 +55,6 @@ impl PropertyError {
     }
 
     /// A word that is none of those known.
-    #[must_use]
     pub fn word(name: &str, value: &str, known: &'static str) -> Self {
         Self {
             name: name.into(),
@@ -142,7 +140,6 @@ impl Properties {
     }
 
     /// Whether the value is `true`, in large or small letters: as in Java everything else is not.
-    #[must_use]
     pub fn flag(&self, name: &str, default: bool) -> bool {
         self.get(name)
             .map_or(default, |value| value.eq_ignore_ascii_case("true"))

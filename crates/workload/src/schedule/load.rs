@@ -71,7 +71,6 @@ pub struct Stage {
 
 impl Load {
     /// A closed loop that neither thinks nor paces itself.
-    #[must_use]
     pub fn closed(sessions: u32) -> Self {
         Self::Closed {
             sessions,
@@ -81,7 +80,6 @@ impl Load {
     }
 
     /// How many operations can be under way at the same time.
-    #[must_use]
     pub fn sessions(&self) -> u32 {
         match self {
             Self::Closed { sessions, .. }
@@ -91,7 +89,6 @@ impl Load {
     }
 
     /// How many arrivals there will be from the start of the point to `window_ns`, on average. `None` for a closed loop, where nobody can know.
-    #[must_use]
     pub fn expected_arrivals(&self, window_ns: u64) -> Option<f64> {
         match self {
             Self::Closed { .. } => None,
@@ -101,7 +98,6 @@ impl Load {
     }
 
     /// Everything impossible in this description.
-    #[must_use]
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         in_range(

@@ -27,7 +27,6 @@ pub struct Pace {
 
 impl Pace {
     /// The pace of each of so many sessions that ask for `target` operations per second together. Both are above zero.
-    #[must_use]
     pub fn new(target: f64, sessions: u32) -> Self {
         let per_second = target / f64::from(sessions.max(1));
         Self {
@@ -37,14 +36,12 @@ impl Pace {
     }
 
     /// From one operation of a session to its next, nanoseconds, rounded down.
-    #[must_use]
     pub fn tick_ns(self) -> u64 {
         self.tick_ns
     }
 
     /// How long a session waits before it begins, nanoseconds: less than a tick, each time equally often, from the seed. Sessions that ask more than
     /// a thousand times a second do not wait.
-    #[must_use]
     pub fn start_ns(self, seed: u64, session: u32) -> u64 {
         if !self.is_spread {
             return 0;
@@ -58,7 +55,6 @@ impl Pace {
 
     /// When the operation after `finished` operations is due in a session that began at `begin_ns`.
     #[inline]
-    #[must_use]
     pub fn due_ns(self, begin_ns: u64, finished: u64) -> u64 {
         begin_ns.saturating_add(self.tick_ns.saturating_mul(finished))
     }

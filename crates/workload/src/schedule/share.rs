@@ -91,26 +91,22 @@ impl Share {
     }
 
     /// The number of this host, from 0.
-    #[must_use]
     pub fn index(self) -> u32 {
         self.index
     }
 
     /// The number of hosts.
-    #[must_use]
     pub fn of(self) -> u32 {
         self.of
     }
 
     /// Whether this is the only host.
-    #[must_use]
     pub fn is_whole(self) -> bool {
         self.of == 1
     }
 
     /// The numbers of the sessions that this host runs, of `total` sessions on all hosts. Hosts differ by one session at most. With more hosts than
     /// sessions some ranges are empty.
-    #[must_use]
     pub fn sessions(self, total: u32) -> Range<u32> {
         let before = |hosts: u32| {
             let sessions = u64::from(total) * u64::from(hosts) / u64::from(self.of);
@@ -130,7 +126,6 @@ impl Share {
     /// let of_two = [0, 1, 2].map(|index| of_three(index).among(2));
     /// assert_eq!(of_two, [None, Share::new(0, 2).ok(), Share::new(1, 2).ok()]);
     /// ```
-    #[must_use]
     pub fn among(self, total: u32) -> Option<Self> {
         let sessions = self.sessions(total);
         if sessions.is_empty() {
@@ -148,7 +143,6 @@ impl Share {
 
     /// The number, in the whole workload, of this host's thing number `own`, where hosts take turns.
     #[inline]
-    #[must_use]
     pub fn number(self, own: u64) -> u64 {
         own * u64::from(self.of) + u64::from(self.index)
     }
@@ -161,7 +155,6 @@ impl Share {
 /// let begins = [0, 1, 2, 3].map(|index| plimsoll_workload::schedule::things_before(11, 3, index));
 /// assert_eq!(begins, [0, 4, 8, 11]);
 /// ```
-#[must_use]
 pub fn things_before(all: u64, parts: u32, index: u32) -> u64 {
     let (parts, index) = (u64::from(parts.max(1)), u64::from(index));
     all / parts * index + index.min(all % parts)

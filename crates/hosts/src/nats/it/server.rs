@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A test needs this.
 pub const NATS_SERVER: [plimsoll_testing::Need<'static>; 1] =
     [plimsoll_testing::Need::Server("nats-server")];
 

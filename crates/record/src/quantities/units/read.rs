@@ -284,13 +284,11 @@ fn thousands(unit: &str) -> Option<u32> {
 }
 
 /// A text for a message: at most 40 characters, nothing that a terminal would obey.
-#[must_use]
 pub fn shortened(text: &str) -> String {
     shortened_to(text, 40)
 }
 
 /// The same with at most so many characters.
-#[must_use]
 pub fn shortened_to(text: &str, most: usize) -> String {
     let text = text.trim();
     let mut short: String = text

@@ -184,14 +184,12 @@ fn float_text(value: f64, power: i32) -> String {
 }
 
 /// Nanoseconds to the whole second.
-#[must_use]
 pub fn to_the_second(nanos: u64) -> String {
     duration(nearest(nanos, SECOND))
 }
 
 /// Nanoseconds that were estimated, no finer than an estimate is: whole seconds up to a minute, tens of seconds up to ten minutes, then
 /// whole minutes.
-#[must_use]
 pub fn about(nanos: u64) -> String {
     let step = match nanos {
         0..MINUTE => SECOND,

@@ -7,13 +7,10 @@ use std::collections::BTreeMap;
 /// How one experiment stands.
 #[derive(Clone, Debug)]
 pub struct ExperimentStatus<'a> {
-    /// Its name.
     pub experiment: &'a str,
-    /// Its id.
     pub id: &'a str,
     /// Whether a program is working on it.
     pub running: bool,
-    /// Runs that are finished.
     pub runs_finished: u32,
     /// Runs in the plan.
     pub runs_planned: u32,
@@ -41,7 +38,6 @@ pub struct LatestSlice<'a> {
 }
 
 /// The text for a scrape: each experiment as it stands, and the latest second of its arms.
-#[must_use]
 pub fn now(experiments: &[ExperimentStatus<'_>]) -> String {
     let mut running = Family::gauge("running", "", "Whether a program is working on it");
     let mut finished = Family::gauge("runs_finished", "", "Runs that are finished");

@@ -53,9 +53,6 @@ impl PageCacheRoom {
     }
 
     /// Sets the limit to exactly what the processes take now and the room. Returns it, bytes.
-    ///
-    /// # Errors
-    /// When it is not known what they take, or the kernel cannot free so much.
     pub(super) fn size(&self) -> Result<u64, TestbedError> {
         self.limited.size(0, LONGEST_RECLAIM)
     }

@@ -34,9 +34,6 @@ impl AsFd for HeldDirectory {
 
 impl HeldDirectory {
     /// Opens a directory; `None` where there is none.
-    ///
-    /// # Errors
-    /// [`TestbedError::Untrusted`] with the component that another user owns or can change, or what else keeps it from being opened.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, TestbedError> {
         match walk(path, None) {
             Ok(held) => Ok(Some(held)),

@@ -40,7 +40,6 @@ pub struct Marker {
 }
 
 /// Whether a file is in a data directory, or is one, wherever symbolic links on the way to it lead.
-#[must_use]
 pub fn is_within_data_directory(file: &Path) -> bool {
     let found = file.canonicalize();
     found.is_ok_and(|file| {
@@ -54,9 +53,6 @@ pub fn is_within_data_directory(file: &Path) -> bool {
 
 /// Opens a file in a data directory that this user has made, for who may have no other. Whoever works on the data may lead no step of the way elsewhere: it goes
 /// over no symbolic link, and only a plain file is opened.
-///
-/// # Errors
-/// When it is no such file; what the operating system says.
 pub fn open_in_data_directory(file: &Path) -> std::io::Result<File> {
     let refused = || std::io::Error::other("only files of rigs are sent");
     let is_plain = |part: std::path::Component<'_>| {

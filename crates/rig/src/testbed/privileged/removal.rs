@@ -143,9 +143,6 @@ pub(crate) fn remove_marked(
 /// A directory in a directory is moved up before it is emptied, so the tree may be as deep as it likes: two directories are open at a time.
 ///
 /// `path` is for messages alone.
-///
-/// # Errors
-/// The first reason why something stays.
 fn empty(directory: &OwnedFd, path: &Path, keep: &str) -> Result<(), TestbedError> {
     let mut emptying = Emptying {
         top: directory,

@@ -29,7 +29,6 @@ pub enum Disturb {
 /// What was done, in nanoseconds of `CLOCK_MONOTONIC`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbed {
-    /// To which member.
     pub member: u32,
     /// Its host and port.
     pub address: String,
@@ -41,9 +40,6 @@ pub struct Disturbed {
 
 impl Server {
     /// Does something to a member.
-    ///
-    /// # Errors
-    /// When there is no such member, or it does not do as it is told.
     pub(crate) fn disturb(
         &mut self,
         what: Disturb,
@@ -97,9 +93,6 @@ impl Server {
     }
 
     /// Brings all members back: those that stand still go on, those that are gone are started again. Waits until they are one server.
-    ///
-    /// # Errors
-    /// When one of them does not come back.
     pub(crate) fn heal(
         &mut self,
         place: &ServerPlace<'_>,

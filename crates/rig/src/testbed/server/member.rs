@@ -80,7 +80,6 @@ impl Member {
         ask(&self.child(), signal)
     }
 
-    /// Has it stand still.
     pub(super) fn stand_still(&self) -> bool {
         ask(&self.child(), Signal::STOP)
     }

@@ -92,7 +92,6 @@ fn fetch(address: &str) -> String {
     answer
 }
 
-/// The user of a process.
 fn user_of(process: u32) -> u32 {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(format!("/proc/{process}")).unwrap().uid()
