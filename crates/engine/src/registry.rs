@@ -97,6 +97,8 @@ pub struct Opening<'a> {
     pub data: &'a DataSpec,
     /// Name of the memory allocator of this process, for the description: it bears on the speed of embedded engines.
     pub allocator: &'a str,
+    /// Whether another client has prepared the data, or nobody is to: what is there stays as it is, whatever the settings say.
+    pub joins: bool,
 }
 
 impl<'a> Opening<'a> {
@@ -109,6 +111,7 @@ impl<'a> Opening<'a> {
             seed: 1,
             data,
             allocator: "system",
+            joins: false,
         }
     }
 }
@@ -127,6 +130,7 @@ impl<'a> Opening<'a> {
 ///     seed: 42,
 ///     data: &DataSpec::with_records(1_000),
 ///     allocator: "system",
+///     joins: false,
 /// };
 /// let engine = open("noop", &opening)?;
 /// let mut session = engine.session()?;

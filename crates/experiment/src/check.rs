@@ -319,7 +319,7 @@ pub fn check(
         let mistake = Mistake::EventsFromSeveralHosts { hosts };
         problems.add(file::events.name, Some(list.place), mistake);
     }
-    check_collections(&arms, &read_arms, measurement.blocks, &mut problems);
+    check_collections(&arms, &read_arms, &mixes, measurement.blocks, &mut problems);
     if !problems.is_empty() {
         return Err(problems.finish(file_name));
     }

@@ -169,6 +169,12 @@ pub enum RigMistake {
         /// How many.
         runs: u64,
     },
+    #[error(
+        "`existing: use` measures documents that are there already, and the operations of `{mix}` would insert others beside them"
+    )]
+    InsertsIntoExisting { mix: String },
+    #[error("`existing: use` with `upsert: true` would replace documents that are there already")]
+    UpsertsExisting,
     /// An option of mkfs or mount that is not known to be harmless.
     #[error("{} is not an allowed {program} option for {}", quoted(.option), .kind.name())]
     FilesystemOption {
@@ -228,6 +234,8 @@ impl RigMistake {
             Self::SetByArgument { .. } => "set-by-argument",
             Self::NotOurServer { .. } => "not-our-server",
             Self::RunsOnOneCollection { .. } => "runs-on-one-collection",
+            Self::InsertsIntoExisting { .. } => "inserts-into-existing",
+            Self::UpsertsExisting => "upserts-existing",
             Self::FilesystemOption { .. } => "filesystem-option",
             Self::WorkingSetWithoutCache { .. } => "working-set-without-cache",
             Self::NotMeasured { .. } => "not-measured",
@@ -301,6 +309,10 @@ impl RigMistake {
             Self::NotOurServer { .. } => {
                 "remove it; or remove `uri`, so that a server is started on what the arm says".into()
             }
+            Self::InsertsIntoExisting { .. } => {
+                "choose operations that insert nothing; or write `insert_into_existing: true` beside it, if documents of this program may stay there".into()
+            }
+            Self::UpsertsExisting => "remove `upsert`".into(),
             Self::RunsOnOneCollection { .. } => {
                 "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure on what is there".into()
             }

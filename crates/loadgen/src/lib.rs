@@ -43,6 +43,7 @@
 //!     seed: 42,
 //!     data: &data,
 //!     allocator: "system",
+//!     joins: false,
 //! };
 //! let engine = open("noop", &opening)?;
 //! let mix = Mix::preset("c").expect("a to f are presets");

@@ -26,6 +26,11 @@ pub fn server_uri(settings: &Settings) -> Option<&str> {
     }
 }
 
+/// Whether these settings ask to measure what a server that runs by itself holds already, so that nothing is loaded.
+pub fn measures_existing(settings: &Settings) -> bool {
+    server_uri(settings).is_some() && settings.text("existing") == Some("use")
+}
+
 /// The same server as a single process: a record takes the same space as on each member of a set, and is stored far sooner.
 pub fn standing_alone(server: &ServerSpec) -> ServerSpec {
     let mut alone = server.clone();

@@ -72,6 +72,7 @@ fn measure(sizing: &Sizing<'_>, directory: &Path, server: Option<&str>) -> Resul
         seed: SEED,
         data: &data,
         allocator: sizing.allocator,
+        joins: false,
     };
     let opened = open(engine, &opening).map_err(|error| error.to_string())?;
     let keys = KeySpace::new(&data).map_err(|error| error.to_string())?;

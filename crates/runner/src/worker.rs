@@ -6,11 +6,10 @@ use crate::ledger::Watched;
 use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
 use crate::slowed::{Slowed, Slowing};
 use crate::watch::watch;
-use plimsoll_engine::{Engine, Opening, kind, open};
+use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, kind, open};
 use plimsoll_loadgen::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
 };
-use plimsoll_plan::SettingValue;
 use plimsoll_plan::search::{PointSequence, Step, Tally};
 use plimsoll_record::figures::NETWORK;
 use plimsoll_record::{Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse};
@@ -19,7 +18,7 @@ use plimsoll_telemetry::{
     round_trips,
 };
 use plimsoll_workload::schedule::{Load, Share};
-use plimsoll_workload::{KeySpace, Workload};
+use plimsoll_workload::{FieldChoice, KeySpace, KeyText, Workload};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;
@@ -27,8 +26,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// The setting that says what becomes of data that is there already.
-const EXISTING: &str = "existing";
 /// Why nothing can be asked any more.
 const GONE: &str = "the program that started this worker is gone";
 /// How often a worker that waits for others looks whether it is to stop.
@@ -138,16 +135,8 @@ fn run<W: Write>(
     if order.role == WorkerRole::Watch {
         return watch(order, runner, speaker);
     }
-    let mut settings = order.arm.settings.clone();
-    let has_existing = kind(&order.arm.engine).is_some_and(|kind| kind.setting(EXISTING).is_some());
-    if has_existing && !order.role.leads() {
-        // The first worker has made room, and the data are those of all.
-        settings
-            .0
-            .insert(EXISTING.into(), SettingValue::Text("use".into()));
-    }
     let opening = Opening {
-        settings: &settings,
+        settings: &order.arm.settings,
         directory: order.directory.as_deref(),
         server: order
             .standing
@@ -157,6 +146,8 @@ fn run<W: Write>(
         seed: order.seed,
         data: &order.arm.data,
         allocator,
+        // The first worker has made room, and the data are those of all.
+        joins: !order.role.leads(),
     };
     let engine = open(&order.arm.engine, &opening).map_err(|error| error.to_string())?;
     let measured = measure(order, &*engine, runner, speaker);
@@ -209,36 +200,13 @@ fn measure<W: Write>(
         due: None,
         lost: false,
     };
-    let asked = order.arm.data.key_count();
-
-    let label = PointLabel {
-        point: None,
-        mix: "load".into(),
-        load_label: Load::closed(order.load_sessions).to_string(),
-        load: LoadKind::Closed {
-            sessions: order.load_sessions,
-            think_time_ns: 0,
-            target: None,
-        },
-        trial: None,
+    let loaded = match plimsoll_plan::measures_existing(&order.arm.settings) {
+        true => {
+            check_existing(order, engine, &key_space)?;
+            None
+        }
+        false => Some(load(order, engine, &key_space, &host, &mut reporter)?),
     };
-    reporter.speaker.say(&Frame::LoadBegins {
-        label,
-        records: asked,
-        started_at: now(),
-    });
-    reporter.enter(Stage::Load, "load")?;
-    let loader = key_space.loader(order.seed);
-    let loaded = reporter.with_machine(&host, |reporter| {
-        // An engine within the worker has all the data for itself.
-        let is_shared = kind(&order.arm.engine).is_some_and(|kind| kind.server.is_some());
-        let spec = LoadSpec {
-            share: if is_shared { share } else { Share::WHOLE },
-            ..LoadSpec::of(order.load_sessions)
-        };
-        run_load_with(engine, &loader, &spec, reporter, |_| ())
-    })?;
-    reporter.point_ends(&loaded)?;
     if reporter.stopped() {
         return Ok(false);
     }
@@ -249,7 +217,7 @@ fn measure<W: Write>(
         }
     }
     if order.role.leads() {
-        stored(order, engine, asked, &loaded, &mut reporter)?;
+        stored(order, engine, loaded.as_ref(), &mut reporter)?;
     }
     reporter.tell_extents()?;
 
@@ -349,17 +317,115 @@ fn measure<W: Write>(
     Ok(true)
 }
 
+/// Stores the records of the experiment.
+fn load<W: Write>(
+    order: &Order,
+    engine: &dyn Engine,
+    key_space: &Arc<KeySpace>,
+    host: &Host,
+    reporter: &mut Reporter<'_, W>,
+) -> Result<PointEnd, String> {
+    let label = PointLabel {
+        point: None,
+        mix: "load".into(),
+        load_label: Load::closed(order.load_sessions).to_string(),
+        load: LoadKind::Closed {
+            sessions: order.load_sessions,
+            think_time_ns: 0,
+            target: None,
+        },
+        trial: None,
+    };
+    reporter.speaker.say(&Frame::LoadBegins {
+        label,
+        records: order.arm.data.key_count(),
+        started_at: now(),
+    });
+    reporter.enter(Stage::Load, "load")?;
+    let loader = key_space.loader(order.seed);
+    let loaded = reporter.with_machine(host, |reporter| {
+        // An engine within the worker has all the data for itself.
+        let is_shared = kind(&order.arm.engine).is_some_and(|kind| kind.server.is_some());
+        let spec = LoadSpec {
+            share: if is_shared {
+                order.role.share()
+            } else {
+                Share::WHOLE
+            },
+            ..LoadSpec::of(order.load_sessions)
+        };
+        run_load_with(engine, &loader, &spec, reporter, |_| ())
+    })?;
+    reporter.point_ends(&loaded)?;
+    Ok(loaded)
+}
+
+/// Records that must be found before data that is there already is measured.
+const SAMPLED_KEYS: u64 = 100;
+
+/// Proves by a sample that data which is there already holds the records that will be asked for: an update of another document would change what is not ours,
+/// and reads that find nothing measure nothing.
+fn check_existing(order: &Order, engine: &dyn Engine, key_space: &KeySpace) -> Result<(), String> {
+    let data = &order.arm.data;
+    let words = |error: EngineError| error.to_string();
+    let mut session = engine.session().map_err(words)?;
+    let mut key = KeyText::new(data.key_order, data.zero_padding);
+    let count = data.records.min(SAMPLED_KEYS);
+    let refuse = |key: &[u8], what: &str| {
+        Err(format!(
+            "`existing: use`: {} is not the data of this experiment: {what} (`{}`); nothing was changed. \
+             Its records have the keys and fields of YCSB; make `records`, `insert_start`, `insert_order`, `zero_padding` and `fields` fit the documents, or \
+             name another `table`",
+            data.table,
+            String::from_utf8_lossy(key)
+        ))
+    };
+    for sampled in 0..count {
+        let number = (u128::from(sampled) * u128::from(data.records) / u128::from(count)) as u64;
+        let key = key.write(number);
+        let mut fields = NamedFields {
+            data: key_space,
+            found: 0,
+        };
+        match session.read(key, FieldChoice::All, Some(&mut fields)) {
+            Outcome::Ok if fields.found >= data.field_count => {}
+            Outcome::Ok => return refuse(key, "a document lacks fields that would be asked for"),
+            Outcome::NotFound => return refuse(key, "a key that would be asked for is not there"),
+            Outcome::Error(message) => return Err(message.into()),
+            Outcome::Batched => return Err("a read was batched".into()),
+        }
+    }
+    Ok(())
+}
+
+/// Counts fields that the experiment knows.
+struct NamedFields<'a> {
+    data: &'a KeySpace,
+    found: u32,
+}
+
+impl FieldVisitor for NamedFields<'_> {
+    fn field(&mut self, name: &[u8], _: &[u8]) {
+        let known = 0..self.data.data().field_count;
+        self.found += u32::from(
+            known
+                .into_iter()
+                .any(|index| self.data.field_name(index) == name),
+        );
+    }
+}
+
 /// What is done once, when all data is stored: it is counted, and lies as it will be asked for.
 fn stored<W: Write>(
     order: &Order,
     engine: &dyn Engine,
-    asked: u64,
-    loaded: &PointEnd,
+    loaded: Option<&PointEnd>,
     reporter: &mut Reporter<'_, W>,
 ) -> Result<(), String> {
     let counted = engine.count().map_err(|error| error.to_string())?;
     reporter.speaker.say(&Frame::Counted { records: counted });
-    if let Some(counted) = counted
+    let asked = order.arm.data.key_count();
+    if let (Some(counted), Some(loaded)) = (counted, loaded)
         && counted != asked
     {
         let first = match loaded.errors.first() {

@@ -104,7 +104,6 @@ impl Plan {
         };
         set("database", SettingValue::Text(database(&url)));
         set("uri", SettingValue::Text(url));
-        set("existing", SettingValue::Text("use".into()));
         set(
             "upsert",
             SettingValue::Flag(properties.flag("mongodb.upsert", false)),
@@ -207,6 +206,7 @@ impl Plan {
             seed,
             data,
             allocator,
+            joins: true,
         };
         let name = match self.binding {
             Binding::WiredTiger => "wiredtiger",

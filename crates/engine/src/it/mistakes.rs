@@ -206,6 +206,33 @@ fn a_user_without_rights_is_told_which() {
     }
 }
 
+/// A server that gives collections no identity cannot say whether this one is the one that was loaded.
+#[test]
+fn what_has_no_identity_is_not_dropped() {
+    let dropped = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&dropped);
+    let server = Scripted::start(move |command| {
+        let first = match (first_word(command), command.get_str("find")) {
+            ("listCollections", _) => doc! { "name": "usertable", "type": "collection" },
+            // An earlier load's mark, and a document.
+            ("find", Ok("plimsoll.marks")) => doc! { "_id": "usertable", "loaded_by": "plimsoll" },
+            ("find", _) => doc! { "_id": "theirs" },
+            (word, _) => {
+                told.fetch_or(matches!(word, "drop" | "delete"), Ordering::SeqCst);
+                return by_default(command);
+            }
+        };
+        Answer::Reply(doc! { "ok": 1.0, "cursor": { "id": 0_i64, "firstBatch": [first] } })
+    });
+    for client in CLIENTS {
+        let mut pairs = quickly(client).to_vec();
+        pairs.push(("existing", text("drop")));
+        let said = message(open_at(&server.uri(), &verifiable(1), &pairs));
+        assert_says(&said, &["dropping ycsb.usertable", "left alone"]);
+    }
+    assert!(!dropped.load(Ordering::SeqCst));
+}
+
 #[test]
 fn a_reply_that_is_cut_off_fails_and_the_next_operation_connects_again() {
     for client in CLIENTS {
@@ -478,6 +505,12 @@ mod slow {
             assert_says(&said, &["ycsb.ours", "earlier load by this program"]);
             assert_says(&said, &["`existing: drop`"]);
             assert_eq!(stored(&ours), Some(10));
+
+            // Nobody's: there is nothing to measure.
+            let mut nothing = verifiable(10);
+            nothing.table = "nothing".into();
+            let said = message(open(&nothing, "use"));
+            assert_says(&said, &["ycsb.nothing", "it holds no documents"]);
         }
     }
 

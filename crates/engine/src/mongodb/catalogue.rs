@@ -157,9 +157,15 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "existing",
-            about: "What becomes of a collection that already holds documents: it is refused, used as it is, or dropped, the last only if this program loaded it.",
+            about: "What becomes of a collection that already holds documents: `refuse` leaves it alone and fails; `use` measures on them and loads nothing; `drop` drops them, if this program can prove that it loaded them.",
             kind: SettingKind::Choice(&["refuse", "use", "drop"]),
             default: Some("refuse"),
+        },
+        Setting {
+            name: "insert_into_existing",
+            about: "With `existing: use`: whether operations of the workload may insert documents. They stay there.",
+            kind: SettingKind::Flag,
+            default: Some("false"),
         },
         Setting {
             name: "connect_timeout",

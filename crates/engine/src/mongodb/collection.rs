@@ -40,7 +40,7 @@ impl Place {
         )
     }
 
-    /// Looks at what is there and does what `existing` says. Returns whether the collection is empty now.
+    /// Looks at what is there and does what `existing` says. Returns whether this program may load into the collection, which is empty then.
     pub(super) fn prepare(
         &self,
         connection: &Connection,
@@ -50,15 +50,26 @@ impl Place {
             Ok(listed) => listed,
             // Whoever may read need not be allowed to list.
             Err(error)
-                if target.existing == Existing::Use
+                if matches!(target.existing, Existing::Use | Existing::Join)
                     && messages::code(&error) == Some(messages::UNAUTHORIZED) =>
             {
                 return Ok(false);
             }
             Err(error) => return Err(self.failed(target, "listing", &words(&error))),
         };
+        let nothing_there = || {
+            match target.existing {
+            Existing::Use => Err(self.failed(
+                target,
+                "using",
+                "it holds no documents, and `existing: use` loads none; leave out `existing`, so that records are loaded, or name the `table` and `database` that hold them",
+            )),
+            Existing::Join => Ok(false),
+            Existing::Refuse | Existing::Drop => Ok(true),
+        }
+        };
         let Some(listed) = listed else {
-            return Ok(true);
+            return nothing_there();
         };
         if listed.kind != "collection" {
             return Err(self.failed(
@@ -74,9 +85,9 @@ impl Place {
             .holds_documents(connection)
             .map_err(|error| self.failed(target, "reading", &words(&error)))?
         {
-            return Ok(true);
+            return nothing_there();
         }
-        if target.existing == Existing::Use {
+        if matches!(target.existing, Existing::Use | Existing::Join) {
             return Ok(false);
         }
         let marked = self
@@ -91,17 +102,17 @@ impl Place {
             (Existing::Drop, false) => Err(self.failed(
                 target,
                 "dropping",
-                "it holds documents that this program did not load, so it is left alone; drop it yourself, name another `table` or `database`, or take `existing: use`",
+                "it holds documents that this program did not load, so it is left alone; drop it yourself, or name another `table` or `database`; `existing: use` measures on what is there",
             )),
             (_, true) => Err(self.failed(
                 target,
                 "using",
-                "it holds documents of an earlier load by this program; `existing: drop` drops them before each run, `existing: use` measures on them",
+                "it holds documents of an earlier load by this program; `existing: drop` drops them before each run, `existing: use` measures on them and loads nothing",
             )),
             (_, false) => Err(self.failed(
                 target,
                 "using",
-                "it already holds documents that this program did not load; name another `table` or `database`, or take `existing: use` to measure on them",
+                "it already holds documents that this program did not load; name another `table` or `database`, or take `existing: use` to measure on them without loading any",
             )),
         }
     }
@@ -145,7 +156,9 @@ impl Place {
             &self.database,
             doc! { "find": MARKS, "filter": { "_id": &self.collection }, "limit": 1, "singleBatch": true },
         )?;
-        Ok(first_of_batch(&answer).is_some_and(|mark| mark.get("uuid") == listed.uuid.as_ref()))
+        let marked = first_of_batch(&answer).and_then(|mark| mark.get("uuid").cloned());
+        // Two identities that are missing are not the same one.
+        Ok(listed.uuid.is_some() && marked == listed.uuid)
     }
 
     /// Drops it if it can be made again as it was, otherwise removes its documents alone: options, further indexes and sharding were somebody's

@@ -81,10 +81,10 @@ impl MongoDb {
             database: target.database(&options),
             collection: target.collection.clone(),
         };
-        let is_empty = place.prepare(&administration, &target)?;
+        let is_ours = place.prepare(&administration, &target)?;
         let marking = Arc::new(Marking::new(
             place.clone(),
-            is_empty && !target.managed,
+            is_ours,
             Arc::clone(&administration),
         ));
         let lean = lean_shared(opening, &target, &options, &server, &place, &marking);

@@ -27,9 +27,14 @@ pub(super) enum ClientChoice {
 /// What becomes of a collection that already holds documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
+    /// An error.
     Refuse,
+    /// It is measured; nothing is loaded.
     Use,
+    /// It is dropped, if this program loaded it.
     Drop,
+    /// Nobody looks: another client has prepared it, or it is the caller's affair.
+    Join,
 }
 
 /// Checked settings, before any server is asked.
@@ -119,7 +124,7 @@ impl Target {
             upsert: settings.flag("upsert").expect(COMPLETED),
             existing: match text("existing") {
                 // The data directory of a started server is the program's own.
-                _ if managed => Existing::Use,
+                _ if managed || opening.joins => Existing::Join,
                 "use" => Existing::Use,
                 "drop" => Existing::Drop,
                 _ => Existing::Refuse,
@@ -315,6 +320,7 @@ impl Target {
         settings.insert("database".into(), self.database(options));
         if self.managed {
             settings.remove("existing");
+            settings.remove("insert_into_existing");
         } else {
             settings.insert("uri".into(), self.shown());
             for name in OF_THE_SERVER {

@@ -7,10 +7,12 @@ use crate::elements::rig::RigReader;
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use plimsoll_plan::{
-    Arm, EngineKind, ServerPreset, Settings, Source, URI, server_preset, server_presets, server_uri,
+    Arm, EngineKind, ServerPreset, Settings, Source, URI, measures_existing, server_preset,
+    server_presets, server_uri,
 };
 use plimsoll_record::quantities::units;
 use plimsoll_record::{MOST_MEMBERS, ServerSpec};
+use plimsoll_workload::Mix;
 
 /// A server by its name or its program, or with more.
 pub(crate) const SERVER_OR_PRESET: Shape =
@@ -62,10 +64,30 @@ fn refusing_collection(arm: &Arm) -> Option<(&str, Option<&str>, &str)> {
 pub(crate) fn check_collections(
     arms: &[Arm],
     read: &[ReadArm],
+    mixes: &[Mix],
     blocks: u32,
     problems: &mut Collector<'_>,
 ) {
+    let inserting = mixes.iter().find(|mix| mix.insert > 0.0);
     for arm in read {
+        let made = arms.iter().find(|made| made.name == arm.name);
+        if let Some(settings) = made.map(|made| &made.settings)
+            && measures_existing(settings)
+            && let Some(given) = arm.setting(EXISTING)
+        {
+            let mut refuse =
+                |mistake| problems.add(&given.path, Some(given.checked.place), mistake);
+            if settings.flag("upsert") == Some(true) {
+                refuse(RigMistake::UpsertsExisting);
+            }
+            if let Some(mix) = inserting
+                && settings.flag("insert_into_existing") != Some(true)
+            {
+                refuse(RigMistake::InsertsIntoExisting {
+                    mix: mix.name.clone(),
+                });
+            }
+        }
         let Some(given) = arm.setting(EXISTING).or_else(|| arm.setting(URI)) else {
             continue;
         };

@@ -40,6 +40,8 @@ pub const MONGODB: EngineKind = EngineKind {
             },
             Some("64MiB"),
         ),
+        setting("upsert", SettingKind::Flag, None),
+        setting("insert_into_existing", SettingKind::Flag, None),
         setting("directory_per_db", SettingKind::Flag, None),
         setting("journal", SettingKind::Flag, None),
         setting(
@@ -72,8 +74,12 @@ pub static ENGINES: [EngineKind; 2] = [
 ];
 
 fn checked(arms: &str) -> Result<Plan, Problems> {
+    checked_under("preset: c", arms)
+}
+
+fn checked_under(operations: &str, arms: &str) -> Result<Plan, Problems> {
     let text = format!(
-        "plimsoll: 1\nname: servers\nworkload: {{records: 1k, preset: c}}\ndefaults: {{engine: mongodb}}\narms:\n{arms}\nload: {{closed: {{threads: 1}}}}\n"
+        "plimsoll: 1\nname: servers\nworkload: {{records: 1k, {operations}}}\ndefaults: {{engine: mongodb}}\narms:\n{arms}\nload: {{closed: {{threads: 1}}}}\n"
     );
     let overrides = Overrides::default();
     let surroundings = Surroundings {
@@ -316,7 +322,6 @@ fn runs_on_one_collection_do_not_refuse_each_other() {
         refused
     );
     plan(&format!("  one: {{{one}, existing: drop}}"));
-    plan(&format!("  one: {{{one}, existing: use}}"));
     plan("  one: {}");
 
     let once = |arms: &str| checked(&format!("{arms}\nmeasurement: {{blocks: 1}}"));
@@ -494,4 +499,24 @@ fn a_record_of_a_set_is_sized_on_a_server_that_stands_alone() {
     assert_eq!(sized.len(), 3);
     assert!(sized.iter().all(|server| *server == sized[0]), "{sized:?}");
     assert!(records.iter().all(|number| *number == records[0]));
+}
+
+#[test]
+fn what_is_there_already_is_measured_and_not_changed_by_inserts() {
+    let one = "uri: 'mongodb://db', existing: use";
+    let read = "preset: a";
+    let with = |arm: &str, operations: &str| {
+        let checked = checked_under(operations, &format!("  one: {{{arm}}}"));
+        checked.map_err(|problems| problems.to_string())
+    };
+    assert!(with(one, read).is_ok());
+    let inserts = "preset: d";
+    let said = with(one, inserts).unwrap_err();
+    assert!(said.contains("would insert others beside them"), "{said}");
+    assert!(said.contains("`insert_into_existing: true`"), "{said}");
+    assert!(with(&format!("{one}, insert_into_existing: true"), inserts).is_ok());
+    let said = with(&format!("{one}, upsert: true"), read).unwrap_err();
+    assert!(said.contains("would replace documents"), "{said}");
+    // A server that is started for the arm has none.
+    assert!(with("existing: use, upsert: true", inserts).is_ok());
 }

@@ -6,13 +6,16 @@ mod replica_sets;
 use crate::laboratory::{
     Laboratory, Mounted, Running, Said, has_slices, page_of, runs, send, wait_until,
 };
+use plimsoll_engine::Opening;
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::{ExperimentRecord, RunRecord, RunState, WarningId, figures};
 use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
 use plimsoll_telemetry::Host;
 use plimsoll_testing::servers::{Kind, Server, free_port};
 use plimsoll_testing::{Need, assert_contains, needs};
+use plimsoll_workload::DataSpec;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
@@ -236,6 +239,68 @@ mod once {
             let most = charged.fold(0.0_f64, |most, bytes| most.max(*bytes));
             assert!(most > f64::from(8 << 20), "{most}");
         }
+    }
+
+    /// Documents of another program, and the records of an earlier load.
+    #[test]
+    fn existing_documents_are_measured_and_not_loaded() {
+        needs!([Need::Server("mongod")]);
+        let laboratory = open_laboratory();
+        let standing = RunningMongod::start(&laboratory);
+        let uri = format!("mongodb://127.0.0.1:{}/", standing.port);
+        let stored = |table: &str| {
+            let mut data = DataSpec::with_records(1);
+            data.table = table.into();
+            let settings = Settings([("uri".into(), SettingValue::Text(uri.clone()))].into());
+            let joining = Opening {
+                joins: true,
+                ..Opening::new(&settings, &data)
+            };
+            let engine = plimsoll_engine::open("mongodb", &joining).unwrap();
+            engine.count().unwrap().unwrap()
+        };
+        let url = format!("mongodb.url={uri}");
+        let load = [
+            "ycsb",
+            "load",
+            "mongodb",
+            "-p",
+            &url,
+            "-p",
+            "recordcount=10",
+        ];
+        let elsewhere = ["-p", "table=orders", "-p", "insertorder=ordered"];
+        let said = run(&laboratory, &[&load[..], &elsewhere].concat());
+        assert_eq!((said.code, stored("orders")), (Some(0), 10), "{said:?}");
+        let experiment = |table: &str, existing: &str| {
+            format!(
+                "plimsoll: 1
+name: existing
+workload: {{records: 300, table: {table}, operations: {{read: 1, update: 1}}}}
+arms:
+  one: {{engine: mongodb, uri: '{uri}', existing: {existing}}}
+load: {{closed: {{threads: 1}}}}
+measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
+"
+            )
+        };
+        let (said, record) = run_text(&laboratory, experiment("orders", "use"));
+        assert_eq!(said.code, Some(106), "{said:?}");
+        let why = failure(&record.runs[0]);
+        assert_contains(
+            why,
+            "`existing: use`: orders is not the data of this experiment",
+        );
+        assert_contains(why, "a key that would be asked for is not there");
+        assert_eq!(stored("orders"), 10);
+
+        finishes(&laboratory, experiment("ours", "drop"));
+        let record = finishes(&laboratory, experiment("ours", "use"));
+        let run = &record.runs[0];
+        assert!(run.load.is_none());
+        assert_eq!(run.records_loaded, Some(300));
+        assert!(run.points[0].end.as_ref().unwrap().errors.is_empty());
+        assert_eq!(stored("ours"), 300);
     }
 
     #[test]
