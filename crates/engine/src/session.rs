@@ -25,6 +25,9 @@ impl Outcome {
     }
 }
 
+/// Ends what a session waits for.
+pub type Interrupter = Box<dyn Fn() + Send + Sync>;
+
 /// Takes the fields of a record that was read, for verification.
 pub trait FieldVisitor {
     /// One field. The value is valid during the call alone.
@@ -63,6 +66,12 @@ pub trait Session: Send {
 
     /// Sends the batch that has begun, if there is one. Called once, after the last operation.
     fn flush(&mut self) -> Option<Outcome> {
+        None
+    }
+
+    /// What another thread calls to end the call that this session is in: it fails, and so do all later ones. `None` where no call can be ended, as in an
+    /// embedded engine.
+    fn interrupter(&self) -> Option<Interrupter> {
         None
     }
 

@@ -215,6 +215,11 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         if completed >= deadline {
             shared.leave_unfinished(intended, deadline);
             self.recorder.busy_at_the_end(dispatched, deadline);
+            if let Outcome::Error(message) = &outcome
+                && shared.is_interrupted()
+            {
+                self.end.error(operation, message);
+            }
             // Who watches counts this read, so it is verified as every other.
             if self.copied.is_some() {
                 let read = halfway.map_or(seen.status, |(_, read)| read);

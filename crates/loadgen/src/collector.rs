@@ -5,6 +5,7 @@ use crate::grid::Grid;
 use crate::point::SliceSink;
 use crate::recorder::Recording;
 use crate::sessions::Shared;
+use plimsoll_engine::Interrupter;
 use plimsoll_record::Slice;
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -17,6 +18,10 @@ const GRACE_NS: u64 = 5_000_000;
 const STOP_NS: u64 = 1_000_000;
 /// How often a wish to stop is looked for.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
+/// An operation that was not answered so long after the end of the point is ended.
+const UNANSWERED_NS: u64 = 5_000_000_000;
+/// The same after a wish to stop.
+const UNANSWERED_WHEN_STOPPED_NS: u64 = 300_000_000;
 
 /// The slices of one point, as they end. The sink gets each second once, in order, with all that completed in it.
 pub(crate) struct Collector<'a, C> {
@@ -32,6 +37,9 @@ pub(crate) struct Collector<'a, C> {
     /// How many slices have ended.
     sampled: u32,
     pub(crate) stopped: bool,
+    /// What ends the call of each session that can be ended.
+    interrupters: &'a [Interrupter],
+    is_interrupted: bool,
 }
 
 impl<'a, C: Clock> Collector<'a, C> {
@@ -42,6 +50,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         shared: &'a Shared,
         recording: &'a Recording,
         sink: &'a mut dyn SliceSink,
+        interrupters: &'a [Interrupter],
     ) -> Self {
         Self {
             clock,
@@ -53,6 +62,8 @@ impl<'a, C: Clock> Collector<'a, C> {
             waiting: VecDeque::new(),
             sampled: 0,
             stopped: false,
+            interrupters,
+            is_interrupted: false,
         }
     }
 
@@ -66,7 +77,12 @@ impl<'a, C: Clock> Collector<'a, C> {
                 .waiting
                 .front()
                 .map(|slice| self.grid.end_of(slice.index) + GRACE_NS);
-            let next = sent.unwrap_or(u64::MAX).min(self.grid.end_of(self.sampled));
+            let sampled = match self.grid.end_of(self.sampled) {
+                // No slice ends after the point.
+                end if end > self.shared.deadline() => u64::MAX,
+                end => end,
+            };
+            let next = sent.unwrap_or(u64::MAX).min(sampled);
             let wait = next.saturating_sub(now).min(LONGEST_WAIT_NS);
             match ended.recv_timeout(Duration::from_nanos(wait)) {
                 Ok(never) => match never {},
@@ -80,7 +96,27 @@ impl<'a, C: Clock> Collector<'a, C> {
             let now = self.clock.now();
             self.sample(now.min(self.shared.deadline()));
             self.send(now.saturating_sub(GRACE_NS));
+            self.end_unanswered(now.saturating_sub(self.shared.deadline()));
         }
+    }
+
+    /// Ends what was not answered so long after the end of the point.
+    fn end_unanswered(&mut self, since_end_ns: u64) {
+        let limit_ns = match self.stopped {
+            true => UNANSWERED_WHEN_STOPPED_NS,
+            false => UNANSWERED_NS,
+        };
+        if since_end_ns < limit_ns {
+            return;
+        }
+        if !self.is_interrupted {
+            self.is_interrupted = true;
+            self.shared.interrupt();
+            for interrupt in self.interrupters {
+                interrupt();
+            }
+        }
+        self.sink.overdue(Duration::from_nanos(since_end_ns));
     }
 
     /// Sends what is left, when the point has ended at `end_ns`.
@@ -205,7 +241,7 @@ mod tests {
         let (mut first, mut second) = (recording.recorder(0), recording.recorder(1));
         let mut sums = Sums::default();
         let grid = Grid::new(0);
-        let mut collector = Collector::new(clock, grid, None, &shared, &recording, &mut sums);
+        let mut collector = Collector::new(clock, grid, None, &shared, &recording, &mut sums, &[]);
         count(&mut first, 0, 10);
         count(&mut second, 0, 5);
         collector.sample(SLICE_NS);
@@ -231,7 +267,7 @@ mod tests {
         let grid = Grid::new(warm_up_ns);
         let from = Some(warm_up_ns);
         let recording = recording();
-        let mut collector = Collector::new(clock, grid, from, &shared, &recording, &mut sums);
+        let mut collector = Collector::new(clock, grid, from, &shared, &recording, &mut sums, &[]);
         for time_ns in looks {
             collector.sample(*time_ns);
         }

@@ -14,6 +14,7 @@ use plimsoll_workload::schedule::{
 use plimsoll_workload::{Loader, Mix, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is measured at one point.
 #[derive(Clone, Debug)]
@@ -57,6 +58,9 @@ pub trait SliceSink {
     /// warm-up. Without a warm-up, before [`SliceSink::ready`] and so before the clock starts. Not called in a load phase, nor when a point ends in its
     /// warm-up.
     fn measuring_begins(&mut self) {}
+
+    /// The point ended so long ago, sessions are still inside a call, and the calls that can be ended were. Said many times a second, for as long as it is so.
+    fn overdue(&mut self, _since_end: Duration) {}
 
     /// Whether the point is to end now. Asked many times a second.
     fn stop_requested(&mut self) -> bool {

@@ -13,7 +13,7 @@ use plimsoll_record::{Histogram, Operation, PointEnd};
 use rustix::thread::{disable_transparent_huge_pages, transparent_huge_pages_are_disabled};
 use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     sleepers: OnceLock<Vec<Thread>>,
     /// Lower bounds of the response times of what was due and unfinished.
     unfinished: Mutex<Option<Histogram>>,
+    /// Whether calls were ended that had not been answered.
+    is_interrupted: AtomicBool,
 }
 
 #[repr(align(128))]
@@ -38,6 +40,7 @@ impl Shared {
             next_arrival: Apart(AtomicU64::new(0)),
             sleepers: OnceLock::new(),
             unfinished: Mutex::new(None),
+            is_interrupted: AtomicBool::new(false),
         }
     }
 
@@ -64,6 +67,15 @@ impl Shared {
     #[inline(always)]
     pub(crate) fn deadline(&self) -> u64 {
         self.deadline.0.load(Ordering::Relaxed)
+    }
+
+    /// From now on failures are those of calls that were ended, because nobody answered them.
+    pub(crate) fn interrupt(&self) {
+        self.is_interrupted.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.is_interrupted.load(Ordering::SeqCst)
     }
 
     /// Ends the point earlier.
@@ -211,12 +223,14 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
     let sessions = jobs.sessions.end - jobs.sessions.start;
     let recording = Recording::new(grid, &jobs.operations, sessions, jobs.timed, jobs.open);
     let mut seats = Vec::with_capacity(sessions as usize);
+    let mut interrupters = Vec::new();
     for (own, index) in (0..sessions).zip(jobs.sessions.clone()) {
         let session = jobs.engine.session().map_err(|source| LoadError::Session {
             session: own + 1,
             sessions,
             source,
         })?;
+        interrupters.extend(session.interrupter());
         let recorder = recording.recorder(own);
         seats.push((
             index,
@@ -322,6 +336,7 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
             shared,
             &recording,
             sink,
+            &interrupters,
         );
         collector.collect(&ended);
         let mut all = SessionEnd::default();

@@ -265,6 +265,20 @@ pub struct Measurement {
     /// Operations of each point of which begin and end are noted, the first ones; 0: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub log_operations: u32,
+    /// How long after the end of a point its last operations may take before the run is ended, nanoseconds.
+    #[serde(default = "end_timeout_ns", skip_serializing_if = "is_end_timeout")]
+    pub end_timeout_ns: u64,
+}
+
+/// [`Measurement::end_timeout_ns`] where no file says another, nanoseconds.
+pub const END_TIMEOUT_NS: u64 = 30_000_000_000;
+
+fn end_timeout_ns() -> u64 {
+    END_TIMEOUT_NS
+}
+
+fn is_end_timeout(nanos: &u64) -> bool {
+    *nanos == END_TIMEOUT_NS
 }
 
 /// When the engine of a run writes a checkpoint.

@@ -4,7 +4,9 @@
 //! each time in which nothing succeeded. After the point every record that was written is read, and what is found is compared with what
 //! was acknowledged.
 
-use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, ServerIdentity, Session};
+use plimsoll_engine::{
+    Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+};
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::{Acknowledged, Disturbance, EngineDescription, SHORTEST_GAP_NS};
 use plimsoll_workload::{FieldChoice, Fields};
@@ -390,6 +392,10 @@ impl Session for WatchedSession {
         };
         self.settle(end, monotonic_ns());
         Some(outcome)
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        self.session.interrupter()
     }
 
     fn retries(&self) -> u64 {

@@ -3,7 +3,9 @@
 //! An engine that is slower than it is by a known size, or by nothing: the arms beside a control take the same way, so that the way itself is no difference. What it
 //! adds lies within the operations, as a regression of the engine would.
 
-use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, ServerIdentity, Session};
+use plimsoll_engine::{
+    Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+};
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -212,6 +214,10 @@ impl Session for SlowedSession {
 
     fn flush(&mut self) -> Option<Outcome> {
         self.session.flush()
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        self.session.interrupter()
     }
 
     fn retries(&self) -> u64 {

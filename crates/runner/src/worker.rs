@@ -654,6 +654,10 @@ impl<W: Write> Reporter<'_, W> {
             error,
         } = self.completed;
         match end.errors.first() {
+            Some(first) if ok + not_found + error == 0 => Err(format!(
+                "no operation of a point was answered: {}",
+                first.message
+            )),
             Some(first) if ok + not_found == 0 => Err(format!(
                 "all {error} operations of a point failed, so nothing is left to measure: {}",
                 first.message
@@ -712,6 +716,19 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
         // By now all connections stand.
         if let Some(network) = &mut self.network {
             network.round_trips = round_trips(&Host::here());
+        }
+    }
+
+    fn overdue(&mut self, since_end: Duration) {
+        if since_end >= Duration::from_nanos(self.order.measurement.end_timeout_ns) {
+            let message = format!(
+                "operations that began before the end of a point had not returned {} s after it, although their connections were closed; \
+                 `measurement: {{end_timeout: …}}` waits longer",
+                since_end.as_secs()
+            );
+            self.speaker.say(&Frame::Failed { message });
+            // Nothing else ends threads that wait for an engine.
+            std::process::exit(1);
         }
     }
 

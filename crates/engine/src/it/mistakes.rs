@@ -206,6 +206,45 @@ fn a_user_without_rights_is_told_which() {
     }
 }
 
+/// A server that answers everything but reads.
+fn mute() -> Scripted {
+    Scripted::start(|command| match command.get_str("find") {
+        Ok("usertable") if command.contains_key("filter") => Answer::Never,
+        _ => by_default(command),
+    })
+}
+
+#[test]
+fn a_call_that_is_not_answered_is_ended_by_another_thread() {
+    for client in CLIENTS {
+        let server = mute();
+        let engine = open_at(&server.uri(), &verifiable(1), &patiently(client)).unwrap();
+        let mut session = engine.session().unwrap();
+        let interrupt = session.interrupter().unwrap();
+        std::thread::scope(|scope| {
+            let read = scope.spawn(|| failure(session.read(b"user0", FieldChoice::All, None)));
+            // Before the read or in it, it ends.
+            interrupt();
+            let said = read.join().unwrap();
+            assert_says(&said, &["did not answer"]);
+        });
+        let said = failure(session.read(b"user0", FieldChoice::All, None));
+        assert_says(&said, &["did not answer"]);
+    }
+}
+
+#[test]
+fn both_clients_wait_no_longer_than_the_uri_says() {
+    for client in CLIENTS {
+        let server = mute();
+        let uri = format!("{}?socketTimeoutMS=50", server.uri());
+        let engine = open_at(&uri, &verifiable(1), &patiently(client)).unwrap();
+        let mut session = engine.session().unwrap();
+        let said = failure(session.read(b"user0", FieldChoice::All, None));
+        assert_says(&said, &["50 ms"]);
+    }
+}
+
 /// A server that gives collections no identity cannot say whether this one is the one that was loaded.
 #[test]
 fn what_has_no_identity_is_not_dropped() {

@@ -16,6 +16,8 @@ pub enum Answer {
     Reply(Document),
     /// The first bytes of a reply, and the end of the connection.
     CutOff(Document, usize),
+    /// Nothing, for as long as the client waits.
+    Never,
 }
 
 type Script = dyn Fn(&Document) -> Answer + Send + Sync;
@@ -127,6 +129,7 @@ fn converse(mut stream: TcpStream, script: &Script) -> std::io::Result<()> {
         let (document, cut) = match script(&command) {
             Answer::Reply(document) => (document, None),
             Answer::CutOff(document, bytes) => (document, Some(bytes)),
+            Answer::Never => return stream.read_exact(&mut [0]),
         };
         reply.extend(document.to_vec().unwrap());
         let mut message = Vec::new();

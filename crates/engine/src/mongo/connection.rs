@@ -8,8 +8,9 @@ use rustix::io::Errno;
 use rustix::net::sockopt::set_socket_keepalive;
 use rustix::net::{RecvFlags, recv};
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Bytes that the buffer for replies has from the beginning: ten records of YCSB's size.
@@ -39,31 +40,42 @@ impl From<Flaw> for Broken {
     }
 }
 
-enum Socket {
+#[derive(Debug)]
+pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
 impl Socket {
     #[inline]
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Tcp(stream) => stream.read(into),
-            Self::Unix(stream) => stream.read(into),
+            Self::Tcp(stream) => (&*stream).read(into),
+            Self::Unix(stream) => (&*stream).read(into),
         }
     }
 
     #[inline]
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::Tcp(stream) => stream.write_all(bytes),
-            Self::Unix(stream) => stream.write_all(bytes),
+            Self::Tcp(stream) => (&*stream).write_all(bytes),
+            Self::Unix(stream) => (&*stream).write_all(bytes),
         }
+    }
+
+    /// Ends every call on it, as if the server had closed the connection.
+    #[cold]
+    pub(crate) fn shut_down(&self) {
+        // A socket that is closed already needs no end.
+        let _ = match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
     }
 }
 
 pub(crate) struct Connection {
-    socket: Socket,
+    socket: Arc<Socket>,
     /// Where replies are received. All of it can be written to; of what it holds, only the reply means anything.
     buffer: Vec<u8>,
     limit: Option<Duration>,
@@ -77,7 +89,7 @@ impl Connection {
             Host::Tcp { host, port } => Socket::Tcp(connect_tcp(host, *port, timeout)?),
         };
         let mut connection = Self {
-            socket,
+            socket: Arc::new(socket),
             buffer: vec![0; FIRST_BUFFER],
             limit: None,
         };
@@ -88,7 +100,7 @@ impl Connection {
     /// Sets how long the server may take to begin a reply, and again to end it.
     pub(crate) fn limit(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
-        match &self.socket {
+        match &*self.socket {
             Socket::Tcp(stream) => {
                 stream.set_read_timeout(limit)?;
                 stream.set_write_timeout(limit)
@@ -98,6 +110,10 @@ impl Connection {
                 stream.set_write_timeout(limit)
             }
         }
+    }
+
+    pub(crate) fn socket(&self) -> &Arc<Socket> {
+        &self.socket
     }
 
     #[inline]
@@ -112,7 +128,7 @@ impl Connection {
     pub(crate) fn check_silence(&self) -> Result<(), Broken> {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let mut byte = [0; 1];
-        let peeked = match &self.socket {
+        let peeked = match &*self.socket {
             Socket::Tcp(stream) => recv(stream, &mut byte[..], flags),
             Socket::Unix(stream) => recv(stream, &mut byte[..], flags),
         };

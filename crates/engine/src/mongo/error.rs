@@ -70,6 +70,12 @@ pub enum LeanError {
         user: Box<str>,
         reason: Box<str>,
     },
+    /// The caller ended the connection while it waited.
+    #[error("{host} did not answer, and the connection was closed")]
+    Interrupted {
+        /// The server.
+        host: Box<str>,
+    },
     /// There is already a record with this key.
     #[error("{host}: there is already a record with this key")]
     Duplicate {

@@ -55,6 +55,7 @@ pub(crate) fn connect(
         source,
     };
     let connection = Connection::open(&options.host, options.connect_timeout).map_err(failed)?;
+    options.open_socket.is(connection.socket());
     let mut greeting = Greeting {
         connection,
         options,

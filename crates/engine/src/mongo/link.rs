@@ -151,6 +151,10 @@ impl Link {
 
     #[cold]
     fn connect_again(&mut self) -> Result<(), LeanError> {
+        if self.options.open_socket.is_interrupted() {
+            let host = self.host.clone();
+            return Err(LeanError::Interrupted { host });
+        }
         if let Some(lost) = self.lost {
             let found = find_primary(&mut self.options, &mut self.host, lost);
             if found.is_err() {
@@ -183,6 +187,10 @@ impl Link {
     #[cold]
     fn broke(&mut self, broken: Broken) -> LeanError {
         self.give_up();
+        if self.options.open_socket.is_interrupted() {
+            let host = self.host.clone();
+            return LeanError::Interrupted { host };
+        }
         let limit = self.options.call_timeout;
         explain(
             broken,

@@ -3,6 +3,7 @@
 use crate::mongo::concern::WriteConcern;
 use crate::mongo::credentials::Credentials;
 use crate::mongo::host::Host;
+use crate::mongo::open_socket::OpenSocket;
 use plimsoll_workload::DataSpec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +43,8 @@ pub struct LeanOptions {
     pub retry_reads: bool,
     /// The same for acknowledged changes, where the server can tell that it knows one already: replica sets and sharded clusters can.
     pub retry_writes: bool,
+    /// Learns of each connection that is made, so that another thread can end what the client waits for.
+    pub open_socket: Arc<OpenSocket>,
 }
 
 impl LeanOptions {
@@ -65,6 +68,7 @@ impl LeanOptions {
             finder: None,
             retry_reads: false,
             retry_writes: false,
+            open_socket: Arc::default(),
         }
     }
 

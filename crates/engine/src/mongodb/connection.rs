@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// How long the driver may take to say goodbye.
-const GOODBYE: Duration = Duration::from_secs(2);
+const GOODBYE: Duration = Duration::from_millis(200);
 
 /// A runtime that works while it is asked, without threads of its own.
 pub(super) fn runtime() -> Result<Runtime, std::io::Error> {

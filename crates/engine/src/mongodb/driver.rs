@@ -5,7 +5,7 @@ use super::connection::{runtime, shut_down};
 use super::messages::words;
 use super::server::number;
 use super::target::{Target, acknowledgment_words};
-use crate::{EngineError, FieldVisitor, Outcome, Session};
+use crate::{EngineError, FieldVisitor, Interrupter, Outcome, Session};
 use mongodb::bson::raw::{CString, RawBinaryRef, cstr};
 use mongodb::bson::spec::BinarySubtype;
 use mongodb::bson::{
@@ -17,10 +17,15 @@ use mongodb::event::command::CommandEvent;
 use mongodb::options::{Acknowledgment, ClientOptions, WriteConcern};
 use mongodb::{Client, Collection, Database};
 use plimsoll_workload::{FieldChoice, Fields};
+use std::future::poll_fn;
 use std::hint::black_box;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Poll, ready};
+use std::time::Duration;
 use tokio::runtime::Runtime;
+use tokio::sync::Notify;
 
 /// What all sessions of a database share.
 pub(super) struct Shared {
@@ -39,6 +44,48 @@ pub(super) struct DriverSession {
     /// Commands that failed and, where the URI allows it, were sent again by the driver.
     failed_commands: Option<Arc<AtomicU64>>,
     retries: u64,
+    bounds: Bounds,
+}
+
+/// How long an operation may wait.
+struct Bounds {
+    /// `socketTimeoutMS` of the URI, which the driver does not know.
+    call_timeout: Option<Duration>,
+    interrupted: Arc<Notify>,
+}
+
+impl Bounds {
+    /// Waits for an operation until it is over, too late, or interrupted.
+    fn wait<T>(
+        &self,
+        runtime: &Runtime,
+        operation: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        runtime.block_on(async {
+            let mut operation = pin!(operation);
+            let mut interrupted = pin!(self.interrupted.notified());
+            let ended = poll_fn(|context| {
+                if let Poll::Ready(result) = operation.as_mut().poll(context) {
+                    return Poll::Ready(result);
+                }
+                ready!(interrupted.as_mut().poll(context));
+                // So is every later one.
+                self.interrupted.notify_one();
+                Poll::Ready(Err(Error::custom("it did not answer, and was given up")))
+            });
+            match self.call_timeout {
+                None => ended.await,
+                Some(limit) => tokio::time::timeout(limit, ended)
+                    .await
+                    .unwrap_or_else(|_| {
+                        Err(Error::custom(format!(
+                            "no answer within {} ms (socketTimeoutMS)",
+                            limit.as_millis()
+                        )))
+                    }),
+            }
+        })
+    }
 }
 
 /// All of a session but its runtime.
@@ -81,6 +128,10 @@ impl DriverSession {
             shut_down(&runtime, client);
             return Err(failed(&words(&error)));
         }
+        let bounds = Bounds {
+            call_timeout: target.call_timeout,
+            interrupted: Arc::default(),
+        };
         Ok(Self {
             asking: Asking {
                 collection: database.collection(&target.collection),
@@ -92,6 +143,7 @@ impl DriverSession {
             runtime,
             failed_commands,
             retries: 0,
+            bounds,
         })
     }
 
@@ -267,19 +319,23 @@ impl Session for DriverSession {
         visitor: Option<&mut dyn FieldVisitor>,
     ) -> Outcome {
         let result = self
-            .runtime
-            .block_on(self.asking.read(key, fields, visitor));
+            .bounds
+            .wait(&self.runtime, self.asking.read(key, fields, visitor));
         self.outcome(result)
     }
 
     fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Outcome {
-        let result = self.runtime.block_on(self.asking.update(key, changes));
+        let result = self
+            .bounds
+            .wait(&self.runtime, self.asking.update(key, changes));
         self.outcome(result)
     }
 
     fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome {
         self.asking.shared.marking.before_insert();
-        let result = self.runtime.block_on(self.asking.insert(key, fields));
+        let result = self
+            .bounds
+            .wait(&self.runtime, self.asking.insert(key, fields));
         self.outcome(result)
     }
 
@@ -292,13 +348,13 @@ impl Session for DriverSession {
     ) -> Outcome {
         *rows = 0;
         let result = self
-            .runtime
-            .block_on(self.asking.scan(start, count, fields, rows));
+            .bounds
+            .wait(&self.runtime, self.asking.scan(start, count, fields, rows));
         self.outcome(result)
     }
 
     fn delete(&mut self, key: &[u8]) -> Outcome {
-        let result = self.runtime.block_on(self.asking.delete(key));
+        let result = self.bounds.wait(&self.runtime, self.asking.delete(key));
         self.outcome(result)
     }
 
@@ -306,8 +362,13 @@ impl Session for DriverSession {
         if self.asking.batch.is_empty() {
             return None;
         }
-        let result = self.runtime.block_on(self.asking.send());
+        let result = self.bounds.wait(&self.runtime, self.asking.send());
         Some(self.outcome(result.map(|()| Outcome::Ok)))
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        let interrupted = Arc::clone(&self.bounds.interrupted);
+        Some(Box::new(move || interrupted.notify_one()))
     }
 
     fn retries(&self) -> u64 {

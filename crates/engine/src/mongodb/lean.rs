@@ -10,7 +10,7 @@ use crate::mongo::{
     Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism, W,
     WriteConcern,
 };
-use crate::{EngineError, FieldVisitor, Outcome, Session};
+use crate::{EngineError, FieldVisitor, Interrupter, Outcome, Session};
 use mongodb::bson::rawdoc;
 use mongodb::options::{
     Acknowledgment, AuthMechanism, ClientOptions, ReadConcernLevel, ReadPreference,
@@ -273,12 +273,14 @@ impl Drop for Seekers {
 pub(super) struct LeanSession {
     client: LeanClient,
     is_acknowledged: bool,
+    open_socket: Arc<OpenSocket>,
     shared: Arc<LeanShared>,
 }
 
 impl LeanSession {
     pub(super) fn open(shared: Arc<LeanShared>) -> Result<Self, EngineError> {
         let mut options = shared.options.clone();
+        options.open_socket = Arc::default();
         if let Some(host) = shared.primary.as_ref().and_then(|primary| primary.last()) {
             options.host = host;
         }
@@ -287,6 +289,7 @@ impl LeanSession {
         Ok(Self {
             client,
             is_acknowledged: shared.options.write_concern.is_acknowledged(),
+            open_socket: options.open_socket,
             shared,
         })
     }
@@ -360,6 +363,11 @@ impl Session for LeanSession {
     fn delete(&mut self, key: &[u8]) -> Outcome {
         let result = self.client.delete(key);
         self.found(result)
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        let socket = Arc::clone(&self.open_socket);
+        Some(Box::new(move || socket.interrupt()))
     }
 
     fn retries(&self) -> u64 {

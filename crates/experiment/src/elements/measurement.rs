@@ -52,6 +52,9 @@ object! {
     log_operations = Shape::count(0, MOST_LOGGED), Default("0"), "100";
         "Begin and end of the first so many measured operations of each point are noted in the record, so that the disk map can \
          show what one of them reads and writes. With one session, each request to the disk belongs to one operation.";
+    end_timeout = Shape::duration(MILLISECOND_NS, LONGEST_NS), Default("30s"), "2m";
+        "How long the last operations of a point may go on after its end. What a server has not answered 5 s after the end is counted as \
+         unfinished and its connection is closed; what has not returned after this time ends the run.";
 }
 
 pub(crate) const PATH: &str = file::measurement.name;
@@ -132,6 +135,9 @@ pub(crate) fn measurement(
     let log_operations = origins
         .settle(PATH, map, measurement::log_operations)
         .and_then(|value| u32::try_from(value.whole()?).ok());
+    let end_timeout = origins
+        .settle(PATH, map, measurement::end_timeout)
+        .and_then(|value| value.whole());
     Measurement {
         warm_up_ns,
         duration_ns,
@@ -144,6 +150,7 @@ pub(crate) fn measurement(
         shaped_from,
         checkpoints,
         log_operations: log_operations.unwrap_or(0),
+        end_timeout_ns: end_timeout.unwrap_or(END_TIMEOUT_NS),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{LoadError, PointSpec, run_load, run_point};
 use plimsoll_engine::Outcome;
 use plimsoll_workload::Mix;
 use plimsoll_workload::schedule::{Arrivals, Load};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
 /// The calls of an engine that counts them, and an sink that stops at the first thousand.
 fn stopping() -> (Fake, Keep, Arc<AtomicU64>) {
@@ -109,4 +109,41 @@ fn a_session_that_panics_is_an_error_and_not_the_end_of_the_program() {
     let (spec, mut keep) = (closed(2, 100), Keep::default());
     let error = run_point(&engine, &workload, &spec, &mix, &mut keep);
     assert!(matches!(error, Err(LoadError::Panic)));
+}
+
+/// The third call of a session is not answered until it is ended.
+#[test]
+fn an_operation_that_is_never_answered_is_ended_after_the_point_and_named() {
+    let calls = AtomicU64::new(0);
+    let (ended, waits) = mpsc::channel();
+    let waits = Mutex::new(waits);
+    let engine = Fake::new(move |_| {
+        if calls.fetch_add(1, Ordering::Relaxed) < 2 {
+            return Outcome::Ok;
+        }
+        waits.lock().unwrap().recv().unwrap();
+        Outcome::error("it did not answer")
+    });
+    let engine = engine.with_interrupt(move || ended.send(()).unwrap());
+    let mix = Mix::preset("c").unwrap();
+    let workload = workload(&key_space(1_000), &mix);
+    let spec = PointSpec {
+        duration_ns: 1_000_000,
+        operations: None,
+        ..closed(1, 0)
+    };
+    let end = run_point(&engine, &workload, &spec, &mix, &mut Keep::default()).unwrap();
+    assert_eq!(end.measured_ns, 1_000_000);
+    assert_eq!(end.unfinished.map(|unfinished| unfinished.count()), Some(1));
+    assert_eq!(end.errors[0].message, "it did not answer");
+
+    // Who wants to stop waits less, and learns what goes on.
+    let mut keep = Keep::stopping_when(|| true);
+    let spec = PointSpec {
+        duration_ns: u64::MAX,
+        ..spec
+    };
+    let end = run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
+    assert!(end.cut_short);
+    assert_eq!(end.errors.len(), 1);
 }

@@ -1,7 +1,7 @@
 //! An engine that answers as it is told and keeps what it was asked; and the pieces that every test needs.
 
 use crate::{PointSpec, SliceSink};
-use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
+use plimsoll_engine::{Engine, EngineError, FieldVisitor, Interrupter, Outcome, Session};
 use plimsoll_record::{EngineDescription, Histogram, Operation, Slice, Status};
 use plimsoll_workload::schedule::{Arrivals, Load, Share, Stage};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
@@ -29,6 +29,8 @@ pub struct Fake {
     sessions: AtomicU32,
     /// How many sessions it gives.
     most_sessions: u32,
+    /// What ends a call of its sessions.
+    interrupt: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl Fake {
@@ -37,7 +39,13 @@ impl Fake {
             answer: Arc::new(answer),
             sessions: AtomicU32::new(0),
             most_sessions: u32::MAX,
+            interrupt: None,
         }
+    }
+
+    pub fn with_interrupt(mut self, interrupt: impl Fn() + Send + Sync + 'static) -> Self {
+        self.interrupt = Some(Arc::new(interrupt));
+        self
     }
 
     pub fn with_sessions(mut self, most: u32) -> Self {
@@ -63,6 +71,7 @@ impl Engine for Fake {
         Ok(Box::new(FakeSession {
             answer: Arc::clone(&self.answer),
             number,
+            interrupt: self.interrupt.clone(),
         }))
     }
 
@@ -78,6 +87,7 @@ impl Engine for Fake {
 struct FakeSession {
     answer: Arc<Answer>,
     number: u32,
+    interrupt: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl FakeSession {
@@ -136,6 +146,11 @@ impl Session for FakeSession {
 
     fn delete(&mut self, key: &[u8]) -> Outcome {
         self.ask(Operation::Delete, key, String::new(), Vec::new(), None)
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        let interrupt = Arc::clone(self.interrupt.as_ref()?);
+        Some(Box::new(move || interrupt()))
     }
 
     fn retries(&self) -> u64 {

@@ -338,6 +338,43 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
 mod slow {
     use super::*;
 
+    /// It takes connections and answers nothing, as a server does whose disk is gone.
+    #[test]
+    fn a_server_that_stands_still_holds_up_neither_a_point_nor_an_interruption() {
+        needs!([Need::Server("mongod")]);
+        for client in ["lean", "driver"] {
+            let laboratory = open_laboratory();
+            let standing = RunningMongod::start(&laboratory);
+            let arm = format!("{}, client: {client}", existing(standing.port));
+            let text = |duration| {
+                experiment("mongod", &arm, duration, 1).replace(
+                    "defaults: {engine: mongodb, server: mongod}",
+                    "defaults: {engine: mongodb}",
+                )
+            };
+            let mut running = start(&laboratory, text("10m"));
+            laboratory.wait_for_record(&mut running, has_slices);
+            send(standing.child.id(), Signal::STOP);
+            running.send(Signal::INT);
+            let said = running.end();
+            send(standing.child.id(), Signal::CONT);
+            assert_eq!(said.code, Some(105), "{said:?}");
+
+            let mut running = start(&laboratory, text("3s").replace("served", "unanswered"));
+            laboratory.wait_for_record(&mut running, has_slices);
+            send(standing.child.id(), Signal::STOP);
+            let said = running.end();
+            send(standing.child.id(), Signal::CONT);
+            let record = laboratory.record();
+            let errors = record.runs[0].points.iter().flat_map(|point| &point.end);
+            let errors: Vec<_> = errors.flat_map(|end| &end.errors).collect();
+            let named = errors
+                .iter()
+                .any(|error| error.message.contains("did not answer"));
+            assert!(named, "{said:?} {errors:?}");
+        }
+    }
+
     #[test]
     fn room_for_page_cache_beside_a_server() {
         needs!([Need::Root]);
