@@ -89,7 +89,7 @@ mod toy;
 mod wiredtiger;
 
 pub use error::EngineError;
-pub use mongodb::{INSTEAD_OF_LEAN, SetOrder, replica_set};
+pub use mongodb::{INSTEAD_OF_LEAN, SetOrder, look, remove, replica_set};
 pub use registry::{MetricsSample, Opening, Registration, kind, kinds, open, own_metrics};
 pub use session::{Endpoint, Engine, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session};
 pub use simulated::Simulation;

@@ -6,6 +6,7 @@ use crate::estimate::{
 };
 use crate::{
     Arm, EngineKind, Measurement, Plan, Point, PointRole, Search, is_by_uri, keeps_data_here,
+    measures_existing,
 };
 use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, RigSpec, ShapedFrom,
@@ -159,10 +160,10 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     for arm in &plan.arms {
         let of_one = cache_bytes(arm, engines).unwrap_or(0) as f64 + memory_besides(arm);
         memory.add(of_one * copies(arm).number);
+        loading_seconds += self::loading_seconds(plan, arm, engines);
         if !keeps_data(arm, engines) {
             continue;
         }
-        loading_seconds += self::loading_seconds(plan, arm, engines);
         let held = held_bytes(plan, arm, engines);
         match &arm.rig.disk {
             None => disk.add(held),
@@ -224,7 +225,8 @@ impl AtOnce {
 
 /// Storing the data of one run of an arm, about.
 fn loading_seconds(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
-    if !keeps_data(arm, engines) {
+    let stores = kind(arm, engines).is_some_and(|kind| kind.keeps_data);
+    if !stores || measures_existing(&arm.settings) {
         return 0.0;
     }
     let records = arm.data.key_count() as f64;

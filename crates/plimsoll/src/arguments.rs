@@ -185,8 +185,10 @@ pub struct ExperimentFile {
     #[arg(value_hint = ValueHint::FilePath, required_unless_present = "uri")]
     pub file: Option<PathBuf>,
     /// Instead of a file: benchmark a running MongoDB server with YCSB's workloads A and C at 1 to 64 threads, in the database `plimsoll` unless the URI names one.
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long, conflicts_with = "file", value_parser = uri)]
     pub uri: Option<String>,
+    #[command(flatten)]
+    pub by_uri: ByUri,
     /// Number of blocks (rounds through all arms); overrides the file.
     #[arg(long, value_parser = blocks)]
     pub blocks: Option<u32>,
@@ -222,6 +224,34 @@ pub struct ExperimentFile {
     pub directory: Option<PathBuf>,
 }
 
+/// What is chosen beside `--uri`.
+#[derive(Args, Debug, Default)]
+pub struct ByUri {
+    /// With --uri: how many documents are stored, of 1 kB each [default: 100k].
+    #[arg(long, requires = "uri", value_parser = count)]
+    pub records: Option<u64>,
+    /// With --uri: workloads of YCSB, with commas between them [default: a,c].
+    #[arg(long, requires = "uri", value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f"], value_name = "a,b,...")]
+    pub workload: Vec<String>,
+    /// With --uri: numbers of threads, with commas between them [default: 1,4,16,64].
+    #[arg(long, requires = "uri", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..), value_name = "N,...")]
+    pub threads: Vec<u32>,
+}
+
+fn uri(text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        return Err("it is empty: is the variable that holds it set?".into());
+    }
+    if !["mongodb://", "mongodb+srv://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme))
+    {
+        // What stands there may be a password.
+        return Err("it is no address of a MongoDB server: write mongodb://HOST:PORT, or mongodb+srv://HOST".into());
+    }
+    Ok(text.into())
+}
+
 fn blocks(text: &str) -> Result<u32, String> {
     text.parse()
         .map_err(|_| format!("`{text}` is not a number of blocks, e.g. 8"))
@@ -245,6 +275,7 @@ fn count(text: &str) -> Result<u64, String> {
 Examples:
   plimsoll run studies/quickstart.yaml
   plimsoll run --uri mongodb://127.0.0.1:27017       a running server, without a file
+  plimsoll run --uri mongodb://db --workload b --threads 8,32 --records 1M
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
   plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict needs
   plimsoll run mine.yaml --aa                        the baseline against itself: this machine's noise floor
@@ -271,6 +302,12 @@ pub struct Run {
     /// Wait until other programs use less than 5 % of the processors, at most this long, e.g. 10m.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait_quiet: Option<u64>,
+    /// With --uri: do not ask before documents are stored in the server.
+    #[arg(long, requires = "uri")]
+    pub yes: bool,
+    /// With --uri: leave the documents there at the end.
+    #[arg(long, requires = "uri")]
+    pub keep: bool,
     /// Start an experiment longer than ten minutes even though it has too few blocks for a verdict.
     #[arg(long)]
     pub anyway: bool,

@@ -8,7 +8,7 @@ use crate::push;
 use crate::rig::Rigs;
 use crate::run::{Asked, Measured, measure};
 use crate::screen::tell;
-use crate::show;
+use crate::{servers, show};
 use plimsoll_experiment::{GateRequest, Mistake, Overrides, Problems};
 use plimsoll_judge::{GateOutcome, first_look_of_gate};
 use plimsoll_plan::{Arm, Origin, Plan, Source, needs};
@@ -115,6 +115,10 @@ pub fn gate(
         quiet: arguments.quiet,
         shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };
+    if let Err(why) = servers::look(&plan) {
+        tell(why);
+        return Ok(Exit::Failed);
+    }
     let made = match measure(asked, &mut plan, &text, store, rigs, log)? {
         Measured::Made(made) => *made,
         Measured::Wrong(problems) => return complain(&problems, arguments.json),

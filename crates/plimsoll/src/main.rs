@@ -43,6 +43,7 @@ mod run;
 mod scout;
 mod screen;
 mod serve;
+mod servers;
 mod show;
 mod written;
 mod ycsb;

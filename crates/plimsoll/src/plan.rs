@@ -76,7 +76,7 @@ pub fn read_with(
     let file = experiment.file.as_deref();
     let text = match (file, &experiment.uri) {
         (Some(file), _) => text_of(file)?,
-        (None, uri) => by_uri::experiment(uri.as_deref().unwrap_or_default()),
+        (None, uri) => by_uri::experiment(uri.as_deref().unwrap_or_default(), &experiment.by_uri),
     };
     let file = file.unwrap_or(Path::new("--uri"));
     let plan = check_text(&text, file, overrides, rigs);

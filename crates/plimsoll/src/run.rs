@@ -12,7 +12,7 @@ use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::scout::{Scout, Scouting};
 use crate::screen::tell;
-use crate::show;
+use crate::{servers, show};
 use anyhow::Context;
 use plimsoll_hosts::{Fleet, Identity};
 use plimsoll_judge::{analyse, plan_of, sharp, too_few_blocks};
@@ -67,6 +67,17 @@ pub fn run(
             return Ok(Exit::Usage);
         }
     }
+    if let Err(why) = servers::look(&plan) {
+        tell(why);
+        return Ok(Exit::Failed);
+    }
+    let is_by_uri = arguments.experiment.uri.is_some();
+    if is_by_uri
+        && let Some(exit) =
+            servers::announce(&plan, arguments.yes, arguments.keep, arguments.quiet)?
+    {
+        return Ok(exit);
+    }
     let server = push::to(&arguments.send_to)?;
     let asked = Asked {
         experiment: &arguments.experiment,
@@ -78,7 +89,11 @@ pub fn run(
         quiet: arguments.quiet,
         shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };
-    let made = match measure(asked, &mut plan, &checked.text, store, rigs, log)? {
+    let measured = measure(asked, &mut plan, &checked.text, store, rigs, log);
+    if is_by_uri && !arguments.keep {
+        servers::tidy_up(&plan, arguments.quiet);
+    }
+    let made = match measured? {
         Measured::Made(made) => *made,
         Measured::Wrong(problems) => return complain(&problems, arguments.json),
         Measured::Not(exit) => return Ok(exit),

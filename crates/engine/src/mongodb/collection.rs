@@ -22,8 +22,18 @@ pub(super) struct Place {
     pub(super) collection: String,
 }
 
+/// What may be done with a collection.
+pub(super) enum Room {
+    /// Records may be loaded: it is empty, or not there.
+    Free,
+    /// It is measured, or another client has prepared it.
+    AsItIs,
+    /// Its documents are those of an earlier load by this program, and make room for others.
+    ToBeEmptied(Listed),
+}
+
 /// What the server says of a collection.
-struct Listed {
+pub(super) struct Listed {
     /// Its identity, where the server gives any.
     uuid: Option<Bson>,
     /// Whether it was made with options of its own.
@@ -40,12 +50,54 @@ impl Place {
         )
     }
 
-    /// Looks at what is there and does what `existing` says. Returns whether this program may load into the collection, which is empty then.
+    /// Does what `existing` says about what is there. Returns whether this program may load into the collection, which is empty then.
     pub(super) fn prepare(
         &self,
         connection: &Connection,
         target: &Target,
     ) -> Result<bool, EngineError> {
+        match self.look(connection, target)? {
+            Room::Free => Ok(true),
+            Room::AsItIs => Ok(false),
+            Room::ToBeEmptied(listed) => {
+                self.empty(connection, &listed)
+                    .map_err(|error| self.failed(target, "dropping", &words(&error)))?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Removes the documents of an earlier load by this program, and the mark of it. Says whether there were any.
+    pub(super) fn remove(
+        &self,
+        connection: &Connection,
+        target: &Target,
+    ) -> Result<bool, EngineError> {
+        let Room::ToBeEmptied(listed) = self.look(connection, target)? else {
+            return Ok(false);
+        };
+        let failed = |error| self.failed(target, "dropping", &words(&error));
+        self.empty(connection, &listed).map_err(failed)?;
+        let mark =
+            doc! { "delete": MARKS, "deletes": [{ "q": { "_id": &self.collection }, "limit": 1 }] };
+        connection.command(&self.database, mark).map_err(failed)?;
+        let marks = Self {
+            database: self.database.clone(),
+            collection: MARKS.into(),
+        };
+        if !marks.holds_documents(connection).map_err(failed)? {
+            let drop = doc! { "drop": MARKS };
+            connection.command(&self.database, drop).map_err(failed)?;
+        }
+        Ok(true)
+    }
+
+    /// What `existing` says about what is there. Nothing is changed.
+    pub(super) fn look(
+        &self,
+        connection: &Connection,
+        target: &Target,
+    ) -> Result<Room, EngineError> {
         let listed = match self.listed(connection) {
             Ok(listed) => listed,
             // Whoever may read need not be allowed to list.
@@ -53,7 +105,7 @@ impl Place {
                 if matches!(target.existing, Existing::Use | Existing::Join)
                     && messages::code(&error) == Some(messages::UNAUTHORIZED) =>
             {
-                return Ok(false);
+                return Ok(Room::AsItIs);
             }
             Err(error) => return Err(self.failed(target, "listing", &words(&error))),
         };
@@ -64,8 +116,8 @@ impl Place {
                 "using",
                 "it holds no documents, and `existing: use` loads none; leave out `existing`, so that records are loaded, or name the `table` and `database` that hold them",
             )),
-            Existing::Join => Ok(false),
-            Existing::Refuse | Existing::Drop => Ok(true),
+            Existing::Join => Ok(Room::AsItIs),
+            Existing::Refuse | Existing::Drop => Ok(Room::Free),
         }
         };
         let Some(listed) = listed else {
@@ -88,17 +140,13 @@ impl Place {
             return nothing_there();
         }
         if matches!(target.existing, Existing::Use | Existing::Join) {
-            return Ok(false);
+            return Ok(Room::AsItIs);
         }
         let marked = self
             .is_marked(connection, &listed)
             .map_err(|error| self.failed(target, "reading the mark of", &words(&error)))?;
         match (target.existing, marked) {
-            (Existing::Drop, true) => {
-                self.empty(connection, &listed)
-                    .map_err(|error| self.failed(target, "dropping", &words(&error)))?;
-                Ok(true)
-            }
+            (Existing::Drop, true) => Ok(Room::ToBeEmptied(listed)),
             (Existing::Drop, false) => Err(self.failed(
                 target,
                 "dropping",

@@ -159,7 +159,7 @@ fn lean_shared(
     }))
 }
 
-fn reads_from_primary(criteria: Option<&SelectionCriteria>) -> bool {
+pub(super) fn reads_from_primary(criteria: Option<&SelectionCriteria>) -> bool {
     matches!(
         criteria,
         None | Some(SelectionCriteria::ReadPreference(ReadPreference::Primary))

@@ -21,9 +21,29 @@ pub(super) fn words(error: &Error) -> String {
         ErrorKind::Io(io) => io.to_string(),
         other => other.to_string(),
     };
-    match advice(error, &said) {
+    let advice = advice(error, &said);
+    let said = match &*error.kind {
+        ErrorKind::ServerSelection { .. } => causes(&said),
+        _ => said,
+    };
+    match advice {
         Some(advice) => format!("{said}; {advice}"),
         None => said,
+    }
+}
+
+/// Why servers could not be reached, each cause once, from what the driver prints of all that it knows about them.
+fn causes(said: &str) -> String {
+    let mut causes: Vec<&str> = Vec::new();
+    for part in said.split("Error: Kind: ").skip(1) {
+        let cause = part.split(", labels: ").next().unwrap_or(part).trim();
+        if !causes.contains(&cause) {
+            causes.push(cause);
+        }
+    }
+    match causes.as_slice() {
+        [] => said.split(" Topology: ").next().unwrap_or(said).into(),
+        some => some.join("; "),
     }
 }
 
@@ -171,6 +191,28 @@ fn connection_advice(said: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_driver_knows_of_its_servers_is_not_repeated() {
+        let server = |cause: &str| {
+            format!(
+                "{{ Address: h:1, Type: Unknown, Error: Kind: I/O error: {cause}, labels: {{}}, source: None }}"
+            )
+        };
+        let (refused, gone) = (server("Connection refused"), server("no route"));
+        let said = format!(
+            "Server selection timeout: No available servers. Topology: {{ Type: Unknown, Servers: [ {refused}, {gone}, {refused} ] }}"
+        );
+        assert_eq!(
+            causes(&said),
+            "I/O error: Connection refused; I/O error: no route"
+        );
+        let silent = "Server selection timeout: No available servers. Topology: { Type: Unknown }";
+        assert_eq!(
+            causes(silent),
+            "Server selection timeout: No available servers."
+        );
+    }
 
     #[test]
     fn a_server_without_a_primary_is_known_from_one_that_does_not_answer() {

@@ -11,6 +11,7 @@
 //! | `server` | what the server is, found out once |
 //! | `collection` | what is already in the collection, and the mark of what this program loads |
 //! | `messages` | what server and driver say when something fails, and what to do about it |
+//! | `look` | a look at a server before anything is stored |
 //! | `engine` | the trait [`Engine`](crate::Engine) |
 //! | `driver` | sessions by the official driver |
 //! | `lean` | sessions by the lean client |
@@ -31,6 +32,8 @@ mod engine;
 mod ftdc;
 #[cfg(feature = "mongodb")]
 mod lean;
+#[cfg(feature = "mongodb")]
+mod look;
 #[cfg(feature = "mongodb")]
 mod messages;
 #[cfg(feature = "mongodb")]
@@ -60,6 +63,37 @@ pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, cra
     Err(crate::EngineError::NotBuilt {
         name: KIND.name.into(),
     })
+}
+
+/// Looks at the server that runs by itself and that these settings name, in about two seconds, and changes nothing: whether it can be reached, lets the user
+/// in, takes the actions that are needed on the collection, such as `insert`, and has room there as `existing` says.
+pub fn look(
+    settings: &plimsoll_plan::Settings,
+    data: &plimsoll_workload::DataSpec,
+    actions: &[&'static str],
+) -> Result<(), crate::EngineError> {
+    #[cfg(feature = "mongodb")]
+    return look::look(settings, data, actions);
+    #[cfg(not(feature = "mongodb"))]
+    {
+        let _ = (settings, data, actions);
+        Ok(())
+    }
+}
+
+/// Removes what this program loaded into the collection of these settings, with the mark of it. Says whether there was anything. What it cannot prove to have
+/// loaded is left alone, and is an error.
+pub fn remove(
+    settings: &plimsoll_plan::Settings,
+    data: &plimsoll_workload::DataSpec,
+) -> Result<bool, crate::EngineError> {
+    #[cfg(feature = "mongodb")]
+    return look::remove(settings, data);
+    #[cfg(not(feature = "mongodb"))]
+    {
+        let _ = (settings, data);
+        Ok(false)
+    }
 }
 
 /// What a replica set is to do.

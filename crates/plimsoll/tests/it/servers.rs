@@ -214,6 +214,57 @@ impl Drop for RunningMongod {
     }
 }
 
+/// Documents in a collection, as the server counts them.
+fn stored(uri: &str, database: &str, table: &str) -> u64 {
+    let mut data = DataSpec::with_records(1);
+    data.table = table.into();
+    let text = |text: &str| SettingValue::Text(text.into());
+    let settings = [
+        ("uri".into(), text(uri)),
+        ("database".into(), text(database)),
+    ];
+    let settings = Settings(settings.into());
+    let joining = Opening {
+        joins: true,
+        ..Opening::new(&settings, &data)
+    };
+    let engine = plimsoll_engine::open("mongodb", &joining).unwrap();
+    engine.count().unwrap().unwrap()
+}
+
+#[test]
+fn a_server_that_is_not_there_is_found_out_before_anything_is_stored() {
+    let laboratory = open_laboratory();
+    let uri = format!("mongodb://me:p%40ss@127.0.0.1:{}/", free_port());
+    laboratory.write(
+        "experiment.yaml",
+        experiment("mongod", &format!("uri: '{uri}'"), "1s", 1).replace(", server: mongod", ""),
+    );
+    for arguments in [
+        &["run", "experiment.yaml"][..],
+        &["run", "--uri", &uri, "--yes"],
+    ] {
+        let said = run(&laboratory, arguments);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_eq!(said.err.lines().count(), 1, "{said:?}");
+        assert_contains(&said.err, "Connection refused");
+        assert!(
+            !said.err.contains("Topology") && !said.err.contains("ss@"),
+            "{said:?}"
+        );
+        assert!(laboratory.record_so_far().is_none());
+    }
+    for (uri, words) in [
+        ("", "is the variable that holds it set?"),
+        ("postgres://me:secret@h/", "no address of a MongoDB server"),
+        ("127.0.0.1:27017", "no address of a MongoDB server"),
+    ] {
+        let said = run(&laboratory, &["plan", "--uri", uri]);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert_contains(&said.err, words);
+    }
+}
+
 mod once {
     use super::*;
 
@@ -248,17 +299,7 @@ mod once {
         let laboratory = open_laboratory();
         let standing = RunningMongod::start(&laboratory);
         let uri = format!("mongodb://127.0.0.1:{}/", standing.port);
-        let stored = |table: &str| {
-            let mut data = DataSpec::with_records(1);
-            data.table = table.into();
-            let settings = Settings([("uri".into(), SettingValue::Text(uri.clone()))].into());
-            let joining = Opening {
-                joins: true,
-                ..Opening::new(&settings, &data)
-            };
-            let engine = plimsoll_engine::open("mongodb", &joining).unwrap();
-            engine.count().unwrap().unwrap()
-        };
+        let stored = |table| stored(&uri, "ycsb", table);
         let url = format!("mongodb.url={uri}");
         let load = [
             "ycsb",
@@ -310,15 +351,40 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
         let standing = RunningMongod::start(&laboratory);
         let port = standing.port;
         let uri = format!("mongodb://127.0.0.1:{port}/?appName=secret");
-        let quick = ["--duration", "200ms", "--warm-up", "0s", "--blocks", "1"];
-        let said = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
+        let quick = [
+            ["--duration", "200ms"],
+            ["--warm-up", "0s"],
+            ["--blocks", "1"],
+            ["--records", "100"],
+            ["--threads", "1,4"],
+        ]
+        .concat();
+        let asked = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
+        assert_eq!(asked.code, Some(2), "{asked:?}");
+        for words in [
+            "documents  100, ",
+            "plimsoll.usertable",
+            "1 to 4 threads",
+            "--yes",
+        ] {
+            assert_contains(&asked.err, words);
+        }
+        assert!(laboratory.record_so_far().is_none());
+        let start = [&["run", "--uri", &uri, "--yes"], &quick[..]].concat();
+        let said = run(&laboratory, &[&start[..], &["--keep"]].concat());
+        assert_eq!(stored(&uri, "plimsoll", "usertable"), 100, "{said:?}");
+        let removed = run(&laboratory, &[&start[..], &["--fresh"]].concat());
+        assert_contains(&removed.err, "were removed from the server");
+        for table in ["usertable", "plimsoll.marks"] {
+            assert_eq!(stored(&uri, "plimsoll", table), 0, "{removed:?}");
+        }
         let again = run(&laboratory, &["plan", "--uri", &uri]);
         drop(standing);
         let record = laboratory.record();
         assert_eq!(record.name, format!("server-127.0.0.1-{port}"));
         assert_eq!(runs(&record), [("server", 0, 1, "finished")], "{said:?}");
-        // From one session to 64, under two mixes.
-        assert_eq!(record.runs[0].points.len(), 8);
+        // One session and four, under two mixes.
+        assert_eq!(record.runs[0].points.len(), 4);
         assert_eq!(again.code, Some(0), "{again:?}");
         // A run needs one of the two, and takes one alone.
         for (arguments, words) in [

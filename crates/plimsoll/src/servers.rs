@@ -1,0 +1,125 @@
+//! Servers that run by themselves: looked at before a run, told what will be done to them, and left as they were after `run --uri`.
+
+use crate::exit::Exit;
+use crate::screen::tell;
+use plimsoll_plan::{Arm, Plan, measures_existing, needs, server_uri};
+use plimsoll_record::quantities::{units, words::counted};
+use plimsoll_record::redact::redact;
+use std::io::{self, IsTerminal, Write};
+
+/// Looks at every server that runs by itself, before anything is stored there or here. Where other machines make the load, they look, since an address may mean
+/// something only there.
+pub fn look(plan: &Plan) -> Result<(), String> {
+    if !plan.hosts.is_empty() {
+        return Ok(());
+    }
+    let mut seen = Vec::new();
+    for arm in &plan.arms {
+        let place = (&arm.settings, &arm.data);
+        if server_uri(&arm.settings).is_none() || seen.contains(&place) {
+            continue;
+        }
+        seen.push(place);
+        plimsoll_engine::look(&arm.settings, &arm.data, &actions(plan, arm))
+            .map_err(|error| format!("nothing was begun: arm {}: {error}", arm.name))?;
+    }
+    Ok(())
+}
+
+/// What a user must be allowed to do in the collection of an arm, in MongoDB's words.
+fn actions(plan: &Plan, arm: &Arm) -> Vec<&'static str> {
+    let some =
+        |share: fn(&plimsoll_workload::Mix) -> f64| plan.mixes.iter().any(|mix| share(mix) > 0.0);
+    let mut actions = vec!["find"];
+    if !measures_existing(&arm.settings) || some(|mix| mix.insert) {
+        actions.push("insert");
+    }
+    if some(|mix| mix.update + mix.read_modify_write) {
+        actions.push("update");
+    }
+    actions
+}
+
+/// Says what `run --uri` will do to the server, and asks whether it may. `None` is yes.
+pub fn announce(plan: &Plan, yes: bool, keep: bool, quiet: bool) -> io::Result<Option<Exit>> {
+    let Some(arm) = plan.arms.first() else {
+        return Ok(None);
+    };
+    if !quiet || !yes {
+        tell(words(plan, arm, keep));
+    }
+    if yes {
+        return Ok(None);
+    }
+    if !io::stdin().is_terminal() {
+        tell("Nothing was begun: there is no terminal to ask on. --yes starts it.");
+        return Ok(Some(Exit::Usage));
+    }
+    eprint!("Start? [y/N] ");
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    let is_yes = ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str());
+    if !is_yes {
+        tell("Nothing was begun.");
+    }
+    Ok((!is_yes).then_some(Exit::Interrupted))
+}
+
+fn words(plan: &Plan, arm: &Arm, keep: bool) -> String {
+    let uri = redact(server_uri(&arm.settings).unwrap_or_default());
+    let collection = match arm.settings.text("database") {
+        Some(database) => format!("{database}.{}", arm.data.table),
+        None => format!("{} of the database in the URI", arm.data.table),
+    };
+    let records = arm.data.key_count();
+    let bytes = records as f64 * arm.data.mean_record_bytes();
+    let at_the_end = match keep {
+        true => "They stay there.",
+        false => "They are removed at the end; --keep leaves them there.",
+    };
+    let threads = plan.points.iter().map(|point| point.load.sessions());
+    let (least, most) = (
+        threads.clone().min().unwrap_or(1),
+        threads.max().unwrap_or(1),
+    );
+    let threads = match least == most {
+        true => counted(most as usize, "thread"),
+        false => format!("{least} to {most} threads"),
+    };
+    let writes: Vec<String> = plan
+        .mixes
+        .iter()
+        .map(|mix| {
+            let share = mix.update + mix.insert + mix.read_modify_write;
+            match share > 0.0 {
+                true => format!("{}: {:.0} % of operations write", mix.name, share * 100.0),
+                false => format!("{}: reads only", mix.name),
+            }
+        })
+        .collect();
+    format!(
+        "This loads {uri} as fast as it goes:\n  documents  {}, {}, stored {} in {collection}. {at_the_end}\n  operations {threads}; workload {}\n  time       about {}",
+        units::count(records),
+        units::bytes(bytes as u64),
+        counted(plan.runs.len(), "time"),
+        writes.join("; "),
+        units::about(needs(plan, plimsoll_engine::kinds()).total_ns()),
+    )
+}
+
+/// Removes what `run --uri` stored in the server.
+pub fn tidy_up(plan: &Plan, quiet: bool) {
+    for arm in &plan.arms {
+        match plimsoll_engine::remove(&arm.settings, &arm.data) {
+            Ok(true) if !quiet => tell(format_args!(
+                "The documents in {} were removed from the server; --keep leaves them there.",
+                arm.data.table
+            )),
+            Ok(_) => {}
+            Err(error) => tell(format_args!(
+                "the documents of this experiment are still in the server: {error}"
+            )),
+        }
+    }
+}
