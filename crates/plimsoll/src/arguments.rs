@@ -109,6 +109,8 @@ pub enum Command {
     Audit(Audit),
     /// List the experiments in the store.
     List(List),
+    /// Remove experiments from the store, with their traces, logs and pages.
+    Rm(Rm),
     /// Export an experiment as CSV, Parquet, JSON, HDR logs, PerfKit samples, Prometheus text or a trace for Perfetto.
     Export(Export),
     /// Put a result into one file with its page, experiment file and record, which others can open, verify and run again.
@@ -405,6 +407,24 @@ pub struct List {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `plimsoll rm`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll rm 1f3a9c2e 9b2c
+  plimsoll rm --failed --dry-run     experiments without any finished run, such as failed logins")]
+pub struct Rm {
+    /// Ids of experiments, or their beginnings; `plimsoll list` shows them.
+    #[arg(required_unless_present = "failed", value_name = "ID")]
+    pub ids: Vec<String>,
+    /// All experiments in which no run has finished and that are not running.
+    #[arg(long)]
+    pub failed: bool,
+    /// Only list what would be removed; change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `plimsoll clean`.

@@ -39,6 +39,7 @@ mod quiet;
 mod read;
 mod rig;
 mod rights;
+mod rm;
 mod run;
 mod scout;
 mod screen;
@@ -114,6 +115,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Audit(asked) => audit::audit(asked),
         Command::Import(import) => import::import(import, store),
         Command::List(list) => show::list(list, store),
+        Command::Rm(asked) => rm::rm(asked, store),
         Command::Bundle(asked) => bundle::bundle(asked, store),
         Command::Push(asked) => push::push(asked, store),
         Command::Pull(asked) => push::pull(asked, store),

@@ -151,8 +151,12 @@ pub fn exit_of(analysis: &Analysis) -> Exit {
 
 /// A plain file name for an experiment: its name with anything but letters, digits, `-` and `_` replaced, and its id.
 pub fn file_stem(record: &ExperimentRecord) -> String {
-    let name: String = record
-        .name
+    stem(&record.name, &record.id)
+}
+
+/// The same for an experiment of this name and id.
+pub fn stem(name: &str, id: &str) -> String {
+    let name: String = name
         .chars()
         .take(60)
         .map(|letter| {
@@ -163,7 +167,7 @@ pub fn file_stem(record: &ExperimentRecord) -> String {
             }
         })
         .collect();
-    format!("{name}-{}", record.id)
+    format!("{name}-{id}")
 }
 
 /// A page, and the disk maps on it.

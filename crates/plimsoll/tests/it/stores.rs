@@ -68,6 +68,48 @@ fn nothing_to_report() {
     assert_eq!(laboratory.run(&["list", "--json"]).out, "[]\n");
 }
 
+#[test]
+fn what_is_removed_leaves_nothing_beside_the_store() {
+    let (laboratory, record) = with_a_record();
+    let said = laboratory.run(&["rm", "--failed"]);
+    assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
+    for unknown in ["ffffffffff", ""] {
+        let said = laboratory.run(&["rm", unknown]);
+        assert_eq!(said.code, Some(1), "{said:?}");
+    }
+    let mut failed = record.clone();
+    failed.id = "0badf00d".into();
+    for run in &mut failed.runs {
+        run.state = plimsoll_record::RunState::Interrupted;
+    }
+    Store::open(&laboratory.store())
+        .unwrap()
+        .import(failed)
+        .unwrap();
+    let folder = laboratory
+        .store()
+        .with_file_name("servers")
+        .join("0badf00d");
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["0-a.log", "mine.txt"] {
+        fs::write(folder.join(name), "x").unwrap();
+    }
+    let planned = laboratory.run(&["rm", "--failed", "--dry-run"]);
+    assert_starts(&planned.out, "would remove 0badf00d tiny");
+    let said = laboratory.run(&["rm", "--failed"]);
+    assert_starts(&said.out, "removed 0badf00d tiny");
+    // What the program did not write stays.
+    assert!(!folder.join("0-a.log").exists() && folder.join("mine.txt").exists());
+    assert_contains(&said.err, "it stays");
+
+    let page = laboratory.store().with_file_name("pages");
+    assert_eq!(fs::read_dir(&page).unwrap().count(), 1);
+    let said = laboratory.run(&["rm", &record.id[..4]]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(fs::read_dir(&page).unwrap().count(), 0);
+    assert_eq!(laboratory.run(&["list", "--json"]).out, "[]\n");
+}
+
 mod slow {
     use super::*;
 
