@@ -10,7 +10,7 @@ use crate::headline::headline;
 use crate::select::Selection;
 use crate::threshold::thresholds;
 use crate::validity::validity;
-use crate::{Analysis, JudgeError, TimeSeries};
+use crate::{Analysis, Comparison, JudgeError, TimeSeries, TooFewUsable};
 use plimsoll_plan::{PLAN_VERSION, Plan};
 use plimsoll_record::{ExperimentRecord, Warning, WarningId};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Everything that follows from a record, finished or not.
 pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let plan = plan_of(record)?;
-    let selection = Selection::of(record, &plan);
+    let mut selection = Selection::of(record, &plan);
     let samples = samples(&selection, &plan, &record.calibrations);
     let differences = differences(&plan, &selection);
     let curves = curves(&plan, &samples);
@@ -27,6 +27,12 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let demanded = Demanded::of(&plan, &selection);
     let mut comparisons = comparisons(&plan, &samples, paired, demanded);
     comparisons.factors = crate::factors::factor_results(&plan, &samples, &mut comparisons.all);
+    selection.progress.too_few_usable = too_few_usable(
+        &plan,
+        &selection,
+        &comparisons.all,
+        comparisons.factors.is_some(),
+    );
     crate::because::explain(&mut comparisons.all, &curves, &lines);
 
     let mut warnings = selection.warnings.clone();
@@ -135,6 +141,30 @@ pub fn plan_of(record: &ExperimentRecord) -> Result<Plan, JudgeError> {
         return Err(bad("it has no arm".into()));
     }
     Ok(plan)
+}
+
+/// Whether gates left fewer blocks than a verdict needs, of enough that were measured.
+fn too_few_usable(
+    plan: &Plan,
+    selection: &Selection<'_>,
+    comparisons: &[Comparison],
+    has_factors: bool,
+) -> Option<TooFewUsable> {
+    let of = plan.blocks_of_a_pair(selection.progress.blocks_complete);
+    let needed = u32::try_from(crate::pairing::fewest_blocks_to_judge(plan)).ok()?;
+    let is_judged_so = plan.has_several_arms() && !has_factors && plan.measurement.gate().is_none();
+    if !is_judged_so || of < needed {
+        return None;
+    }
+    let deciding = comparisons.iter().filter(|one| one.primary);
+    let usable = deciding
+        .map(|one| match &one.apart {
+            Some((a, b)) => a.len().min(b.len()),
+            None => one.pairs.len(),
+        })
+        .max()?;
+    let usable = u32::try_from(usable).ok()?;
+    (usable < needed).then_some(TooFewUsable { usable, of, needed })
 }
 
 fn few_blocks(plan: &Plan, selection: &Selection<'_>) -> Option<Warning> {

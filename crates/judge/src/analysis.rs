@@ -96,6 +96,20 @@ pub struct Progress {
     pub blocks_complete: u32,
     /// Order of the arms in each block that was begun.
     pub order: Vec<BlockOrder>,
+    /// Blocks of the deciding comparison that has most, where all planned blocks would have been enough for a verdict and these are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_few_usable: Option<TooFewUsable>,
+}
+
+/// Gates left fewer blocks than a verdict needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TooFewUsable {
+    /// Blocks in which both arms of a pair are valid.
+    pub usable: u32,
+    /// Blocks that were measured.
+    pub of: u32,
+    /// How many a verdict needs.
+    pub needed: u32,
 }
 
 /// Order of the arms in one block.

@@ -1,11 +1,12 @@
 //! Every point of every run that counts, arm by arm.
 
 use crate::block_search::{BlockSearch, replay, trials};
+use crate::gates::FOREIGN_JUDGED_NS;
 use crate::roles::{follows_line, is_line, load_label};
 use crate::sample::{Asked, Sample};
 use crate::select::Selection;
 use plimsoll_plan::{Arm, Plan};
-use plimsoll_record::{Calibration, RunRecord};
+use plimsoll_record::{Calibration, FOREIGN_INVALID, RunRecord};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub(crate) struct ArmSamples {
     pub(crate) points: Vec<Vec<Sample>>,
     /// For each point of the plan that searches a line: what the blocks found, in their order.
     pub(crate) searches: BTreeMap<usize, Vec<BlockSearch>>,
+    /// Share of the processors that other programs used over all points together, where these are long enough to say so and it makes them invalid.
+    pub(crate) foreign: Option<f64>,
 }
 
 /// Extracts and gates every point of the runs that count; one entry for each arm of the plan.
@@ -87,7 +90,30 @@ impl ArmSamples {
                 }
             }
         }
+        samples.judge_foreign();
         samples
+    }
+
+    /// Refuses points in which other programs used too much, if they did so over all points: also those that are too short to be refused by themselves.
+    fn judge_foreign(&mut self) {
+        let points = self.points.iter().flatten();
+        let known = points.filter_map(|sample| sample.foreign);
+        let (used, elapsed_ns) = known.fold((0.0, 0), |(used, all), (share, elapsed_ns)| {
+            (used + share * elapsed_ns as f64, all + elapsed_ns)
+        });
+        let share = used / (elapsed_ns as f64).max(1.0);
+        if elapsed_ns < FOREIGN_JUDGED_NS || share < FOREIGN_INVALID {
+            return;
+        }
+        self.foreign = Some(share);
+        for sample in self.points.iter_mut().flatten() {
+            if sample
+                .foreign
+                .is_some_and(|(share, _)| share >= FOREIGN_INVALID)
+            {
+                sample.refuse_for_foreign(share);
+            }
+        }
     }
 
     /// Does every search of a run again.

@@ -19,8 +19,8 @@ use plimsoll_stats::samples_for_percentile;
 
 /// Share of the processors' time that the hypervisor may take without a word.
 const STOLEN_LIMIT: f64 = 0.01;
-/// A point shorter than this, its warm-up included, is too short to be refused for what others did in it: a program that runs for a second takes a fifth of it.
-const FOREIGN_JUDGED_NS: u64 = 5_000_000_000;
+/// A point shorter than this, its warm-up included, or all points of an arm together, is too short to be refused for what others did in it: a program that runs for a second takes a fifth of it.
+pub(crate) const FOREIGN_JUDGED_NS: u64 = 5_000_000_000;
 /// In what steps the kernel counts that time: 1/100 s, whatever its own tick is.
 const STOLEN_TICK_NS: u64 = 10_000_000;
 /// How far the wall clock may move against the monotonic one; adjustment by NTP (at most 0.5 ms a second) stays below this for three minutes.

@@ -106,6 +106,14 @@ pub(crate) fn headline(
             }
             Some("no deciding comparison can be made".to_owned())
         }
+        0 if progress.too_few_usable.is_some() => progress.too_few_usable.map(|few| {
+            format!(
+                "{} of {} can be compared, and a verdict needs {}",
+                few.usable,
+                counted(few.of as usize, "block"),
+                few.needed
+            )
+        }),
         0 => None,
         failed => Some(format!(
             "{failed} of {} failed",

@@ -137,8 +137,8 @@ pub use analysis::{
     Difference, DriftResult, DuetResult, Estimate, EventResult, EventsResult, GateOutcome,
     GateResult, HostSummary, Knee, LatencySummary, LineResult, NetworkSummary, NoiseResult,
     PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
-    Steadiness, ThresholdResult, TimeSeries, TrialResult, Undisturbed, Validity, ValidityState,
-    WorkingSetResult,
+    Steadiness, ThresholdResult, TimeSeries, TooFewUsable, TrialResult, Undisturbed, Validity,
+    ValidityState, WorkingSetResult,
 };
 pub use audit::{Audit, Audited, Belief, Reason};
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
@@ -160,7 +160,7 @@ pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat,
 pub use looks::sharp;
 pub use noise::Reach;
 pub use outcome::Outcome;
-pub use pairing::{baseline_of, too_few_blocks};
+pub use pairing::{baseline_of, hopeless, too_few_blocks};
 pub use rules::cause_rules;
 pub use scouting::{Bracket, brackets};
 pub use verdict::{Judgement, Verdict};

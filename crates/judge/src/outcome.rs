@@ -42,6 +42,7 @@ impl Analysis {
         if self.progress.runs_failed > 0
             || !self.has_valid_point()
             || no_pair
+            || self.progress.too_few_usable.is_some()
             || self.has_useless_gate()
         {
             return Outcome::Invalid;

@@ -1,6 +1,7 @@
 //! What is compared with what, by the plan alone: the pairs of arms, the metrics that decide, and how many blocks a verdict needs.
 
 use crate::estimate::CONFIDENCE;
+use crate::{Analysis, ValidityState};
 use plimsoll_plan::{Metric, Plan};
 
 /// Which of two arms of one plan the other is compared with, where the plan compares these two.
@@ -45,6 +46,38 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
         1
     };
     plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
+}
+
+/// Why no deciding comparison of arms can get as many valid blocks as a verdict needs, even if all blocks that are missing are valid. `None` where that is
+/// possible, or where something else decides: effects of factors, a gate, a control against itself.
+pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
+    let is_judged_so = plan.has_several_arms()
+        && !plan.against_itself
+        && analysis.factors.is_none()
+        && plan.measurement.gate().is_none();
+    if !is_judged_so || too_few_blocks(plan).is_some() {
+        return None;
+    }
+    let needed = fewest_blocks_to_judge(plan);
+    let complete = plan.blocks_of_a_pair(analysis.progress.blocks_complete) as usize;
+    let left = (plan.blocks_of_a_pair(plan.measurement.blocks) as usize).saturating_sub(complete);
+    let deciding = analysis.comparisons.iter().filter(|one| one.primary);
+    let usable = deciding
+        .filter(|one| one.apart.is_none())
+        .map(|one| one.pairs.len())
+        .max()?;
+    if complete == 0 || usable + left >= needed {
+        return None;
+    }
+    let mut grave = analysis.validity.iter();
+    let grave = grave.find(|entry| entry.state == ValidityState::Bad);
+    let because = grave.map_or(String::new(), |entry| {
+        format!(" ({}: {})", entry.name, entry.text)
+    });
+    Some(format!(
+        "no verdict can come any more: {usable} of {} can be compared{because}, {left} are left, and {needed} are needed",
+        crate::words::counted(complete, "block"),
+    ))
 }
 
 /// Why no verdict is possible whatever is measured, and what would do; `None` where one is, or where nothing is compared.

@@ -57,6 +57,9 @@ pub(crate) struct Sample {
     pub(crate) line: Option<Reading>,
     /// Price of an hour of the arm, where it has one.
     price_per_hour: Option<f64>,
+    /// What other programs used of the machine, where that is known and was not shared with the other side of a duet: a share of its processors, and of how
+    /// long, nanoseconds.
+    pub(crate) foreign: Option<(f64, u64)>,
 }
 
 /// What one of several machines did at a point.
@@ -69,6 +72,22 @@ pub(crate) struct HostSample {
     pub(crate) is_of_arm: bool,
     /// Length of the point with its warm-up, nanoseconds.
     pub(crate) length_ns: f64,
+}
+
+/// What other programs used of the machine on which they used most.
+fn foreign(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Option<(f64, u64)> {
+    let end = point.end.as_ref().filter(|_| run.half.is_none())?;
+    let here = end
+        .foreign
+        .as_deref()
+        .map(|foreign| (foreign, run.machine.cores));
+    let hosts = end.hosts.iter();
+    let there = hosts.filter_map(|host| Some((host.foreign.as_deref()?, cores(host, run, arm)?)));
+    let shares = here
+        .into_iter()
+        .chain(there)
+        .map(|(foreign, cores)| (foreign.share(cores), foreign.elapsed_ns));
+    shares.max_by(|one, other| one.0.total_cmp(&other.0))
 }
 
 fn host_samples(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Vec<HostSample> {
@@ -227,7 +246,25 @@ impl Sample {
             keeps_data: run.storage.is_some(),
             line: None,
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),
+            foreign: foreign(point, run, arm),
         }
+    }
+
+    /// Makes it invalid, because other programs used so much of the machine over all points of its arm.
+    pub(crate) fn refuse_for_foreign(&mut self, of_arm: f64) {
+        for warning in &mut self.result.warnings {
+            if warning.id == WarningId::ForeignCpu && warning.severity() < Severity::Invalid {
+                let message = format!(
+                    "{}; {:.1} % over all points of the arm",
+                    warning.message,
+                    of_arm * 100.0
+                );
+                *warning =
+                    Warning::new(warning.id, &warning.subject, message).weighing(Severity::Invalid);
+            }
+        }
+        self.result.valid = false;
+        self.meets_objective = self.meets_objective.map(|_| false);
     }
 
     /// A metric of this sample, if it passed the gates. Failures are what makes a sample invalid, so their share is given always.

@@ -64,7 +64,7 @@ pub(crate) fn validity(
     strip.push(records(selection, &all));
     strip.extend(disk(plan, calibrations, &points));
     strip.extend(disk_at_its_cap(curves));
-    strip.push(machine(warnings));
+    strip.push(machine(plan, arms, &points, warnings));
     if plan.has_several_arms() {
         strip.push(sameness(plan, selection, warnings));
     }
@@ -509,16 +509,54 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
     Some(Validity::of("disk", state, text))
 }
 
-fn machine(warnings: &[Warning]) -> Validity {
-    let mut remarks = Vec::new();
+fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[Warning]) -> Validity {
+    let mut remarks: Vec<String> = Vec::new();
     let mut state = ValidityState::Good;
     let of_foreign = warnings
         .iter()
         .filter(|warning| warning.id == WarningId::ForeignCpu);
-    let foreign = match of_foreign.map(Warning::severity).max() {
-        Some(Severity::Invalid) => ValidityState::Bad,
-        Some(Severity::Caution) => ValidityState::Caution,
-        Some(Severity::Note) | None => ValidityState::Note,
+    let gravest = of_foreign.map(Warning::severity).max();
+    let crowded = arms.iter().zip(&plan.arms).filter_map(|(samples, arm)| {
+        let share = percent(samples.foreign?, 0);
+        Some(format!("{share} while {} was measured", arm.name))
+    });
+    let crowded: Vec<String> = crowded.collect();
+    let is_refused = |sample: &&&Sample| {
+        let mut warnings = sample.result.warnings.iter();
+        warnings.any(|warning| {
+            warning.id == WarningId::ForeignCpu && warning.severity() == Severity::Invalid
+        })
+    };
+    let refused = points.iter().filter(is_refused).count();
+    // Points that were refused are left out of everything: what is left is what counts.
+    let (foreign, foreign_words) = match gravest {
+        _ if !crowded.is_empty() => (
+            ValidityState::Bad,
+            format!(
+                "other programs used {} of the processors",
+                crowded.join(", ")
+            ),
+        ),
+        Some(Severity::Invalid) if refused == points.len() => (
+            ValidityState::Bad,
+            "other programs used the processors in every point".into(),
+        ),
+        Some(Severity::Invalid) => (
+            ValidityState::Caution,
+            format!(
+                "other programs used the processors, and {} of {} are left out for that",
+                refused,
+                counted(points.len(), "point")
+            ),
+        ),
+        Some(Severity::Caution) => (
+            ValidityState::Caution,
+            "other programs used the processors".into(),
+        ),
+        Some(Severity::Note) | None => (
+            ValidityState::Note,
+            "other programs used the processors a little".into(),
+        ),
     };
     for (id, words, gravity) in [
         (
@@ -531,11 +569,7 @@ fn machine(warnings: &[Warning]) -> Validity {
             "the hypervisor took CPU time",
             ValidityState::Caution,
         ),
-        (
-            WarningId::ForeignCpu,
-            "other programs used the processors",
-            foreign,
-        ),
+        (WarningId::ForeignCpu, foreign_words.as_str(), foreign),
         (
             WarningId::ClockJumped,
             "the clock jumped",
@@ -548,7 +582,7 @@ fn machine(warnings: &[Warning]) -> Validity {
         ),
     ] {
         if warnings.iter().any(|warning| warning.id == id) {
-            remarks.push(words);
+            remarks.push(words.to_owned());
             state = state.max(gravity);
         }
     }

@@ -112,6 +112,7 @@ pub fn gate(
         only: None,
         calibrate: !arguments.no_calibration,
         wait_quiet: arguments.wait_quiet,
+        keep_going: true,
         quiet: arguments.quiet,
         shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };

@@ -86,6 +86,7 @@ pub fn run(
         only,
         calibrate: !arguments.no_calibration,
         wait_quiet: arguments.wait_quiet,
+        keep_going: arguments.keep_going,
         quiet: arguments.quiet,
         shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };
@@ -107,7 +108,13 @@ pub fn run(
     };
     let analysis = show::result(&made.record, &wanted, store)?;
     let ended = &made.ended;
-    if ended.missing > 0 && !arguments.quiet {
+    if let Some(why) = &ended.hopeless {
+        tell(format_args!(
+            "Ended after {} of {} runs: {why}. --keep-going makes the others all the same, --fresh begins anew.",
+            plan.runs.len() - ended.missing as usize,
+            plan.runs.len()
+        ));
+    } else if ended.missing > 0 && !arguments.quiet {
         let why = if ended.interrupted {
             "interrupted"
         } else if !arguments.only.is_empty() {
@@ -136,7 +143,10 @@ pub fn run(
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    let exit = show::exit_of(&analysis);
+    let exit = match ended.hopeless {
+        Some(_) => Exit::InvalidMeasurement,
+        None => show::exit_of(&analysis),
+    };
     Ok(push::at_the_end(
         server.as_deref(),
         &made.record,
@@ -159,6 +169,8 @@ pub struct Asked<'a> {
     pub calibrate: bool,
     /// How long to wait for a quiet machine, nanoseconds.
     pub wait_quiet: Option<u64>,
+    /// Go on although no valid verdict can come any more.
+    pub keep_going: bool,
     /// Without progress.
     pub quiet: bool,
     /// A server that shows it while it goes on.
@@ -218,6 +230,10 @@ pub fn measure(
         only: asked.only,
         fresh: asked.fresh,
         is_enough,
+        is_hopeless: match asked.keep_going {
+            true => |_| None,
+            false => is_hopeless,
+        },
     };
     tracing::info!(
         "plimsoll {} ({}): {}",
@@ -372,6 +388,14 @@ fn is_enough(record: &ExperimentRecord) -> bool {
         (Some(looks), None) => sharp(&analysis, &looks),
         (None, None) => false,
     }
+}
+
+/// Why no deciding comparison can get as many valid blocks as a verdict needs, even if all that are missing are valid.
+fn is_hopeless(record: &ExperimentRecord) -> Option<String> {
+    let (Ok(plan), Ok(analysis)) = (plan_of(record), analyse(record)) else {
+        return None;
+    };
+    plimsoll_judge::hopeless(&plan, &analysis)
 }
 
 /// The command line as it was typed, quoted where a shell needs it.

@@ -149,7 +149,7 @@ warnings! {
         "a false alarm comes in 5 of 100 comparisons by chance: if it comes again, something other than the arms differs between the runs of a block";
     /// A fixed task took longer in one block than in the others.
     Drift = "W-DRIFT", Caution,
-        "the machine's speed changed during this block: comparisons within a block are valid, single blocks are not comparable; check what else ran at that time";
+        "the machine's speed changed around this block, so its arms may have had different machines: the interval over all blocks takes that in, this block alone proves nothing; check what else ran at that time";
     /// More than ten minutes passed between two runs of one block.
     SplitBlock = "W-SPLIT-BLOCK", Caution,
         "comparisons in this block span the pause: whatever changed on the machine meanwhile counts as a difference between arms; for a verdict, run whole blocks";

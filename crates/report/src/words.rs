@@ -217,20 +217,28 @@ pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
             .collect::<Vec<String>>()
     };
     let (bad, cautions) = (named(ValidityState::Bad), named(ValidityState::Caution));
-    if is_invalid {
-        let why = if bad.is_empty() { cautions } else { bad };
-        let text = match why.join(", ") {
-            why if why.is_empty() => "No.".to_owned(),
-            why => format!("No: {why}."),
+    if is_invalid || !bad.is_empty() {
+        let grave = match bad.is_empty() {
+            true => ValidityState::Caution,
+            false => ValidityState::Bad,
         };
+        let reason = analysis.validity.iter().find(|entry| entry.state == grave);
+        let others = if bad.is_empty() { cautions } else { bad };
+        let also = match others.get(1..).unwrap_or_default() {
+            [] => String::new(),
+            others => format!("; also {}", others.join(", ")),
+        };
+        let text = reason.map_or("No.".to_owned(), |entry| {
+            let (name, text) = (text::line(&entry.name), text::line(&entry.text));
+            format!("No: {name}: {text}{also}.")
+        });
         return (ValidityState::Bad, text);
     }
-    let doubts = [bad, cautions].concat();
-    if doubts.is_empty() {
+    if cautions.is_empty() {
         return (ValidityState::Good, "Yes.".to_owned());
     }
-    let count = counted(doubts.len() as u64, "caution", numbers);
-    let text = format!("Yes, with {count}: {}.", doubts.join(", "));
+    let count = counted(cautions.len() as u64, "caution", numbers);
+    let text = format!("Yes, with {count}: {}.", cautions.join(", "));
     (ValidityState::Caution, text)
 }
 

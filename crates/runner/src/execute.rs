@@ -62,6 +62,8 @@ pub struct Execution<'a> {
     /// Whether what was measured is enough for an experiment that may end before all its blocks are made: every interval that decides is narrow enough, or the
     /// question of a gate is answered.
     pub is_enough: fn(&ExperimentRecord) -> bool,
+    /// Why no valid verdict can come any more, however the missing runs end; asked before each block but the first.
+    pub is_hopeless: fn(&ExperimentRecord) -> Option<String>,
 }
 
 /// How far it got.
@@ -73,6 +75,8 @@ pub struct Ended {
     pub interrupted: bool,
     /// Runs of the plan that are still missing.
     pub missing: u32,
+    /// Why it ended before its runs were made, where no valid verdict could come any more.
+    pub hopeless: Option<String>,
 }
 
 /// How long a run took from its begin to its end, seconds; `None` of one that did not finish.
@@ -172,6 +176,7 @@ pub fn execute(
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];
     let mut interrupted = false;
+    let mut hopeless = None;
     let probed = probed_hosts(plan);
     let mut block_begun = None;
     // Runs whose machine was lost are tried once more when the others are made.
@@ -194,6 +199,13 @@ pub fn execute(
         {
             missing = 0;
             break;
+        }
+        if !is_again && first.position == 0 && first.block > 0 {
+            hopeless = (execution.is_hopeless)(&store.load(&id)?);
+            if let Some(why) = &hopeless {
+                watcher.event(&Event::Note(why));
+                break;
+            }
         }
         let is_finished =
             |turn: &[PlannedRun]| turn.iter().all(|run| finished.contains(&key(plan, run)));
@@ -332,6 +344,7 @@ pub fn execute(
         id,
         interrupted,
         missing,
+        hopeless,
     })
 }
 

@@ -42,6 +42,7 @@
 //!     fresh: false,
 //!     only: None,
 //!     is_enough: |_| false,
+//!     is_hopeless: |_| None,
 //! };
 //! let ended = execute(&execution, &mut store, &mut Quiet)?;
 //! println!("experiment {}", ended.id);
