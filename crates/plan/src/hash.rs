@@ -102,11 +102,29 @@ fn without_bystanders(rig: &RigSpec) -> RigSpec {
 
 /// SHA-256 of bytes, in hexadecimal digits: of an experiment file, of what a bundle holds, of a bundle.
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    let mut digits = String::new();
-    for byte in Sha256::digest(bytes) {
-        digits.push_str(&format!("{byte:02x}"));
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The same of all that comes from a reader, and how many bytes that is.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256_of(mut reader: impl std::io::Read) -> std::io::Result<(String, u64)> {
+    let mut hasher = Sha256::new();
+    let mut part = vec![0; 1 << 16];
+    let mut bytes = 0;
+    loop {
+        let read = reader.read(&mut part)?;
+        if read == 0 {
+            return Ok((hexadecimal(&hasher.finalize()), bytes));
+        }
+        hasher.update(&part[..read]);
+        bytes += read as u64;
     }
-    digits
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// JSON without spaces and with sorted keys, whatever order the map keeps.

@@ -46,7 +46,7 @@ pub use differences::{Difference, differences};
 pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use factors::{Design, Factor, Level, Quantity};
 pub use grid::{FactorExplanation, GridExplanation};
-pub use hash::sha256;
+pub use hash::{sha256, sha256_of};
 pub use host::{CONTROLLER, HostRole, HostSpec, HostWay};
 pub use metric::{Direction, Metric, percentile, table_percentile};
 pub use needs::{MOST_TRIALS, Needs, inserted_at, needs};

@@ -68,7 +68,7 @@ pub fn result(
     note_verdict(record, &analysis, store)?;
     // First, so that it is there whatever becomes of the rest.
     if let Some(file) = wanted.junit {
-        std::fs::write(file, junit::render(&report))
+        write_whole(file, junit::render(&report).as_bytes())
             .with_context(|| format!("cannot write the JUnit report {}", file.display()))?;
         if analysis.thresholds.is_empty() {
             tell(format_args!(
@@ -167,7 +167,7 @@ pub fn stem(name: &str, id: &str) -> String {
             }
         })
         .collect();
-    format!("{name}-{id}")
+    format!("{name}-{}", plimsoll_report::text::file_stem(id))
 }
 
 /// A page, and the disk maps on it.

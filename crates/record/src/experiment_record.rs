@@ -2,6 +2,7 @@
 
 use crate::{Calibration, Imported, Machine, PointRecord, RunRecord};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// The version of the record format. It moves apart from the program's. Later programs must read every earlier one.
 pub const RECORD_VERSION: u32 = 1;
@@ -80,9 +81,34 @@ pub enum FormatError {
     /// No version tag.
     #[error("this is not a plimsoll record: it has no `plimsoll_record` version")]
     NotARecord,
+    /// The plan in it is larger than that of any experiment file.
+    #[error("the record is damaged: its plan has more than {} MiB", LARGEST_PLAN >> 20)]
+    LargePlan,
+    /// Its id is none that this program gives.
+    #[error("the record is damaged: its id is not made of letters, digits and dashes")]
+    UnfitId,
     /// The text is no record of its version.
     #[error("the record is damaged: {0}")]
     Damaged(#[from] serde_json::Error),
+}
+
+/// Bytes of a plan as JSON, which is kept as it is: in memory it takes many times as much.
+const LARGEST_PLAN: usize = 16 << 20;
+/// Letters of an id.
+const LONGEST_ID: usize = 64;
+
+/// What is looked at before a record is read.
+#[derive(Deserialize)]
+struct Head<'a> {
+    plimsoll_record: Option<u64>,
+    #[serde(borrow)]
+    plan: Option<&'a RawValue>,
+}
+
+/// Whether an id is one that can be meant by nothing else, and that may stand in a name of a file: `last~1` is another experiment.
+pub fn is_plain(id: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(is_plain) && !id.starts_with("last")
 }
 
 impl ExperimentRecord {
@@ -91,15 +117,21 @@ impl ExperimentRecord {
     /// # Errors
     /// When it is of a later version, no record, or damaged.
     pub fn from_json(text: &str) -> Result<Self, FormatError> {
-        let value: serde_json::Value = serde_json::from_str(text)?;
-        let version = value
-            .get("plimsoll_record")
-            .and_then(serde_json::Value::as_u64)
-            .ok_or(FormatError::NotARecord)?;
+        let head: Head<'_> = serde_json::from_str(text)?;
+        let version = head.plimsoll_record.ok_or(FormatError::NotARecord)?;
         if version > u64::from(RECORD_VERSION) {
             return Err(FormatError::Newer { found: version });
         }
-        let mut record: Self = serde_json::from_value(value)?;
+        if head
+            .plan
+            .is_some_and(|plan| plan.get().len() > LARGEST_PLAN)
+        {
+            return Err(FormatError::LargePlan);
+        }
+        let mut record: Self = serde_json::from_str(text)?;
+        if !is_plain(&record.id) {
+            return Err(FormatError::UnfitId);
+        }
         for run in &mut record.runs {
             for point in run.points.iter_mut().chain(run.load.as_mut()) {
                 point.merge_late_slices();

@@ -19,13 +19,15 @@
 
 mod foreign;
 mod own;
+mod shared;
 mod walk;
 mod whole;
 
 pub use foreign::{open, read, read_text};
 pub use own::OwnFolder;
+pub use shared::SharedFolder;
 pub use walk::{is_open_to_others, walk};
-pub use whole::write_whole;
+pub use whole::{write_whole, write_whole_by};
 
 use rustix::fs::FileType;
 use std::io;

@@ -57,7 +57,7 @@ mod warnings_page;
 pub use clock_offset::{ClockOffset, RoundTrip};
 pub use event::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, SHORTEST_GAP_NS};
 pub use experiment_record::{
-    ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,
+    ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION, is_plain,
 };
 pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
 pub use host_point::HostPoint;

@@ -49,7 +49,7 @@ impl Store {
         record: &ExperimentRecord,
         arrival: &Arrival,
     ) -> Result<Accepted, StoreError> {
-        if !is_plain(&record.id) {
+        if !plimsoll_record::is_plain(&record.id) {
             return Err(StoreError::UnfitId {
                 id: record.id.clone(),
             });
@@ -165,7 +165,7 @@ impl Store {
         head: &ExperimentRecord,
         arrival: &Arrival,
     ) -> Result<(), StoreError> {
-        if !is_plain(&head.id) {
+        if !plimsoll_record::is_plain(&head.id) {
             return Err(StoreError::UnfitId {
                 id: head.id.clone(),
             });
@@ -241,15 +241,6 @@ fn same_runs(one: &[RunRecord], other: &[RunRecord]) -> usize {
         .zip(other)
         .take_while(|(one, other)| one == other)
         .count()
-}
-
-/// An id that can be meant by nothing else: `last~1` is another experiment, and an empty id would be a new one each time.
-fn is_plain(id: &str) -> bool {
-    (1..=LONGEST_ID).contains(&id.len())
-        && id
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-        && !id.starts_with("last")
 }
 
 pub(crate) fn note_arrival(

@@ -8,10 +8,10 @@
 //! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. The same record makes the same bundle, byte for byte, but for the
 //! program that wrote it, and for maps whose traces are gone by then. Nothing is unpacked to a disk here, and no more is read than a bundle may hold.
 
-use plimsoll_plan::sha256;
+use plimsoll_plan::{sha256, sha256_of};
 use plimsoll_record::{ExperimentRecord, FormatError, Program};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Cursor, Read, Seek, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
@@ -30,10 +30,14 @@ const ANALYSIS: &str = "analysis.json";
 const PAGE: &str = "page.html";
 const MAPS: &str = "maps.json";
 const README: &str = "README.txt";
-/// Bytes of a manifest, and of all files of a bundle on a disk, at most.
+/// Bytes of a manifest, of a record, of another file that is kept in memory, and of all files together, at most.
 const LARGEST_MANIFEST: u64 = 1 << 20;
-const LARGEST: u64 = 4 << 30;
-const MOST_FILES: usize = 100;
+const LARGEST_RECORD: u64 = 256 << 20;
+const LARGEST_TEXT: u64 = 64 << 20;
+const LARGEST: u64 = 2 << 30;
+const MOST_FILES: u16 = 100;
+/// Bytes of the end record of an archive without a comment.
+const END_RECORD: u64 = 22;
 
 /// What a bundle says of itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -208,10 +212,44 @@ pub fn read_bytes(bytes: &[u8], most: u64) -> Result<Bundle, BundleError> {
     read_from(Cursor::new(bytes), most)
 }
 
-fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError> {
+/// Looks at the two ends of an archive before anything searches in it: it begins with a file, and its only end record is the last of it, so that every program
+/// that reads archives finds the same files. Returns how many it lists.
+fn entries(source: &mut (impl Read + Seek)) -> Result<u16, BundleError> {
+    let odd = |why: &str| BundleError::Archive(why.into());
+    let length = source.seek(SeekFrom::End(0))?;
+    let directory_end = length
+        .checked_sub(END_RECORD)
+        .ok_or_else(|| odd("too short"))?;
+    let mut first = [0; 4];
+    source.rewind()?;
+    source.read_exact(&mut first)?;
+    if first != *b"PK\x03\x04" {
+        return Err(odd("it does not begin as an archive does"));
+    }
+    let mut end = [0; END_RECORD as usize];
+    source.seek(SeekFrom::Start(directory_end))?;
+    source.read_exact(&mut end)?;
+    let short = |at: usize| u16::from_le_bytes([end[at], end[at + 1]]);
+    let long = |at: usize| u64::from(short(at)) | u64::from(short(at + 2)) << 16;
+    if end[..4] != *b"PK\x05\x06" || short(20) != 0 {
+        return Err(odd("it does not end as an archive does"));
+    }
+    let count = short(10);
+    if short(4) != 0 || short(6) != 0 || short(8) != count || count > MOST_FILES {
+        return Err(odd("it has too many files or parts"));
+    }
+    if long(16) + long(12) != directory_end {
+        return Err(odd("its list of files is not where it should be"));
+    }
+    source.rewind()?;
+    Ok(count)
+}
+
+fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError> {
+    let count = entries(&mut source)?;
     let mut archive = ZipArchive::new(source)?;
-    if archive.len() > MOST_FILES {
-        return Err(BundleError::Archive(format!("{} files", archive.len())));
+    if archive.len() != usize::from(count) {
+        return Err(BundleError::Archive("two files of one name".into()));
     }
     let manifest = text_of(&mut archive, MANIFEST, LARGEST_MANIFEST)?;
     let manifest: serde_json::Value =
@@ -223,29 +261,42 @@ fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError>
     }
     let manifest: Manifest =
         serde_json::from_value(manifest).map_err(|why| BundleError::Archive(why.to_string()))?;
-    let (mut record, mut maps) = (None, None);
+    let (mut record, mut maps, mut experiment) = (None, None, None);
     let mut left = most;
     for listed in &manifest.files {
         let differs = |why: String| BundleError::Differs {
             name: listed.name.clone(),
             why,
         };
-        let text = text_of(&mut archive, &listed.name, left)?;
-        left -= text.len() as u64;
-        if text.len() as u64 != listed.bytes {
-            return Err(differs(format!(
-                "{} bytes, {} expected",
-                text.len(),
-                listed.bytes
+        if listed.bytes > left {
+            return Err(BundleError::Archive(format!(
+                "with {} its files have more than the {left} bytes that may still come",
+                listed.name
             )));
         }
-        if sha256(&text) != listed.sha256 {
+        left -= listed.bytes;
+        let kept = match listed.name.as_str() {
+            RECORD => Some(text_of(&mut archive, RECORD, LARGEST_RECORD)?),
+            name @ (MAPS | EXPERIMENT) => Some(text_of(&mut archive, name, LARGEST_TEXT)?),
+            _ => None,
+        };
+        let (hash, bytes) = match &kept {
+            Some(text) => (sha256(text), text.len() as u64),
+            // Only its hash is of use here.
+            None => sha256_of(archive.by_name(&listed.name)?.take(listed.bytes + 1))?,
+        };
+        if bytes != listed.bytes {
+            let expected = listed.bytes;
+            return Err(differs(format!("{bytes} bytes, {expected} expected")));
+        }
+        if hash != listed.sha256 {
             return Err(differs("another SHA-256".into()));
         }
-        if listed.name == RECORD {
-            record = Some(ExperimentRecord::from_json(&text)?);
-        } else if listed.name == MAPS {
-            maps = Some(text);
+        match listed.name.as_str() {
+            RECORD => record = Some(ExperimentRecord::from_json(&kept.unwrap_or_default())?),
+            MAPS => maps = kept,
+            EXPERIMENT => experiment = kept,
+            _ => {}
         }
     }
     if archive.len() != manifest.files.len() + 1 {
@@ -254,11 +305,23 @@ fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError>
         ));
     }
     let record = record.ok_or_else(|| BundleError::Archive(format!("no {RECORD}")))?;
+    let differs = |name: &str, why: String| {
+        let name = name.into();
+        Err(BundleError::Differs { name, why })
+    };
     if record.id != manifest.id {
-        return Err(BundleError::Differs {
-            name: RECORD.into(),
-            why: format!("it is experiment {}", record.id),
-        });
+        return differs(RECORD, format!("it is experiment {}", record.id));
+    }
+    let of_record = (&record.name, &record.started_at, &record.program);
+    if of_record != (&manifest.name, &manifest.started_at, &manifest.program) {
+        return differs(
+            MANIFEST,
+            "its record has another name, begin or program".into(),
+        );
+    }
+    // What is shown is what is run.
+    if experiment.unwrap_or_default() != record.file_text {
+        return differs(EXPERIMENT, "its record holds another file".into());
     }
     Ok(Bundle {
         manifest,
@@ -364,6 +427,30 @@ mod tests {
         assert_contains(refused, "maps.json");
     }
 
+    /// Another program that reads archives must not find other files in it, and nothing is to be searched for.
+    #[test]
+    fn an_archive_has_one_beginning_and_one_end() {
+        let good = bundle();
+        let end = good.len() - END_RECORD as usize;
+        let mut commented = good.clone();
+        commented[end + 20] = 4;
+        commented.extend(b"more");
+        let mut longer = good.clone();
+        longer.extend(&good[end..]);
+        let mut many = good.clone();
+        many[end + 8..end + 12].copy_from_slice(&[0xff; 4]);
+        let prefixed = [b"MZ".to_vec(), good].concat();
+        for odd in [
+            prefixed,
+            commented,
+            longer,
+            many,
+            b"PK\x05\x06".repeat(100_000),
+        ] {
+            assert_contains(refused(odd), "no bundle, or a damaged one");
+        }
+    }
+
     #[test]
     fn whatever_was_changed_is_noticed() {
         let good = bundle();
@@ -395,6 +482,24 @@ mod tests {
             })
         });
         assert_contains(refused(other), "it is experiment k3f9q");
+        let twofaced = changed(&good, |name, text| {
+            let yaml = "plimsoll: 1\nname: harmless\n";
+            Some(match name {
+                EXPERIMENT => yaml.into(),
+                MANIFEST => text
+                    .replace(&sha256("plimsoll: 1\n"), &sha256(yaml))
+                    .replace("\"bytes\": 12,", &format!("\"bytes\": {},", yaml.len())),
+                _ => text,
+            })
+        });
+        assert_contains(refused(twofaced), "its record holds another file");
+        let renamed = changed(&good, |name, text| {
+            Some(match name {
+                MANIFEST => text.replace("quickstart", "filesystems"),
+                _ => text,
+            })
+        });
+        assert_contains(refused(renamed), "another name, begin or program");
         assert_contains(refused(good[..good.len() / 2].to_vec()), "no bundle");
         assert_contains(refused(b"plimsoll: 1\n".to_vec()), "no bundle");
     }

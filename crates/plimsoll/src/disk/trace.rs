@@ -62,14 +62,7 @@ fn write(
     file: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    let written = File::create(file).map(BufWriter::new).and_then(|mut out| {
-        content(&mut out)?;
-        out.flush()
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(file);
-    }
-    written.with_context(|| format!("cannot write {}", file.display()))
+    write_whole_by(file, content).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// Sums of one group of requests.

@@ -5,7 +5,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Names that are tried before it is given up: left over by programs of the same number that were killed.
@@ -16,6 +16,17 @@ const TRIES: u32 = 100;
 /// # Errors
 /// What the operating system says; then there is nothing new.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole_by(path, |out| out.write_all(bytes))
+}
+
+/// The same of what is written piece by piece.
+///
+/// # Errors
+/// As [`write_whole`], and what the content says.
+pub fn write_whole_by(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let name = path.file_name().ok_or(Errno::ISDIR)?;
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -23,14 +34,24 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = openat(CWD, folder, flags, Mode::empty())?;
-    replace(&folder, name, bytes, Mode::from_raw_mode(0o666))
+    replace_by(&folder, name, content, Mode::from_raw_mode(0o666))
 }
 
 /// Writes a new file beside the place and moves it there. What lies there, a link as well, is replaced and not written to.
 pub(crate) fn replace(folder: impl AsFd, name: &OsStr, bytes: &[u8], mode: Mode) -> io::Result<()> {
-    let (part, mut file) = new_file(&folder, mode)?;
-    let written = file
-        .write_all(bytes)
+    replace_by(folder, name, |out| out.write_all(bytes), mode)
+}
+
+fn replace_by(
+    folder: impl AsFd,
+    name: &OsStr,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    mode: Mode,
+) -> io::Result<()> {
+    let (part, file) = new_file(&folder, mode)?;
+    let mut out = BufWriter::new(file);
+    let written = content(&mut out)
+        .and_then(|()| out.flush())
         .and_then(|()| Ok(renameat(&folder, &part, &folder, name)?));
     if written.is_err() {
         let _ = unlinkat(&folder, &part, AtFlags::empty());
