@@ -1,6 +1,7 @@
 //! The system's ssh: the program's own file is copied once, and started there as an agent.
 
 use crate::remote::{HostError, Identity};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -16,6 +17,8 @@ const OPTIONS: [&str; 5] = [
     "-oLogLevel=ERROR",
 ];
 
+/// Bytes of what a process said last.
+const LAST_BYTES: usize = 64 << 10;
 /// The folder of copies, in the words of a shell there.
 const FOLDER: &str = "\"${XDG_CACHE_HOME:-$HOME/.cache}\"/plimsoll/bin";
 
@@ -130,8 +133,15 @@ fn uname() -> String {
 
 /// The last words of a process that carries, where it says any before it ends.
 pub(crate) fn last_words(from: &mut impl Read) -> String {
-    let mut text = String::new();
-    let _ = from.read_to_string(&mut text);
+    let mut bytes = VecDeque::new();
+    let mut part = vec![0; 1 << 14];
+    // Who writes without end is read all the same, so that it need not wait, and only its end is kept.
+    while let Ok(read @ 1..) = from.read(&mut part) {
+        bytes.extend(&part[..read]);
+        let surplus = bytes.len().saturating_sub(LAST_BYTES);
+        bytes.drain(..surplus);
+    }
+    let text = String::from_utf8_lossy(bytes.make_contiguous()).into_owned();
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)

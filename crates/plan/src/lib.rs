@@ -58,7 +58,9 @@ pub use plan::{
 };
 pub use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 pub use redaction::redact_json;
-pub use server::{URI, is_by_uri, keeps_data_here, measures_existing, server_uri, standing_alone};
+pub use server::{
+    URI, is_by_uri, keeps_data_here, measures_existing, server_uri, standing_alone, uri_variables,
+};
 pub use server_presets::{
     ReplicaSetPreset, ServerPreset, ServerSetting, server_preset, server_presets,
 };

@@ -26,6 +26,14 @@ pub fn server_uri(settings: &Settings) -> Option<&str> {
     }
 }
 
+/// Names of the variables of the environment that the URI asks for, as `${NAME}`.
+pub fn uri_variables(settings: &Settings) -> Vec<String> {
+    let uri = server_uri(settings).unwrap_or_default();
+    let after = uri.split("${").skip(1);
+    let names = after.filter_map(|rest| Some(rest.split_once('}')?.0.to_owned()));
+    names.collect()
+}
+
 /// Whether these settings ask to measure what a server that runs by itself holds already, so that nothing is loaded.
 pub fn measures_existing(settings: &Settings) -> bool {
     server_uri(settings).is_some() && settings.text("existing") == Some("use")

@@ -18,12 +18,14 @@
 //! ```
 
 mod foreign;
+mod line;
 mod own;
 mod shared;
 mod walk;
 mod whole;
 
 pub use foreign::{open, read, read_text};
+pub use line::read_line_within;
 pub use own::OwnFolder;
 pub use shared::SharedFolder;
 pub use walk::{is_open_to_others, walk};

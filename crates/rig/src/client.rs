@@ -4,13 +4,14 @@ use crate::RigError;
 use crate::fio::{Characterisation, Profile, Watch};
 use crate::orders::{Answer, Built, Characterised, Go, Order, Request, TornDown};
 use crate::testbed::{Disturb, Disturbed};
+use plimsoll_record::files::read_line_within;
 use plimsoll_record::{Calibration, DiskSpec, RigSpec};
 use plimsoll_trace::ExtentMap;
 use rustix::io::FdFlags;
 use rustix::net::Shutdown as Direction;
 use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::ops::ControlFlow;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+/// Bytes of an answer: the extents of many files are in it.
+const LONGEST_ANSWER: usize = 256 << 20;
 /// How long the process may take to undo what is left when it is let go.
 const LONGEST_END: Duration = Duration::from_secs(60);
 
@@ -208,8 +211,7 @@ impl RigProcess {
         write(&mut socket, &Request { rig, order }).map_err(gone)?;
         loop {
             let mut line = String::new();
-            socket.read_line(&mut line).map_err(gone)?;
-            if !line.ends_with('\n') {
+            if !read_line_within(&mut socket, &mut line, LONGEST_ANSWER).map_err(gone)? {
                 return Err(gone(std::io::Error::other("it ended")));
             }
             match serde_json::from_str(&line).map_err(|error| gone(error.into()))? {

@@ -3,13 +3,15 @@
 use crate::error::RunnerError;
 use crate::probe_task::cpu_task_ns;
 use plimsoll_engine::MetricsSample;
+use plimsoll_record::files::read_line_within;
 use plimsoll_record::{ClockOffset, Machine};
 use plimsoll_rig::{MARK_VARIABLE, RigError, RigProcess, User};
 use plimsoll_telemetry::{Host, on_processors};
 use serde::{Deserialize, Serialize};
 use std::convert::identity;
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -18,6 +20,8 @@ use std::thread::JoinHandle;
 
 /// Lines of a worker's standard error that are kept for the message when it dies.
 const LAST_WORDS: usize = 8;
+/// Bytes of one of them.
+const LONGEST_WORD: usize = 64 << 10;
 
 /// Finds how the clock of a machine stands to that of this one, or why it cannot. It takes a while, so those of several machines are read at the same time.
 pub type ClockReader = Box<dyn FnOnce() -> Result<ClockOffset, String> + Send>;
@@ -66,6 +70,9 @@ pub struct WorkerStart {
     pub mark: Option<String>,
     /// As whom it runs where the program is root.
     pub user: Option<User>,
+    /// Variables of the environment that its arm asks for, beside [those that all programs need](KEPT).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
     /// Processors that it may use, by their numbers; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Vec<u32>>,
@@ -126,6 +133,9 @@ impl WorkerProgram {
         command
             .arg0(&self.path)
             .args(&self.arguments)
+            // The worker may run as the user of a server under test, which can then read what the worker knows.
+            .env_clear()
+            .envs(kept_variables(&start.variables))
             .envs(frugal.iter().map(|(name, value)| (name, value)))
             .envs(start.mark.iter().map(|mark| (MARK_VARIABLE, mark)))
             .stdin(Stdio::piped())
@@ -161,6 +171,25 @@ impl WorkerProgram {
         let is_own = std::env::current_exe().is_ok_and(|this| this == self.path);
         if is_own { own } else { &self.path }
     }
+}
+
+/// Variables that a worker has from this program: where programs and certificates are, language and time. The last is asked for by builds that measure which
+/// code was run.
+const KEPT: [&str; 8] = [
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "LLVM_PROFILE_FILE",
+];
+
+fn kept_variables(asked: &[String]) -> Vec<(String, OsString)> {
+    let names = KEPT.into_iter().chain(asked.iter().map(String::as_str));
+    let found = names.filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)));
+    found.collect()
 }
 
 pub fn this_machine() -> Machine {
@@ -252,12 +281,15 @@ impl WorkerHandle for LocalWorker {
 
 fn last_lines(from: impl Read) -> Vec<String> {
     let mut last = Vec::new();
-    for line in BufReader::new(from).lines() {
-        let Ok(line) = line else { break };
+    let mut from = BufReader::new(from);
+    let mut line = String::new();
+    while let Ok(true) = read_line_within(&mut from, &mut line, LONGEST_WORD) {
         if last.len() == LAST_WORDS {
             last.remove(0);
         }
-        last.push(line);
+        last.push(std::mem::take(&mut line));
     }
+    // Who writes is not to wait for a reader.
+    let _ = std::io::copy(&mut from, &mut std::io::sink());
     last
 }

@@ -5,10 +5,11 @@ use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::host::{RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
 use crate::team::Team;
 use plimsoll_loadgen::monotonic_ns;
+use plimsoll_record::files::read_line_within;
 use plimsoll_record::{Half, Machine};
 use plimsoll_rig::{Built, Disturb, Disturbed, RigError};
 use serde::Serialize;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -18,6 +19,10 @@ use std::time::{Duration, Instant};
 const SILENCE: Duration = Duration::from_secs(1_800);
 /// How often the wish to stop is looked for.
 const LOOK: Duration = Duration::from_millis(50);
+/// Bytes of a frame: the end of a point has histograms of every host and operation.
+const LONGEST_FRAME: usize = 64 << 20;
+/// How long a worker may take to end its run in order after it was asked to stop.
+const STOPPING: Duration = Duration::from_secs(20);
 /// How long a worker that is killed may take until its output ends.
 const GOING: Duration = Duration::from_secs(1);
 /// Why a run ends whose partner has failed.
@@ -101,7 +106,7 @@ pub(crate) fn supervise(
     for run in &mut all {
         run.admit(&told)?;
     }
-    let mut asked_to_stop = false;
+    let mut asked_to_stop: Option<Instant> = None;
     let mut last_heard = Instant::now();
     let mut last_sounded = Instant::now();
     loop {
@@ -141,14 +146,14 @@ pub(crate) fn supervise(
         }
         match interruptions() {
             0 => {}
-            1 if !asked_to_stop => {
-                asked_to_stop = true;
+            1 if asked_to_stop.is_none() => {
+                asked_to_stop = Some(Instant::now());
                 for run in &mut all {
                     run.team.stop(&mut run.workers);
                 }
             }
-            1 => {}
-            // They are killed as they are dropped.
+            1 if asked_to_stop.is_some_and(|asked| asked.elapsed() < STOPPING) => {}
+            // One that does not move, because it is stopped or waits for its disk, is not waited for. They are killed as they are dropped.
             _ => all.iter_mut().for_each(|run| run.ends(WorkerEnd::Stopped)),
         }
         if last_sounded.elapsed() > SOUNDING {
@@ -216,7 +221,9 @@ impl<'a> RunWorkers<'a> {
         let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
         let mut workers = Vec::new();
         for place in 0..start.members.len() {
-            let worker = Worker::start(start, is_limited, (number, place), tell.clone())?;
+            let variables = plimsoll_plan::uri_variables(&order.arm.settings);
+            let place_of_run = (number, place);
+            let worker = Worker::start(start, is_limited, variables, place_of_run, tell.clone())?;
             tracing::debug!(
                 "the worker is process {}, number {place} of its run",
                 worker.process
@@ -340,6 +347,7 @@ impl Worker {
     fn start(
         start: &Start<'_>,
         is_limited: bool,
+        variables: Vec<String>,
         (run, place): (usize, usize),
         tell: Sender<Told>,
     ) -> Result<Self, RunnerError> {
@@ -354,12 +362,14 @@ impl Worker {
             frugal: is_limited && member.is_below,
             mark: rig.map(|rig| rig.mark.clone()),
             user: rig.and_then(|rig| rig.user),
+            variables,
             processors: start.half.map(|half| half.processors.clone()),
         })?;
         let says = move |frame| tell.send(Told { run, place, frame }).is_ok();
         std::thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                let Ok(line) = line else { break };
+            let mut output = BufReader::new(output);
+            let mut line = String::new();
+            while let Ok(true) = read_line_within(&mut output, &mut line, LONGEST_FRAME) {
                 // A line cut off by the worker's death is no frame, and nothing follows it.
                 let Ok(frame) = serde_json::from_str(&line) else {
                     break;

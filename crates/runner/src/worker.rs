@@ -19,6 +19,7 @@ use plimsoll_telemetry::{
 };
 use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{FieldChoice, KeySpace, KeyText, Workload};
+use rustix::process::DumpableBehavior;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;
@@ -37,6 +38,8 @@ const ORPHAN_GRACE: Duration = Duration::from_secs(20);
 ///
 /// Returns whether the run was finished or stopped as asked; the reason of a failure was reported.
 pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &str) -> bool {
+    // A server under test may run as the same user, and passwords of servers are in here. Where the kernel refuses, nothing else is lost.
+    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let mut speaker = Speaker {
         output,
         lost: false,

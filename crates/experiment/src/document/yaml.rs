@@ -15,6 +15,8 @@ pub const MOST_BYTES: usize = 1 << 20;
 pub(crate) const MOST_NESTING: usize = 32;
 /// Values of a file, those repeated by aliases counted each time.
 pub(crate) const MOST_VALUES: usize = 50_000;
+/// Bytes of text that take as much memory as a value.
+const BYTES_OF_A_VALUE: usize = 64;
 
 /// One value.
 #[derive(Clone, Debug)]
@@ -76,12 +78,18 @@ impl Node {
             deepest = deepest.max(depth + 1);
         };
         match &self.kind {
-            Kind::Null | Kind::Scalar(_) => return (1, 0),
+            Kind::Null => return (1, 0),
+            Kind::Scalar(text) => return (weight(text), 0),
             Kind::List(items) => items.iter().for_each(&mut add),
             Kind::Map(entries) => entries.iter().for_each(|entry| add(&entry.value)),
         }
         (count, deepest.max(1))
     }
+}
+
+/// As how many values a text counts: long ones, which aliases can repeat, take as much memory as many short ones.
+fn weight(text: &str) -> usize {
+    1 + text.len() / BYTES_OF_A_VALUE
 }
 
 /// A list or map that is being read.
@@ -261,7 +269,10 @@ impl TreeBuilder {
         anchor: usize,
         problems: &mut Collector<'_, M>,
     ) -> Result<(), Refusal> {
-        self.values += 1;
+        self.values += match &node.kind {
+            Kind::Scalar(text) => weight(text),
+            _ => 1,
+        };
         if self.values > MOST_VALUES {
             return Err((
                 node.place,

@@ -4,12 +4,13 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::screen::{print, print_json};
 use anyhow::Context;
+use plimsoll_record::files::write_whole_by;
 use plimsoll_record::quantities::units;
 use plimsoll_trace::{Kind, Place, Request, Resolver, Trace, csv, iolog_v3};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 /// Files in the summary; the CSV has them all.
