@@ -11,7 +11,7 @@ words=("${GATE_PLIMSOLL:-plimsoll}" gate "$GATE_BASE" "$GATE_NEW" --store "$stor
 words+=(--markdown "$folder/gate.md" --page "$page" --json --quiet)
 [ -z "${GATE_FILE:-}" ] || words+=(--file "$GATE_FILE")
 [ -z "${GATE_MARGIN:-}" ] || words+=(--margin "$GATE_MARGIN")
-[ "${GATE_STRICT:-false}" != true ] || words+=(--strict)
+words+=(--open "${GATE_OPEN:-fail}" --junit "$folder/gate.xml")
 
 code=0
 "${words[@]}" >"$folder/gate.json" || code=$?

@@ -22,7 +22,7 @@ pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
 pub use export::Export;
 pub use gallery::Gallery;
-pub use gate::Gate;
+pub use gate::{Gate, OpenGate};
 pub use history::History;
 pub use import::Import;
 pub use init::{Init, Question, Workload};
@@ -304,8 +304,8 @@ pub struct Run {
     /// Wait until other programs use less than 5 % of the processors, at most this long, e.g. 10m.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait_quiet: Option<u64>,
-    /// With --uri: do not ask before documents are stored in the server.
-    #[arg(long, requires = "uri")]
+    /// Do not ask before documents are stored in the server (--uri), or before what a bundle names is started.
+    #[arg(long)]
     pub yes: bool,
     /// With --uri: leave the documents there at the end.
     #[arg(long, requires = "uri")]
@@ -322,7 +322,7 @@ pub struct Run {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
-    /// Also write the thresholds as a JUnit report, one test case each.
+    /// Also write a JUnit report: a test case for each threshold or, without any, for each deciding comparison.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
     /// Also write the result as Markdown, for a pull request or an issue.
@@ -371,7 +371,7 @@ pub struct Show {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
-    /// Also write the thresholds as a JUnit report, one test case each.
+    /// Also write a JUnit report: a test case for each threshold or, without any, for each deciding comparison.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
     /// Also write the result as Markdown, for a pull request or an issue.

@@ -20,6 +20,9 @@ const FEWEST_BLOCKS: u32 = 8;
 /// Blocks at most, however long it may take.
 const MOST_BLOCKS: u32 = 1000;
 
+/// Between the files of the arm in question and of the one that is known.
+pub const BETWEEN: &str = "\n---\n# BASE\n";
+
 /// `plimsoll gate`.
 pub fn gate(
     arguments: &arguments::Gate,
@@ -102,7 +105,7 @@ pub fn gate(
     }
     let text = match arguments.file {
         Some(_) => checked.text,
-        None => format!("{}\n---\n# BASE\n{}", checked.text, base.text),
+        None => format!("{}{BETWEEN}{}", checked.text, base.text),
     };
     let server = push::to(&arguments.send_to)?;
     let asked = Asked {
@@ -129,8 +132,10 @@ pub fn gate(
         json: arguments.json,
         page: arguments.page.as_deref(),
         markdown: arguments.markdown.as_deref(),
-        junit: None,
-        bundled: &[],
+        junit: arguments.junit.as_deref(),
+        open_passes: arguments.open == arguments::OpenGate::Pass,
+        is_stored: true,
+        ..show::Wanted::default()
     };
     let analysis = show::result(&made.record, &wanted, store)?;
     if made.ended.interrupted {
@@ -145,7 +150,7 @@ pub fn gate(
     let is_open = analysis
         .gate
         .is_none_or(|gate| gate.outcome == GateOutcome::Open);
-    if exit == Exit::Good && arguments.strict && is_open {
+    if exit == Exit::Good && arguments.open == arguments::OpenGate::Fail && is_open {
         return Ok(Exit::InvalidMeasurement);
     }
     Ok(exit)

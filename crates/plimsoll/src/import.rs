@@ -65,6 +65,7 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
     let wanted = Wanted {
         json: arguments.json,
         page: arguments.page.as_deref(),
+        is_stored: true,
         ..Wanted::default()
     };
     Ok(exit_of(&result(&record, &wanted, store)?))

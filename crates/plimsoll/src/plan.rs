@@ -9,7 +9,7 @@ use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
 use plimsoll_experiment::{
-    Limits, Overrides, Problems, Scouted, Surroundings, check, read_text_file,
+    GateRequest, Limits, Overrides, Problems, Scouted, Surroundings, check, read_text_file,
 };
 use plimsoll_judge::{EffectKind, too_few_blocks, visible_effects};
 use plimsoll_plan::{Plan, explain};
@@ -74,12 +74,14 @@ pub fn read_with(
 ) -> anyhow::Result<Checked> {
     // Of the two the command line has one.
     let file = experiment.file.as_deref();
+    let mut overrides = overrides.clone();
     let text = match (file, &experiment.uri) {
+        (Some(file), _) if is_bundle(file) => text_of_bundle(file, &mut overrides)?,
         (Some(file), _) => text_of(file)?,
         (None, uri) => by_uri::experiment(uri.as_deref().unwrap_or_default(), &experiment.by_uri),
     };
     let file = file.unwrap_or(Path::new("--uri"));
-    let plan = check_text(&text, file, overrides, rigs);
+    let plan = check_text(&text, file, &overrides, rigs);
     Ok(Checked { text, plan })
 }
 
@@ -124,16 +126,34 @@ pub fn check_text(
     check(text, &file.display().to_string(), &surroundings)
 }
 
-fn text_of(file: &Path) -> anyhow::Result<String> {
-    if is_bundle(file) {
-        let text = crate::read::bundle(file)?.record.file_text;
-        if text.is_empty() {
-            let words = format!("{} has no experiment file", file.display());
-            let why = anyhow::anyhow!("its figures were imported from the output of another tool");
-            return Err(why.context(NoExperiment(words)));
-        }
-        return Ok(text);
+/// The file that a bundle was measured by. That of a gate is asked again as a gate, of the same two arms.
+fn text_of_bundle(file: &Path, overrides: &mut Overrides) -> anyhow::Result<String> {
+    let record = crate::read::bundle(file)?.record;
+    let text = &record.file_text;
+    if text.is_empty() {
+        let words = format!("{} has no experiment file", file.display());
+        let why = anyhow::anyhow!("its figures were imported from the output of another tool");
+        return Err(why.context(NoExperiment(words)));
     }
+    let plan = plimsoll_judge::plan_of(&record)?;
+    let gate = plan
+        .measurement
+        .looks
+        .and_then(|looks| Some((looks, looks.gate?)));
+    if let (Some((looks, gate)), [base, new]) = (gate, plan.arms.as_slice()) {
+        overrides.gate = Some(GateRequest {
+            arms: [base.clone(), new.clone()],
+            within_ns: gate.within_ns,
+            first: looks.first,
+            at_most: plan.measurement.blocks,
+        });
+        overrides.duet |= !plan.measurement.pairing.is_in_turn();
+    }
+    let own = text.split(crate::gate::BETWEEN).next().unwrap_or(text);
+    Ok(own.to_owned())
+}
+
+fn text_of(file: &Path) -> anyhow::Result<String> {
     read_text_file(file).map_err(|why| {
         let no_such = matches!(
             why.kind(),

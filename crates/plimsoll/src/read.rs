@@ -24,6 +24,8 @@ pub struct Found {
     pub record: ExperimentRecord,
     /// Of a bundle whose page has any.
     pub maps: Vec<DiskMap>,
+    /// Whether it is in the store, and not in a file that somebody may have sent.
+    pub is_stored: bool,
 }
 
 /// What is meant by an id, its beginning, a name, `last`, or the path of an exported record or a bundle.
@@ -36,9 +38,11 @@ pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
             maps: maps
                 .with_context(|| format!("cannot use the disk maps of {wanted}"))?
                 .unwrap_or_default(),
+            is_stored: false,
         });
     }
-    let record = if wanted.ends_with(".json") {
+    let is_stored = !wanted.ends_with(".json");
+    let record = if !is_stored {
         let text = plimsoll_record::files::read_text(wanted.as_ref(), MOST_OF_A_RECORD)
             .with_context(|| format!("cannot read the record {wanted}"))?;
         ExperimentRecord::from_json(&text).with_context(|| format!("cannot use {wanted}"))?
@@ -51,7 +55,11 @@ pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
         loaded?
     };
     let maps = Vec::new();
-    Ok(Found { record, maps })
+    Ok(Found {
+        record,
+        maps,
+        is_stored,
+    })
 }
 
 /// The same without maps.

@@ -22,6 +22,7 @@ use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_rig::RigError;
 use plimsoll_runner::{Ended, Execution, LocalHost, RunnerError, WorkerProgram, execute};
 use plimsoll_store::Store;
+use plimsoll_store::bundle::is_bundle;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -67,6 +68,10 @@ pub fn run(
             return Ok(Exit::Usage);
         }
     }
+    let is_of_bundle = arguments.experiment.file.as_deref().is_some_and(is_bundle);
+    if is_of_bundle && let Some(exit) = servers::announce_bundle(&plan, arguments.yes)? {
+        return Ok(exit);
+    }
     if let Err(why) = servers::look(&plan) {
         tell(why);
         return Ok(Exit::Failed);
@@ -104,7 +109,8 @@ pub fn run(
         page: arguments.page.as_deref(),
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
-        bundled: &[],
+        is_stored: true,
+        ..show::Wanted::default()
     };
     let analysis = show::result(&made.record, &wanted, store)?;
     let ended = &made.ended;

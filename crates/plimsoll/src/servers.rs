@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::screen::tell;
 use plimsoll_plan::{Arm, Plan, measures_existing, needs, server_uri};
+use plimsoll_record::DiskChoice;
 use plimsoll_record::quantities::{units, words::counted};
 use plimsoll_record::redact::redact;
 use std::io::{self, IsTerminal, Write};
@@ -40,6 +41,38 @@ fn actions(plan: &Plan, arm: &Arm) -> Vec<&'static str> {
     actions
 }
 
+/// Says which programs, devices and servers a bundle names, which somebody else may have made, and asks whether they may be used. `None` is yes.
+pub fn announce_bundle(plan: &Plan, yes: bool) -> io::Result<Option<Exit>> {
+    let mut named = std::collections::BTreeSet::new();
+    for arm in &plan.arms {
+        if let Some(server) = &arm.rig.server {
+            let words = [&[server.program.clone()], &server.arguments[..]].concat();
+            named.insert(format!("starts   {}", words.join(" ")));
+            if !server.after_start.is_empty() {
+                named.insert(format!("runs     {}", server.after_start.join(" ")));
+            }
+        }
+        if let Some(DiskChoice::Device { path }) = &arm.rig.disk {
+            named.insert(format!("ERASES   {}", path.display()));
+        }
+        if let Some(uri) = server_uri(&arm.settings) {
+            named.insert(format!("loads    {}", redact(uri)));
+        }
+    }
+    for host in &plan.hosts {
+        named.insert(format!("reaches  {} by {}", host.name, host.way));
+    }
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let lines: Vec<String> = named.into_iter().map(|line| format!("  {line}")).collect();
+    tell(format_args!(
+        "The experiment in this bundle\n{}",
+        lines.join("\n")
+    ));
+    asked(yes)
+}
+
 /// Says what `run --uri` will do to the server, and asks whether it may. `None` is yes.
 pub fn announce(plan: &Plan, yes: bool, keep: bool, quiet: bool) -> io::Result<Option<Exit>> {
     let Some(arm) = plan.arms.first() else {
@@ -48,6 +81,10 @@ pub fn announce(plan: &Plan, yes: bool, keep: bool, quiet: bool) -> io::Result<O
     if !quiet || !yes {
         tell(words(plan, arm, keep));
     }
+    asked(yes)
+}
+
+fn asked(yes: bool) -> io::Result<Option<Exit>> {
     if yes {
         return Ok(None);
     }

@@ -26,7 +26,9 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
         page: arguments.page.as_deref(),
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
+        is_stored: found.is_stored,
         bundled: &found.maps,
+        ..Wanted::default()
     };
     let analysis = result(&found.record, &wanted, store)?;
     if let Some(folder) = &arguments.svg {
@@ -50,6 +52,10 @@ pub struct Wanted<'a> {
     pub junit: Option<&'a Path>,
     /// Where it goes as Markdown, if that is wanted.
     pub markdown: Option<&'a Path>,
+    /// Whether it is in the store. What somebody may have sent changes nothing there, nor any page of it.
+    pub is_stored: bool,
+    /// In the JUnit report, whether a gate that is open passes.
+    pub open_passes: bool,
     /// Disk maps for its page, where it came in a bundle.
     pub bundled: &'a [DiskMap],
 }
@@ -65,21 +71,18 @@ pub fn result(
         record,
         analysis: &analysis,
     };
-    note_verdict(record, &analysis, store)?;
+    if wanted.is_stored {
+        note_verdict(record, &analysis, store)?;
+    }
     // First, so that it is there whatever becomes of the rest.
     if let Some(file) = wanted.junit {
-        write_whole(file, junit::render(&report).as_bytes())
+        write_whole(file, junit::render(&report, wanted.open_passes).as_bytes())
             .with_context(|| format!("cannot write the JUnit report {}", file.display()))?;
-        if analysis.thresholds.is_empty() {
-            tell(format_args!(
-                "{} has no test cases: the experiment has no thresholds",
-                file.display()
-            ));
-        }
     }
     if let Some(file) = wanted.markdown {
         let history = history(record, &analysis, store);
-        let text = markdown::render(&report, history.as_ref());
+        let page = wanted.page.map(|page| page.display().to_string());
+        let text = markdown::render(&report, history.as_ref(), page.as_deref());
         write_whole(file, text.as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
@@ -205,7 +208,12 @@ fn write_page(
         return Ok(file.to_owned());
     }
     let store = store_path(store)?;
-    let name = format!("{}.html", file_stem(report.record));
+    let stem = file_stem(report.record);
+    // Never in the place of the page of an experiment here, whatever id it says to have.
+    let name = match wanted.is_stored {
+        true => format!("{stem}.html"),
+        false => format!("{stem}-from-file.html"),
+    };
     let folder = store.parent().unwrap_or(Path::new(""));
     let pages = OwnFolder::make(folder).and_then(|folder| folder.make_inside("pages".as_ref()));
     let pages = pages.with_context(|| not_written(&folder.join("pages").join(&name)))?;

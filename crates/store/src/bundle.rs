@@ -183,7 +183,7 @@ pub fn write(
 fn readme(record: &ExperimentRecord) -> String {
     let again = match record.file_text.is_empty() {
         true => "its figures were imported from the output of another tool",
-        false => "    plimsoll run FILE.plimsoll        measures it again here",
+        false => "    plimsoll run FILE.plimsoll        measures it again here, a gate as a gate",
     };
     format!(
         "\

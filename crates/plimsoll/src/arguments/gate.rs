@@ -3,8 +3,17 @@
 use super::agent::Nats;
 use super::push::SendTo;
 use super::{duration, share};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
+
+/// What an answer that is not certain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OpenGate {
+    /// A failure: exit code 106.
+    Fail,
+    /// A success: exit code 0.
+    Pass,
+}
 
 /// `plimsoll gate`.
 #[derive(Args, Debug)]
@@ -16,8 +25,8 @@ Examples:
 
 Both run at the same time, each on a half of the processors (duets), and change halves: what disturbs the machine disturbs both. It looks at the
 intervals after some 10 blocks and then ever more rarely, and ends when they answer the question: exit code 0 where nothing that decides (`compare.primary`
-in the file) loses more than its margin, 99 where something does. Where its time is over first, the answer is open: exit code 0, or 106 with
---strict. All looks together are wrong as rarely as one interval of 95 %.
+in the file) loses more than its margin, 99 where something does. Where its time is over first, the answer is open: exit code 106, or 0 with
+--open pass. All looks together are wrong as rarely as one interval of 95 %.
 
 A gate begins anew each time, because a file of the same name may be another build. Its results are kept as those of any experiment:
 `plimsoll history NAME --arm new --any-plan` draws them.")]
@@ -55,8 +64,11 @@ pub struct Gate {
     /// Where the data directories are created; overrides the file.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub directory: Option<PathBuf>,
-    /// End with exit code 106 where the answer is open.
-    #[arg(long)]
+    /// What an open answer is for a CI.
+    #[arg(long, value_enum, default_value_t = OpenGate::Fail)]
+    pub open: OpenGate,
+    /// As `--open fail`, which is the default.
+    #[arg(long, hide = true, conflicts_with = "open")]
     pub strict: bool,
     /// Skip the fio check of emulated disks. Their points are marked invalid.
     #[arg(long)]
@@ -67,6 +79,9 @@ pub struct Gate {
     /// Also write the result as Markdown, for a pull request or the summary of a job.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub markdown: Option<PathBuf>,
+    /// Also write the answer as a JUnit report, in which the gate is a test case.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
     /// Print the analysis as JSON.
     #[arg(long)]
     pub json: bool,

@@ -75,7 +75,14 @@ mod once {
         let markdown = laboratory.path("gate.md");
         let said = gate(
             &laboratory,
-            &["--markdown", "gate.md", "--page", "gate.html"],
+            &[
+                "--markdown",
+                "gate.md",
+                "--page",
+                "gate.html",
+                "--junit",
+                "gate.xml",
+            ],
         );
         assert_eq!(said.code, Some(99), "{said:?}");
         assert!(said.out.contains("THE GATE FAILED"), "{said:?}");
@@ -95,6 +102,8 @@ mod once {
         assert!(record.runs.iter().all(|run| run.half.is_some()), "duets");
         assert_eq!(analysis.comparisons[0].baseline, "base");
         assert!(record.file_text.contains("4ms") && record.file_text.contains("2ms"));
+        let junit = fs::read_to_string(laboratory.path("gate.xml")).unwrap();
+        assert!(junit.contains("tests=\"1\" failures=\"1\""), "{junit}");
         let text = fs::read_to_string(markdown).unwrap();
         for words in [
             "### gated\n\nIs it slower?\n\nTHE GATE FAILED",
@@ -105,6 +114,19 @@ mod once {
             assert!(text.contains(words), "{words}: {text}");
         }
         assert!(laboratory.path("gate.html").exists());
+
+        // Of both files, and asked again as what it was.
+        let said = laboratory.run(&["bundle", "last", "--to", "gate.plimsoll"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let planned = laboratory.run(&["plan", "gate.plimsoll"]);
+        assert_eq!(planned.code, Some(0), "{planned:?}");
+        assert!(
+            planned.out.contains("base") && planned.out.contains("new"),
+            "{planned:?}"
+        );
+        let again = laboratory.run(&["run", "gate.plimsoll"]);
+        assert_eq!(again.code, Some(99), "{again:?}");
+        assert!(again.out.contains("THE GATE FAILED"), "{again:?}");
     }
 }
 

@@ -1,16 +1,20 @@
-//! The thresholds of an experiment as a JUnit report, for servers that build and test: a test case for each.
+//! A result as a JUnit report, for servers that build and test: a test case for each threshold, for a gate, and for each deciding comparison where there are
+//! neither.
 //!
 //! A bound that is broken is a failure with its figures; one that could not be judged, because nothing valid was measured where it speaks of, is skipped and says so.
 //! The exit code of the program counts both as broken.
 
 use crate::Report;
-use crate::words;
-use plimsoll_judge::{ThresholdResult, ValidityState};
+use crate::{select, words};
+use plimsoll_judge::{
+    Comparison, GateOutcome, GateResult, Judgement, Outcome, ThresholdResult, ValidityState,
+};
 use plimsoll_record::quantities::numbers::TERMINAL;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 /// The text of the report.
-pub fn render(report: &Report<'_>) -> String {
+/// `open_passes`: a gate that is open is skipped in place of failing.
+pub fn render(report: &Report<'_>, open_passes: bool) -> String {
     let analysis = report.analysis;
     let mut suite = TestSuite::new(analysis.name.as_str());
     let started = report.record.started_at.as_str();
@@ -19,6 +23,23 @@ pub fn render(report: &Report<'_>) -> String {
     suite.add_property(("plimsoll", report.record.program.version.as_str()));
     for threshold in &analysis.thresholds {
         suite.add_test_case(case(&analysis.name, threshold));
+    }
+    if let Some(gate) = &analysis.gate {
+        suite.add_test_case(of_gate(&analysis.name, gate, open_passes));
+    } else if analysis.thresholds.is_empty() {
+        for one in select::primaries(analysis) {
+            suite.add_test_case(of_comparison(&analysis.name, one));
+        }
+    }
+    if analysis.outcome() == Outcome::Invalid {
+        let (_, why) = words::trust(analysis, TERMINAL);
+        let status = failed(NonSuccessKind::Error, "invalid", &why);
+        suite.add_test_case(named(
+            &analysis.name,
+            "the measurement is valid",
+            status,
+            &why,
+        ));
     }
     suite.set_system_out(analysis.headline.join("\n"));
     let bad: Vec<String> = analysis
@@ -37,6 +58,52 @@ pub fn render(report: &Report<'_>) -> String {
     )
 }
 
+fn failed(kind: NonSuccessKind, what: &str, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(what).set_message(message);
+    status
+}
+
+fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(message);
+    status
+}
+
+fn named(experiment: &str, name: &str, status: TestCaseStatus, told: &str) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname(experiment);
+    case.set_system_out(told);
+    case
+}
+
+fn of_gate(experiment: &str, gate: &GateResult, open_passes: bool) -> TestCase {
+    let told = &gate.sentence;
+    let status = match gate.outcome {
+        GateOutcome::Passed => TestCaseStatus::success(),
+        GateOutcome::Open if open_passes => skipped(told),
+        GateOutcome::Failed | GateOutcome::Open => failed(NonSuccessKind::Failure, "gate", told),
+    };
+    named(experiment, "gate", status, told)
+}
+
+/// What is better or worse is no failure where nobody set a bound.
+fn of_comparison(experiment: &str, one: &Comparison) -> TestCase {
+    let name = format!(
+        "{} of {} against {} ({} at {})",
+        words::metric(one.metric),
+        one.arm,
+        one.baseline,
+        one.mix,
+        one.load_label
+    );
+    let status = match one.verdict.judgement {
+        Judgement::Inconclusive => skipped(&one.sentence),
+        _ => TestCaseStatus::success(),
+    };
+    named(experiment, &name, status, &one.sentence)
+}
+
 fn case(experiment: &str, threshold: &ThresholdResult) -> TestCase {
     let spelled = |value| words::threshold_value(&threshold.text, value, TERMINAL);
     let (status, told) = match (threshold.measured, threshold.passed) {
@@ -47,23 +114,18 @@ fn case(experiment: &str, threshold: &ThresholdResult) -> TestCase {
         (Some(value), false) => {
             let required = words::required(&threshold.text);
             let message = format!("FAILED: {} measured, {required}", spelled(value));
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_type("threshold").set_message(message.clone());
+            let mut status = failed(NonSuccessKind::Failure, "threshold", &message);
             status.set_description(format!("{}: {message}", threshold.subject));
             (status, message)
         }
         (None, _) => {
             let message = "could not be judged: no valid sample".to_owned();
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(message.clone());
-            (status, message)
+            (skipped(&message), message)
         }
     };
     let name = format!("{} ({})", threshold.text, threshold.subject);
-    let mut case = TestCase::new(name, status);
-    case.set_classname(experiment);
-    case.set_system_out(format!("{}: {told}", threshold.subject));
-    case
+    let told = format!("{}: {told}", threshold.subject);
+    named(experiment, &name, status, &told)
 }
 
 #[cfg(test)]
@@ -83,10 +145,11 @@ mod tests {
     fn rendered(thresholds: Vec<ThresholdResult>) -> String {
         let (record, mut analysis) = sample::experiment(&Shape::quickstart());
         analysis.thresholds = thresholds;
-        render(&Report {
+        let report = Report {
             record: &record,
             analysis: &analysis,
-        })
+        };
+        render(&report, false)
     }
 
     #[test]
@@ -112,8 +175,35 @@ mod tests {
     }
 
     #[test]
-    fn without_thresholds_there_are_no_cases() {
+    fn without_thresholds_each_deciding_comparison_is_a_case() {
+        let (_, analysis) = sample::experiment(&Shape::quickstart());
+        let deciding = select::primaries(&analysis).count();
+        assert!(deciding > 0);
         let read = quick_junit::Report::deserialize_from_str(&rendered(Vec::new())).unwrap();
-        assert_eq!((read.tests, read.test_suites.len()), (0, 1));
+        assert_eq!((read.tests, read.failures), (deciding, 0));
+    }
+
+    #[test]
+    fn a_gate_is_a_case_that_fails() {
+        let (record, mut analysis) = sample::experiment(&Shape::quickstart());
+        let mut failures = |outcome, open_passes| {
+            analysis.gate = Some(GateResult {
+                outcome,
+                answered: true,
+                usable: true,
+                sentence: "THE GATE".into(),
+            });
+            let report = Report {
+                record: &record,
+                analysis: &analysis,
+            };
+            let text = render(&report, open_passes);
+            let read = quick_junit::Report::deserialize_from_str(&text).unwrap();
+            (read.tests, read.failures, read.skipped)
+        };
+        assert_eq!(failures(GateOutcome::Failed, true), (1, 1, 0));
+        assert_eq!(failures(GateOutcome::Open, false), (1, 1, 0));
+        assert_eq!(failures(GateOutcome::Open, true), (1, 0, 1));
+        assert_eq!(failures(GateOutcome::Passed, false), (1, 0, 0));
     }
 }

@@ -11,8 +11,8 @@ const RESULTS: usize = 10;
 /// Differences between two arms that are named.
 const DIFFERENCES: usize = 20;
 
-/// The text, with the last of a history below it where there is one.
-pub fn render(report: &Report<'_>, history: Option<&History>) -> String {
+/// The text, with the last of a history below it where there is one, and where the page is.
+pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>) -> String {
     let analysis = report.analysis;
     let mut told = format!("### {}\n", plain(&analysis.name));
     if let Some(question) = &analysis.question {
@@ -30,6 +30,10 @@ pub fn render(report: &Report<'_>, history: Option<&History>) -> String {
         for one in deciding {
             line(&mut told, row(one));
         }
+    }
+    let reasons = select::primaries(analysis).filter_map(|one| one.dearer.as_deref());
+    for reason in reasons {
+        line(&mut told, format_args!("\nWhy: {}", plain(reason)));
     }
     let (state, trust) = words::trust(analysis, TERMINAL);
     let asked = "Can it be trusted?";
@@ -63,6 +67,12 @@ pub fn render(report: &Report<'_>, history: Option<&History>) -> String {
     }
     if let Some(history) = history {
         of_history(&mut told, history);
+    }
+    if let Some(page) = page {
+        line(
+            &mut told,
+            format_args!("\nAll figures and charts: {}", plain(page)),
+        );
     }
     let (id, version) = (&analysis.id, plain(&report.record.program.version));
     let blocks = counted(analysis.progress.blocks_complete as usize, "block");
