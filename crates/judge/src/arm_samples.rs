@@ -97,9 +97,12 @@ impl ArmSamples {
     /// Refuses points in which other programs used too much, if they did so over all points: also those that are too short to be refused by themselves.
     fn judge_foreign(&mut self) {
         let points = self.points.iter().flatten();
-        let known = points.filter_map(|sample| sample.foreign);
-        let (used, elapsed_ns) = known.fold((0.0, 0), |(used, all), (share, elapsed_ns)| {
-            (used + share * elapsed_ns as f64, all + elapsed_ns)
+        let known = points.filter_map(Sample::foreign_alone);
+        let (used, elapsed_ns) = known.fold((0.0, 0), |(used, all), one| {
+            (
+                used + one.share * one.elapsed_ns as f64,
+                all + one.elapsed_ns,
+            )
         });
         let share = used / (elapsed_ns as f64).max(1.0);
         if elapsed_ns < FOREIGN_JUDGED_NS || share < FOREIGN_INVALID {
@@ -108,8 +111,8 @@ impl ArmSamples {
         self.foreign = Some(share);
         for sample in self.points.iter_mut().flatten() {
             if sample
-                .foreign
-                .is_some_and(|(share, _)| share >= FOREIGN_INVALID)
+                .foreign_alone()
+                .is_some_and(|one| one.share >= FOREIGN_INVALID)
             {
                 sample.refuse_for_foreign(share);
             }

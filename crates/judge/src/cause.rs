@@ -18,8 +18,10 @@ pub enum CauseKind {
     DiskQueueDepth,
     /// The CPU limit of what is under test.
     CpuLimit,
-    /// The processors of the machine.
+    /// The processors of the machine, which what is under test keeps busy.
     Cpu,
+    /// The processors of the machine, which other programs keep busy.
+    Others,
     /// The engine's cache has no room, so that operations must evict.
     EngineCache,
     /// A link between load and server carries as much as it can.
@@ -59,6 +61,7 @@ impl CauseKind {
             Self::DiskQueueDepth => "disk queue depth",
             Self::CpuLimit => "CPU limit",
             Self::Cpu => "CPU",
+            Self::Others => "other programs",
             Self::EngineCache => "engine cache",
             Self::NetworkBandwidth => "network bandwidth",
             Self::NetworkLoss => "packet loss",

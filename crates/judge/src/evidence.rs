@@ -40,6 +40,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) is_server: bool,
     /// Whether there is a disk below it, be it watched or not: that of an engine that keeps data, or a server's own.
     pub(crate) has_disk: bool,
+    /// Share of the processors that other programs used, where that is known.
+    pub(crate) foreign: Option<f64>,
     /// The emulated disk, where its limits hold.
     pub(crate) disk: Option<&'a DiskSpec>,
     /// One for each of its limits.
@@ -157,6 +159,7 @@ impl<'a> Evidence<'a> {
             is_by_uri: is_by_uri(arm),
             is_server,
             has_disk: is_server || considered.iter().any(|sample| sample.keeps_data),
+            foreign: middle(&|sample| Some(sample.foreign?.share)),
             disk,
             identities: checks,
             generator_limited: (

@@ -8,7 +8,7 @@ use crate::identity::BROKEN_FROM;
 use crate::words::{self, bytes, duration, number, percent, rate};
 use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
 use plimsoll_plan::{Arm, Plan};
-use plimsoll_record::LoadKind;
+use plimsoll_record::{DiskLatency, DiskSpec, FOREIGN_INVALID, LoadKind};
 
 /// Of a limit, how much must be used for it to be the cause.
 const LIMIT_USED: f64 = 0.95;
@@ -56,6 +56,8 @@ const COPIED_BYTES_PER_SECOND: f64 = 2e9;
 const TENTH: f64 = 0.1;
 /// Of anything, below which there is room.
 const ROOM: f64 = 0.8;
+/// Of the time that a request takes, how much may be the disk's own where it is the limit that requests wait for.
+const OWN_LATENCY: f64 = 0.5;
 /// Of the time, how long sessions of a closed loop pause when the load is a given one.
 const PAUSING: f64 = 0.8;
 
@@ -76,7 +78,7 @@ struct Rule {
 }
 
 /// All of them, in the order in which they are tried.
-const RULES: [Rule; 19] = [
+const RULES: [Rule; 20] = [
     Rule {
         kind: CauseKind::Generator,
         when: || "most runs of the point failed the gate of the generator".into(),
@@ -96,9 +98,11 @@ const RULES: [Rule; 19] = [
         kind: CauseKind::DiskIops,
         when: || {
             format!(
-                "the limit of the disk that allows fewest operations counts requests and is used to at least {}; operations wait for the disk (reads take at least {} of the sessions' time), or the processors have room",
+                "the limit of the disk that allows fewest operations counts requests and is used to at least {}; operations wait for the disk (reads take at least {} of the sessions' time), or the processors have room. From {} on where reads take as much of the time, and the disk's own latency is at most {} of what one takes: the rest is waiting for the limit",
                 percent(LIMIT_USED, 0),
-                percent(WAITING_FOR_DISK, 0)
+                percent(WAITING_FOR_DISK, 0),
+                percent(ROOM, 0),
+                percent(OWN_LATENCY, 0)
             )
         },
         test: disk_iops,
@@ -145,9 +149,10 @@ const RULES: [Rule; 19] = [
         kind: CauseKind::Cpu,
         when: || {
             format!(
-                "at least {0} of the processors' time is busy or stolen, or worker and server use {0} of the processors that its sessions can use and reads take less than {1} of their time",
+                "at least {0} of the processors' time is busy or stolen and other programs use less than {2}, or worker and server use {0} of the processors that its sessions can use and reads take less than {1} of their time",
                 percent(CPU_USED, 0),
-                percent(WAITING_FOR_DISK, 0)
+                percent(WAITING_FOR_DISK, 0),
+                percent(FOREIGN_INVALID, 0)
             )
         },
         test: cpu,
@@ -253,6 +258,17 @@ const RULES: [Rule; 19] = [
             )
         },
         test: disk_latency,
+    },
+    Rule {
+        kind: CauseKind::Others,
+        when: || {
+            format!(
+                "at least {} of the processors' time is busy or stolen, and other programs use at least {}",
+                percent(CPU_USED, 0),
+                percent(FOREIGN_INVALID, 0)
+            )
+        },
+        test: others,
     },
     Rule {
         kind: CauseKind::Contention,
@@ -401,8 +417,9 @@ fn disk_limit(evidence: &Evidence<'_>, requests: bool) -> Option<(bool, String)>
     let Some(check) = checks.find(|check| check.kind.is_iops() == requests) else {
         return no_limit(evidence, requests).map(|words| (false, words));
     };
-    let holds = check.binding && check.ratio >= LIMIT_USED && waits_or_has_room(evidence);
-    let figures = if check.ratio >= LIMIT_USED {
+    let is_full = check.ratio >= LIMIT_USED && waits_or_has_room(evidence);
+    let holds = check.binding && (is_full || check.ratio >= ROOM && waits_at_limit(evidence));
+    let figures = if holds || check.ratio >= LIMIT_USED {
         identity_words(check, &evidence.figures)
     } else {
         format!(
@@ -478,6 +495,29 @@ fn waits_or_has_room(evidence: &Evidence<'_>) -> bool {
     waits || !processors_are_full(evidence).unwrap_or(false)
 }
 
+/// Whether operations wait for reads, and reads for the disk's limit rather than for the disk itself. Requests come in bursts, so that a limit holds them up
+/// before all of it is used.
+fn waits_at_limit(evidence: &Evidence<'_>) -> bool {
+    let waiting = evidence.waiting_for_reads().unwrap_or(0.0);
+    let (Some(disk), Some(read_ns)) = (evidence.disk, evidence.figures.device_read_ns) else {
+        return false;
+    };
+    waiting >= WAITING_FOR_DISK && own_read_ns(disk) <= OWN_LATENCY * read_ns
+}
+
+/// What a read of an idle disk takes by its description, nanoseconds.
+fn own_read_ns(disk: &DiskSpec) -> f64 {
+    match &disk.read_latency {
+        DiskLatency::None => 0.0,
+        DiskLatency::Constant { ns } => *ns as f64,
+        DiskLatency::Lognormal { median_ns, .. } => *median_ns as f64,
+        DiskLatency::Table { points } => {
+            let middle = points.iter().find(|(percentile, _)| *percentile >= 50.0);
+            middle.or(points.last()).map_or(0.0, |(_, ns)| *ns as f64)
+        }
+    }
+}
+
 fn disk_queue_depth(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let disk = evidence.disk?;
     let Some(depth) = disk.queue_depth.map(f64::from) else {
@@ -542,7 +582,10 @@ impl Evidence<'_> {
 fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
     let busy = evidence.figures.machine_busy;
     let stolen = evidence.figures.machine_steal.unwrap_or(0.0);
-    if busy.is_some_and(|busy| busy + stolen >= CPU_USED) {
+    let is_filled_by_others = evidence
+        .foreign
+        .is_some_and(|share| share >= FOREIGN_INVALID);
+    if busy.is_some_and(|busy| busy + stolen >= CPU_USED) && !is_filled_by_others {
         return Some(true);
     }
     // Without any word about the machine, the time of worker and server says nothing of waiting.
@@ -550,6 +593,21 @@ fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
     let used = evidence.used_processors()?;
     let waiting = evidence.waiting_for_reads().unwrap_or(0.0);
     Some(used >= CPU_USED * evidence.usable_processors() && waiting < WAITING_FOR_DISK)
+}
+
+/// Processor time that others took is no doing of what is under test.
+fn others(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let share = evidence.foreign?;
+    let busy = evidence.figures.machine_busy? + evidence.figures.machine_steal.unwrap_or(0.0);
+    let mut words = format!(
+        "they used {} of {}",
+        part(share * evidence.cores),
+        processors(evidence.cores)
+    );
+    if let Some(used) = evidence.used_processors() {
+        words.push_str(&format!(", what is under test {}", part(used)));
+    }
+    Some((busy >= CPU_USED && share >= FOREIGN_INVALID, words))
 }
 
 fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {

@@ -57,9 +57,19 @@ pub(crate) struct Sample {
     pub(crate) line: Option<Reading>,
     /// Price of an hour of the arm, where it has one.
     price_per_hour: Option<f64>,
-    /// What other programs used of the machine, where that is known and was not shared with the other side of a duet: a share of its processors, and of how
-    /// long, nanoseconds.
-    pub(crate) foreign: Option<(f64, u64)>,
+    /// What other programs used of the machine, where that is known.
+    pub(crate) foreign: Option<ForeignUse>,
+}
+
+/// What other programs used of a machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ForeignUse {
+    /// Of its processors.
+    pub(crate) share: f64,
+    /// Of how long, nanoseconds.
+    pub(crate) elapsed_ns: u64,
+    /// Whether the other side of a duet had the same company.
+    pub(crate) is_shared: bool,
 }
 
 /// What one of several machines did at a point.
@@ -75,19 +85,23 @@ pub(crate) struct HostSample {
 }
 
 /// What other programs used of the machine on which they used most.
-fn foreign(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Option<(f64, u64)> {
-    let end = point.end.as_ref().filter(|_| run.half.is_none())?;
-    let here = end
-        .foreign
-        .as_deref()
-        .map(|foreign| (foreign, run.machine.cores));
+fn foreign(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Option<ForeignUse> {
+    let end = point.end.as_ref()?;
+    let is_shared = run.half.is_some();
+    // Other programs are looked for on both halves.
+    let cores_here = run.machine.cores * if is_shared { 2 } else { 1 };
+    let here = end.foreign.as_deref().map(|foreign| (foreign, cores_here));
     let hosts = end.hosts.iter();
     let there = hosts.filter_map(|host| Some((host.foreign.as_deref()?, cores(host, run, arm)?)));
     let shares = here
         .into_iter()
         .chain(there)
-        .map(|(foreign, cores)| (foreign.share(cores), foreign.elapsed_ns));
-    shares.max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(foreign, cores)| ForeignUse {
+            share: foreign.share(cores),
+            elapsed_ns: foreign.elapsed_ns,
+            is_shared,
+        });
+    shares.max_by(|one, other| one.share.total_cmp(&other.share))
 }
 
 fn host_samples(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Vec<HostSample> {
@@ -248,6 +262,11 @@ impl Sample {
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),
             foreign: foreign(point, run, arm),
         }
+    }
+
+    /// What other programs used, where the other side of a duet did not have the same company.
+    pub(crate) fn foreign_alone(&self) -> Option<ForeignUse> {
+        self.foreign.filter(|one| !one.is_shared)
     }
 
     /// Makes it invalid, because other programs used so much of the machine over all points of its arm.
