@@ -162,6 +162,7 @@ fn progress(
         blocks_planned: plan.measurement.blocks,
         blocks_complete: as_u32(blocks.iter().filter(is_complete).count()),
         order,
+        too_few_usable: None,
     }
 }
 

@@ -52,9 +52,9 @@ pub use metric::{Direction, Metric, percentile, table_percentile};
 pub use needs::{MOST_TRIALS, Needs, inserted_at, needs};
 pub use order::{duet_runs, folded_runs, planned_runs};
 pub use plan::{
-    Arm, Checkpoints, Compare, Gate, LoadAt, LoadPhase, Looks, Measurement, Objective, Order,
-    Origin, PLAN_VERSION, Pairing, Plan, PlannedRun, Point, PointRole, Search, Sessions, Source,
-    Threshold, WorkingSet,
+    Arm, Checkpoints, Compare, END_TIMEOUT_NS, Gate, LoadAt, LoadPhase, Looks, Measurement,
+    Objective, Order, Origin, PLAN_VERSION, Pairing, Plan, PlannedRun, Point, PointRole, Search,
+    Sessions, Source, Threshold, WorkingSet,
 };
 pub use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 pub use redaction::redact_json;

@@ -11,7 +11,6 @@ mod gate;
 mod history;
 mod import;
 mod init;
-mod push;
 mod serve;
 mod ycsb;
 
@@ -26,7 +25,6 @@ pub use gate::{Gate, OpenGate};
 pub use history::History;
 pub use import::Import;
 pub use init::{Init, Question, Workload};
-pub use push::{Pull, Push, SendTo};
 pub use serve::Serve;
 pub use ycsb::Ycsb;
 
@@ -115,10 +113,6 @@ pub enum Command {
     Export(Export),
     /// Put a result into one file with its page, experiment file and record, which others can open, verify and run again.
     Bundle(Bundle),
-    /// Send results to a server of a team, which is a `plimsoll serve --accept`.
-    Push(Push),
-    /// Fetch results from a `plimsoll serve` elsewhere into the store.
-    Pull(Pull),
     /// Write many results as static pages with a list of them, for a website.
     Gallery(Gallery),
     /// Replace YCSB's `bin/ycsb`: same command line, properties, report and status lines.
@@ -328,8 +322,6 @@ pub struct Run {
     /// Also write the result as Markdown, for a pull request or an issue.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub markdown: Option<PathBuf>,
-    #[command(flatten)]
-    pub send_to: SendTo,
     /// Hide progress.
     #[arg(long, short)]
     pub quiet: bool,

@@ -4,7 +4,6 @@ use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::log::Log;
 use crate::plan::{Checked, complain, overrides, read_with};
-use crate::push;
 use crate::rig::Rigs;
 use crate::run::{Asked, Measured, measure};
 use crate::screen::tell;
@@ -107,7 +106,6 @@ pub fn gate(
         Some(_) => checked.text,
         None => format!("{}{BETWEEN}{}", checked.text, base.text),
     };
-    let server = push::to(&arguments.send_to)?;
     let asked = Asked {
         experiment: &ExperimentFile::default(),
         nats: &arguments.nats,
@@ -117,7 +115,6 @@ pub fn gate(
         wait_quiet: arguments.wait_quiet,
         keep_going: true,
         quiet: arguments.quiet,
-        shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };
     if let Err(why) = servers::look(&plan) {
         tell(why);
@@ -141,12 +138,7 @@ pub fn gate(
     if made.ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    let exit = push::at_the_end(
-        server.as_deref(),
-        &made.record,
-        &analysis,
-        show::exit_of(&analysis),
-    );
+    let exit = show::exit_of(&analysis);
     let is_open = analysis
         .gate
         .is_none_or(|gate| gate.outcome == GateOutcome::Open);

@@ -1,7 +1,6 @@
 //! Progress on the standard error: one line that is rewritten on a terminal, one line for each point in a pipe.
 
 use crate::log::Log;
-use crate::push::{Sending, Server};
 use crate::screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plimsoll_plan::explain;
@@ -33,8 +32,6 @@ pub struct Live {
     left: Left,
     runs_to_begin: u32,
     started: Instant,
-    /// To a server that shows it as well.
-    sending: Option<Sending>,
 }
 
 /// The run and point that are going on.
@@ -90,26 +87,7 @@ impl Live {
             left: Left::default(),
             runs_to_begin: 0,
             started: Instant::now(),
-            sending: None,
         })
-    }
-
-    /// From now on, experiments of this store are sent there while they go on.
-    pub fn send_to(&mut self, server: &Arc<Server>, store: PathBuf) {
-        let (bar, quiet) = (self.bar.clone(), self.quiet);
-        let say = move |line: &str| {
-            if !quiet {
-                say(bar.as_ref(), line);
-            }
-        };
-        self.sending = Some(Sending::new(Arc::clone(server), store, say));
-    }
-
-    /// Waits until the server knows that nobody works on the experiment any more. The store must have been left.
-    pub fn end_sending(&mut self) {
-        if let Some(sending) = &mut self.sending {
-            sending.end();
-        }
     }
 
     /// Takes the live line away, before anything else is printed.
@@ -224,9 +202,6 @@ impl Watcher for Live {
                         "there will be no log in {}: {error}",
                         self.logs.display()
                     )),
-                }
-                if let Some(sending) = &mut self.sending {
-                    sending.begin(id);
                 }
                 self.left = Left::of(&explain(plan, plimsoll_engine::kinds()).needs);
                 for seconds in took {

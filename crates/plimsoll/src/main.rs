@@ -34,7 +34,6 @@ mod nats;
 mod only;
 mod plan;
 mod power;
-mod push;
 mod quiet;
 mod read;
 mod rig;
@@ -117,8 +116,6 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::List(list) => show::list(list, store),
         Command::Rm(asked) => rm::rm(asked, store),
         Command::Bundle(asked) => bundle::bundle(asked, store),
-        Command::Push(asked) => push::push(asked, store),
-        Command::Pull(asked) => push::pull(asked, store),
         Command::Gallery(asked) => gallery::gallery(asked, store),
         Command::Export(export) => export::export(export, store),
         Command::Ycsb(ycsb) => ycsb::ycsb(ycsb),

@@ -7,7 +7,6 @@ use crate::log::Log;
 use crate::nats::{Connection, attach_agent, connection};
 use crate::only::chosen;
 use crate::plan::{complain, read};
-use crate::push::{self, Server};
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::scout::{Scout, Scouting};
@@ -24,7 +23,6 @@ use plimsoll_runner::{Ended, Execution, LocalHost, RunnerError, WorkerProgram, e
 use plimsoll_store::Store;
 use plimsoll_store::bundle::is_bundle;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// An experiment that takes longer and can have no verdict is only started where that is asked for.
 const LONG_NS: u64 = 600_000_000_000;
@@ -83,7 +81,6 @@ pub fn run(
     {
         return Ok(exit);
     }
-    let server = push::to(&arguments.send_to)?;
     let asked = Asked {
         experiment: &arguments.experiment,
         nats: &arguments.nats,
@@ -93,7 +90,6 @@ pub fn run(
         wait_quiet: arguments.wait_quiet,
         keep_going: arguments.keep_going,
         quiet: arguments.quiet,
-        shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };
     let measured = measure(asked, &mut plan, &checked.text, store, rigs, log);
     if is_by_uri && !arguments.keep {
@@ -153,12 +149,7 @@ pub fn run(
         Some(_) => Exit::InvalidMeasurement,
         None => show::exit_of(&analysis),
     };
-    Ok(push::at_the_end(
-        server.as_deref(),
-        &made.record,
-        &analysis,
-        exit,
-    ))
+    Ok(exit)
 }
 
 /// What is asked of a measurement, besides its plan.
@@ -179,8 +170,6 @@ pub struct Asked<'a> {
     pub keep_going: bool,
     /// Without progress.
     pub quiet: bool,
-    /// A server that shows it while it goes on.
-    pub shown_by: Option<&'a Arc<Server>>,
 }
 
 /// What came of it.
@@ -248,9 +237,6 @@ pub fn measure(
         redact(&command)
     );
     let mut live = Live::new(asked.quiet, log, store_file.with_file_name("logs"))?;
-    if let Some(server) = asked.shown_by {
-        live.send_to(server, store_file.clone());
-    }
     if of_file.refined_factor().is_some() {
         let scout = Scout {
             file: asked.experiment,
@@ -292,7 +278,6 @@ pub fn measure(
     let ended = ended?;
     let record = open.load(&ended.id)?;
     drop(open);
-    live.end_sending();
     Ok(Measured::Made(Box::new(Made {
         record,
         ended,

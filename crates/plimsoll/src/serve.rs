@@ -5,6 +5,7 @@ use crate::confine::{Confined, Reach, confine};
 use crate::exit::Exit;
 use crate::read::store_path;
 use crate::screen::{print, tell};
+use anyhow::{Context, bail};
 use plimsoll_serve::{Options, Server};
 use plimsoll_store::Store;
 use std::fs::DirBuilder;
@@ -18,7 +19,8 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
         store: store.clone(),
         listen: arguments.listen,
         token_file: arguments.token_file.clone(),
-        senders_file: arguments.accept.clone(),
+        folders: folders(&arguments.folders)?,
+        tell: |what| tell(what),
         engines: plimsoll_engine::kinds(),
     })?;
     if !store.exists() {
@@ -34,7 +36,11 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
         ));
     }
     // Whom it answers may mean harm, and so may whoever wrote the records. There is no other thread yet.
-    match confine(&reach(&store)) {
+    let reach = Reach {
+        read: [reach(&store).read, server.folders().to_vec()].concat(),
+        write: [reach(&store).write, server.scratch().into_iter().collect()].concat(),
+    };
+    match confine(&reach) {
         Ok(Confined::Wholly) => {}
         Ok(Confined::Partly) => anstream::eprintln!(
             "this kernel confines the server only in part: it is older than Linux 6.12"
@@ -47,6 +53,19 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
     print(format_args!("{}\n", server.url()))?;
     server.run()?;
     Ok(Exit::Good)
+}
+
+/// Folders as they are found from here on, and whoever named something else is told before anything is served.
+fn folders(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let whole = |folder: &PathBuf| {
+        let found = folder.canonicalize();
+        let found = found.with_context(|| format!("cannot serve {}", folder.display()))?;
+        if !found.is_dir() {
+            bail!("cannot serve {}: it is no folder", folder.display());
+        }
+        Ok(found)
+    };
+    named.iter().map(whole).collect()
 }
 
 /// The folder of the store, where SQLite keeps its log beside it, and where the runs of this user keep their traces: a store that was copied names

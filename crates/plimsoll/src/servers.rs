@@ -4,7 +4,8 @@ use crate::exit::Exit;
 use crate::screen::tell;
 use plimsoll_plan::{Arm, Plan, measures_existing, needs, server_uri};
 use plimsoll_record::DiskChoice;
-use plimsoll_record::quantities::{units, words::counted};
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::{self, counted};
 use plimsoll_record::redact::redact;
 use std::io::{self, IsTerminal, Write};
 
@@ -29,13 +30,13 @@ pub fn look(plan: &Plan) -> Result<(), String> {
 
 /// What a user must be allowed to do in the collection of an arm, in MongoDB's words.
 fn actions(plan: &Plan, arm: &Arm) -> Vec<&'static str> {
-    let some =
-        |share: fn(&plimsoll_workload::Mix) -> f64| plan.mixes.iter().any(|mix| share(mix) > 0.0);
+    let mut mixes = plan.mixes.iter();
+    let inserts = mixes.clone().any(|mix| mix.insert > 0.0);
     let mut actions = vec!["find"];
-    if !measures_existing(&arm.settings) || some(|mix| mix.insert) {
+    if !measures_existing(&arm.settings) || inserts {
         actions.push("insert");
     }
-    if some(|mix| mix.update + mix.read_modify_write) {
+    if mixes.any(|mix| mix.update + mix.read_modify_write > 0.0) {
         actions.push("update");
     }
     actions
@@ -79,7 +80,7 @@ pub fn announce(plan: &Plan, yes: bool, keep: bool, quiet: bool) -> io::Result<O
         return Ok(None);
     };
     if !quiet || !yes {
-        tell(words(plan, arm, keep));
+        tell(announcement(plan, arm, keep));
     }
     asked(yes)
 }
@@ -103,7 +104,7 @@ fn asked(yes: bool) -> io::Result<Option<Exit>> {
     Ok((!is_yes).then_some(Exit::Interrupted))
 }
 
-fn words(plan: &Plan, arm: &Arm, keep: bool) -> String {
+fn announcement(plan: &Plan, arm: &Arm, keep: bool) -> String {
     let uri = redact(server_uri(&arm.settings).unwrap_or_default());
     let collection = match arm.settings.text("database") {
         Some(database) => format!("{database}.{}", arm.data.table),
@@ -138,7 +139,7 @@ fn words(plan: &Plan, arm: &Arm, keep: bool) -> String {
     format!(
         "This loads {uri} as fast as it goes:\n  documents  {}, {}, stored {} in {collection}. {at_the_end}\n  operations {threads}; workload {}\n  time       about {}",
         units::count(records),
-        units::bytes(bytes as u64),
+        words::bytes(bytes),
         counted(plan.runs.len(), "time"),
         writes.join("; "),
         units::about(needs(plan, plimsoll_engine::kinds()).total_ns()),

@@ -116,7 +116,7 @@ fn history(
         // Each build and each version is a plan of its own.
         any_plan: true,
     };
-    let found = plimsoll_serve::lookup::history(&store, &record.id, &question).ok()?;
+    let found = plimsoll_serve::lookup::history(&[store], &record.id, &question).ok()?;
     (found.results.len() > 1).then_some(found)
 }
 

@@ -664,6 +664,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
             blocks_planned: shape.blocks,
             blocks_complete: shape.blocks,
             order: order(shape),
+            too_few_usable: None,
         },
         arms: arm_summaries(shape),
         mixes: shape.mixes.clone(),

@@ -211,7 +211,7 @@ impl RigProcess {
         write(&mut socket, &Request { rig, order }).map_err(gone)?;
         loop {
             let mut line = String::new();
-            if !read_line_within(&mut socket, &mut line, LONGEST_ANSWER).map_err(gone)? {
+            if !read_line_within(&mut *socket, &mut line, LONGEST_ANSWER).map_err(gone)? {
                 return Err(gone(std::io::Error::other("it ended")));
             }
             match serde_json::from_str(&line).map_err(|error| gone(error.into()))? {

@@ -5,10 +5,8 @@
 //! no answer may be framed, sniffed or kept.
 
 mod host;
-mod senders;
 mod token;
 
-pub(crate) use senders::{Sender, Senders};
 pub(crate) use token::Token;
 pub use token::TokenError;
 #[cfg(test)]
@@ -36,8 +34,6 @@ pub(crate) struct TakenAt(pub(crate) IpAddr);
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     token: Option<Token>,
-    /// Who may send results, besides.
-    senders: Option<Senders>,
     /// Cookies are shared by all ports of a host, so each server has one of its own name.
     cookie: String,
 }
@@ -57,10 +53,9 @@ impl From<Failure> for Box<Answered> {
 }
 
 impl Access {
-    pub(crate) fn new(port: u16, token: Option<Token>, senders: Option<Senders>) -> Self {
+    pub(crate) fn new(port: u16, token: Option<Token>) -> Self {
         Self {
             token,
-            senders,
             cookie: format!("plimsoll-token-{port}"),
         }
     }
@@ -69,19 +64,13 @@ impl Access {
         self.token.as_ref()
     }
 
-    /// Who may send results, and shows it. No browser can be made to show such a token to us by somebody else, so that it does not matter by which name
-    /// this server was found.
-    fn sender(&self, request: &Request) -> Option<Sender> {
-        self.senders.as_ref()?.who(bearer(request.headers())?)
-    }
-
-    /// What is wrong with a request, before anything is looked up for it. Who may send results may also read.
+    /// What is wrong with a request, before anything is looked up for it.
     fn check(&self, request: &Request) -> Result<(), Box<Answered>> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             let failure = Failure::new(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "Pages are only read here",
-                "Nothing can be changed through this server, but results can be sent to one that was started with --accept, by those who have a token for that.",
+                "Nothing can be changed through this server.",
             );
             let mut response = failure.into_response();
             let allowed = HeaderValue::from_static("GET, HEAD");
@@ -240,17 +229,10 @@ pub(crate) fn guard(routes: Router, access: Access) -> Router {
     routes.layer(from_fn_with_state(Arc::new(access), guarded))
 }
 
-async fn guarded(State(access): State<Arc<Access>>, mut request: Request, next: Next) -> Response {
+async fn guarded(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let requester = request.extensions().get::<Requester>().cloned();
     let admit = || requester.iter().for_each(Requester::admit);
-    let checked = match access.sender(&request) {
-        Some(sender) => {
-            request.extensions_mut().insert(sender);
-            Ok(())
-        }
-        None => access.check(&request),
-    };
-    let mut response = match checked.map_err(|answered| *answered) {
+    let mut response = match access.check(&request).map_err(|answered| *answered) {
         Ok(()) => {
             admit();
             next.run(request).await

@@ -1,14 +1,12 @@
 //! The pages of a store, live: what `plimsoll report`, `compare` and `history` write, for everything that is in it, and experiments while
 //! they go on.
 //!
-//! Nothing here measures. The store is read, and the traces that its records name. Whoever measures writes into the store; a reader of it sees each
-//! slice as it comes. Nothing is changed, unless results of others are accepted: those come as bundles, and are verified before they are stored.
+//! Nothing here measures. The store is read, the traces that its records name, and the bundles in folders. Whoever measures writes into the store; a reader of it
+//! sees each slice as it comes. Nothing is changed.
 //!
 //! ```text
 //! connections  listens, and limits how many may ask, how much and for how long; who goes when places are short
 //!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
-//!   accept     bundles from elsewhere                                ─► bundle verifies, store keeps them
-//!     going    an experiment that goes on elsewhere, part by part    ─► store, as if it were measured here
 //!   pages      list, experiment, comparison, history, errors         ─► page draws them
 //!   files      what `plimsoll export` would write, and traces        ─► export
 //!   maps       disk maps: stills on the page, accesses for the player
@@ -16,6 +14,7 @@
 //!   metrics    the latest figures for Prometheus
 //! library      records and analyses, judged once for each version of an experiment, and what is drawn of them
 //! shared       what is made once for all who ask for it, a few things at a time, within a bound of memory
+//! bundles      what lies in folders, verified, in a store of the server's own
 //! lookup       what is meant by the words of an address, shared with the command line
 //! ```
 //!
@@ -26,7 +25,8 @@
 //!     store: "/home/me/.local/share/plimsoll/plimsoll.db".into(),
 //!     listen: ([127, 0, 0, 1], 0).into(),
 //!     token_file: None,
-//!     senders_file: None,
+//!     folders: Vec::new(),
+//!     tell: |_| (),
 //!     engines: &[],
 //! };
 //! let server = Server::bind(options)?;
@@ -35,8 +35,8 @@
 //! # Ok::<(), plimsoll_serve::ServeError>(())
 //! ```
 
-mod accept;
 mod access;
+mod bundles;
 mod connections;
 mod failure;
 mod files;
@@ -53,10 +53,10 @@ mod tests;
 
 pub use access::TokenError;
 
-use accept::Acceptor;
-use access::{Access, Senders, Token};
+use access::{Access, Token};
 use axum::Router;
-use axum::routing::{get, put};
+use axum::routing::get;
+use bundles::Bundles;
 use connections::Places;
 use library::Library;
 use live::Hub;
@@ -80,8 +80,10 @@ pub struct Options {
     pub listen: SocketAddr,
     /// A file with the token that has to be shown. Without, one is made where the address is not of this machine alone.
     pub token_file: Option<PathBuf>,
-    /// A file that says who may send results, each by a token of their own. Without, nobody may.
-    pub senders_file: Option<PathBuf>,
+    /// Folders whose bundles are shown beside the store.
+    pub folders: Vec<PathBuf>,
+    /// Tells whoever started the server of bundles that cannot be shown.
+    pub tell: fn(&str),
     /// The engines that there are, for telling how long an experiment will take.
     pub engines: &'static [EngineKind],
 }
@@ -120,7 +122,6 @@ struct App {
     downloads: Arc<Semaphore>,
     hub: Hub,
     metrics: Metrics,
-    acceptor: Acceptor,
     engines: &'static [EngineKind],
     /// Turns true when the server ends.
     closing: watch::Receiver<bool>,
@@ -129,17 +130,17 @@ struct App {
 impl App {
     fn new(
         store: PathBuf,
+        bundles: Option<Arc<Bundles>>,
         engines: &'static [EngineKind],
         closing: watch::Receiver<bool>,
     ) -> Arc<Self> {
         let places = Arc::default();
         Arc::new(Self {
-            library: Arc::new(Library::new(store.clone(), &places)),
+            library: Arc::new(Library::new(store.clone(), bundles, &places)),
             places,
             downloads: Arc::new(Semaphore::new(files::DOWNLOADS)),
             hub: Hub::new(store, engines),
             metrics: Metrics::default(),
-            acceptor: Acceptor::default(),
             engines,
             closing,
         })
@@ -153,6 +154,7 @@ pub struct Server {
     address: SocketAddr,
     access: Access,
     options: Options,
+    bundles: Option<Arc<Bundles>>,
 }
 
 impl Server {
@@ -163,8 +165,6 @@ impl Server {
             None if options.listen.ip().is_loopback() => None,
             None => Some(Token::random()?),
         };
-        let senders = options.senders_file.as_deref().map(Senders::read);
-        let senders = senders.transpose()?;
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => ServeError::Taken {
                 address: options.listen,
@@ -180,9 +180,28 @@ impl Server {
         Ok(Self {
             listener,
             address,
-            access: Access::new(address.port(), token, senders),
+            access: Access::new(address.port(), token),
+            bundles: match options.folders.is_empty() {
+                true => None,
+                false => Some(Arc::new(Bundles::of(
+                    options.folders.clone(),
+                    options.tell,
+                )?)),
+            },
             options,
         })
+    }
+
+    /// Folders that it reads.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.options.folders
+    }
+
+    /// The folder of its own that it writes in, where it has one.
+    pub fn scratch(&self) -> Option<PathBuf> {
+        self.bundles
+            .as_ref()
+            .map(|bundles| bundles.scratch().to_owned())
     }
 
     /// Where it listens.
@@ -218,16 +237,24 @@ impl Server {
                     + library::AT_A_TIME
                     + files::DOWNLOADS
                     + live::MOST_STREAMS
-                    + accept::THREADS,
+                    + bundles::THREADS,
             )
             .build()?;
         let (close, closing) = watch::channel(false);
-        let app = App::new(self.options.store, self.options.engines, closing.clone());
+        let bundles = self.bundles;
+        let app = App::new(
+            self.options.store,
+            bundles.clone(),
+            self.options.engines,
+            closing.clone(),
+        );
         let places = Arc::clone(&app.places);
-        let router = router(Arc::clone(&app), self.access);
+        let router = router(app, self.access);
         let served = runtime.block_on(async {
             let mut asked_to_end = connections::asked_to_end()?;
-            tokio::spawn(accept::watch(app));
+            if let Some(bundles) = bundles {
+                tokio::spawn(bundles::watch(bundles));
+            }
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let server = connections::serve(listener, router, places, closing);
             tokio::pin!(server);
@@ -254,8 +281,6 @@ fn router(app: Arc<App>, access: Access) -> Router {
         .route("/compare", get(pages::compare))
         .route("/history/{name}", get(pages::history))
         .route("/metrics", get(metrics::metrics))
-        .route("/bundles/{sha256}", put(accept::bundle))
-        .route("/experiment/{id}/parts/{number}", put(accept::part))
         .fallback(pages::nothing)
         .with_state(app);
     access::guard(routes, access)

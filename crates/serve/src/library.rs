@@ -1,6 +1,7 @@
 //! Records, analyses, and what is drawn of them: made once for each version of an experiment however many look at it.
 
 use crate::VERSION;
+use crate::bundles::Bundles;
 use crate::connections::Places;
 use crate::failure::Failure;
 use crate::pages::aside;
@@ -68,9 +69,10 @@ enum Drawing {
     History(String, String),
 }
 
-/// The store, and what was made of it.
+/// The store and the bundles beside it, and what was made of them.
 pub(crate) struct Library {
     store: PathBuf,
+    bundles: Option<Arc<Bundles>>,
     drawn: Shared<Drawing, Bytes>,
     judged: Shared<(String, Version), Arc<Judged>>,
     traces: Shared<PathBuf, Arc<SharedTrace>>,
@@ -87,14 +89,17 @@ struct Found {
     id: String,
     version: Version,
     is_running: bool,
+    /// The store that it is in.
+    store: PathBuf,
 }
 
 impl Library {
-    pub(crate) fn new(store: PathBuf, places: &Arc<Places>) -> Self {
+    pub(crate) fn new(store: PathBuf, bundles: Option<Arc<Bundles>>, places: &Arc<Places>) -> Self {
         let hands = Arc::new(Semaphore::new(AT_A_TIME));
         let (judged, drawn) = (Memory::new(MOST_JUDGED), Memory::new(MOST_DRAWN));
         Self {
             store,
+            bundles,
             drawn: Shared::new(MOST_DRAWN_KEPT, drawn, &hands, places),
             judged: Shared::new(MOST_JUDGED_KEPT, judged.clone(), &hands, places),
             traces: Shared::new(0, judged, &hands, places),
@@ -111,24 +116,74 @@ impl Library {
 
     /// All experiments, the newest first; none where there is no store yet.
     pub(crate) fn list(&self) -> Result<Vec<Summary>, StoreError> {
-        match self.open() {
-            Ok(store) => store.list(&Filter::default()),
-            Err(StoreError::Missing { .. }) => Ok(Vec::new()),
-            Err(error) => Err(error),
+        let mut listed = match self.open() {
+            Ok(store) => store.list(&Filter::default())?,
+            Err(StoreError::Missing { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        if let Some(bundles) = &self.bundles {
+            let mut further = match Store::open_read_only(&bundles.store()) {
+                Ok(store) => store.list(&Filter::default())?,
+                Err(StoreError::Missing { .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            bundles.name(&mut further);
+            further.retain(|one| listed.iter().all(|own| own.id != one.id));
+            listed.extend(further);
+            listed.sort_by(|one, other| other.started_at.cmp(&one.started_at));
         }
+        Ok(listed)
+    }
+
+    /// The stores that there are, the user's own first.
+    pub(crate) fn stores(&self) -> Result<Vec<Store>, StoreError> {
+        let paths = [
+            Some(self.store.clone()),
+            self.bundles.as_ref().map(|one| one.store()),
+        ];
+        let mut stores = Vec::new();
+        let mut missing = None;
+        for path in paths.into_iter().flatten() {
+            match Store::open_read_only(&path) {
+                Ok(store) => stores.push(store),
+                Err(error @ StoreError::Missing { .. }) => missing = missing.or(Some(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        match missing {
+            Some(error) if stores.is_empty() => Err(error),
+            _ => Ok(stores),
+        }
+    }
+
+    /// What the first store that knows it says; or why none does.
+    fn first<T>(&self, ask: impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut unknown = None;
+        for store in self.stores()? {
+            match ask(&store) {
+                Err(error @ StoreError::Unknown { .. }) => unknown = unknown.or(Some(error)),
+                answer => return answer,
+            }
+        }
+        Err(unknown.unwrap_or(StoreError::Unknown {
+            path: self.store.clone(),
+            wanted: String::new(),
+        }))
     }
 
     async fn find(self: &Arc<Self>, wanted: &str) -> Result<Found, Failure> {
         let (library, wanted) = (Arc::clone(self), wanted.to_owned());
         aside(move || {
-            let store = library.open()?;
-            let (id, version) = store.version(&wanted)?;
-            let is_running = store.is_running(&id)?;
-            Ok(Found {
-                id,
-                version,
-                is_running,
-            })
+            let found = library.first(|store| {
+                let (id, version) = store.version(&wanted)?;
+                Ok(Found {
+                    is_running: store.is_running(&id)?,
+                    id,
+                    version,
+                    store: store.path().to_owned(),
+                })
+            });
+            Ok(found?)
         })
         .await
     }
@@ -191,14 +246,14 @@ impl Library {
         }
         self.judged
             .forget(|(id, version)| *id == found.id && *version != found.version);
-        let (library, id) = (Arc::clone(self), found.id.clone());
-        let size = aside(move || Ok(library.open()?.size(&id)?)).await?;
+        let (path, id) = (found.store.clone(), found.id.clone());
+        let size = aside(move || Ok(Store::open_read_only(&path)?.size(&id)?)).await?;
         let bytes = usize::try_from(size)
             .unwrap_or(usize::MAX)
             .saturating_mul(UNPACKED);
-        let (library, id, version) = (Arc::clone(self), found.id.clone(), found.version);
+        let (path, id, version) = (found.store.clone(), found.id.clone(), found.version);
         let make = move |reserved| {
-            let record = library.open()?.load(&id)?;
+            let record = Store::open_read_only(&path)?.load(&id)?;
             let analysis = analyse(&record)?;
             Ok(Cached {
                 value: Arc::new(Judged {
@@ -281,9 +336,8 @@ impl Library {
             (Some((id, first)), Some((same, second))) if id == same => (id, first, second),
             _ => return Ok(as_begun),
         };
-        let store = self.open()?;
-        let (id, _) = store.version(id)?;
-        let plan = plan_of(&store.head(&id)?)?;
+        let head = self.first(|store| store.head(&store.version(id)?.0))?;
+        let plan = plan_of(&head)?;
         Ok(match baseline_of(&plan, first, second) {
             Some(baseline) if baseline == second => as_begun,
             _ => as_sent,
@@ -299,8 +353,10 @@ impl Library {
         let library = Arc::clone(self);
         let drawing = Drawing::Comparison(first.clone(), second.clone());
         let draw = move || {
-            let store = library.open()?;
-            let load = |wanted: &str| store.load(wanted).map_err(Failure::from);
+            let load = |wanted: &str| {
+                let loaded = library.first(|store| store.load(wanted));
+                loaded.map_err(Failure::from)
+            };
             let (a, arm_a) = crate::lookup::side(&first, load)?;
             let (b, arm_b) = crate::lookup::side(&second, load)?;
             let comparison: RecordComparison = compare_records(&a, &arm_a, &b, &arm_b)?;
@@ -324,8 +380,8 @@ impl Library {
         let library = Arc::clone(self);
         let drawing = Drawing::History(wanted.clone(), format!("{question:?}"));
         let draw = move || {
-            let store = library.open()?;
-            let history = crate::lookup::history(&store, &wanted, &question)?;
+            let stores = library.stores()?;
+            let history = crate::lookup::history(&stores, &wanted, &question)?;
             let page = plimsoll_report::page::history::page(&history, VERSION, Place::Served);
             Ok(page.into_bytes())
         };

@@ -80,24 +80,24 @@ where
     }
 }
 
-/// One metric over all records of an experiment. Records are read one by one, the newest first, because all of them together may be large.
+/// One metric over all records of an experiment in these stores. Records are read one by one, the newest first, because all of them together may be large.
 pub fn history(
-    store: &Store,
+    stores: &[Store],
     wanted: &str,
     question: &HistoryQuestion,
 ) -> Result<History, LookupError> {
-    let summaries = of_one_name(store, wanted)?;
-    let (finished, unfinished): (Vec<Summary>, Vec<Summary>) = summaries
+    let found = of_one_name(stores, wanted)?;
+    let (finished, unfinished): (Vec<_>, Vec<_>) = found
         .into_iter()
-        .partition(|summary| summary.state == ExperimentState::Finished);
-    let Some((newest, older)) = finished.split_first() else {
+        .partition(|(_, summary)| summary.state == ExperimentState::Finished);
+    let Some(((store, newest), older)) = finished.split_first() else {
         return Err(LookupError::NoneFinished {
             wanted: wanted.to_owned(),
             unfinished: unfinished.len(),
         });
     };
     let mut builder = HistoryBuilder::begin(&store.load(&newest.id)?, question)?;
-    for older in older {
+    for (store, older) in older {
         builder.add(&store.load(&older.id)?)?;
     }
     for _ in &unfinished {
@@ -106,18 +106,41 @@ pub fn history(
     Ok(builder.finish())
 }
 
-/// All records of the experiment that is meant, the newest first.
-fn of_one_name(store: &Store, wanted: &str) -> Result<Vec<Summary>, StoreError> {
+/// All records of the experiment that is meant, the newest first, each with its store. The same result in two stores is one.
+fn of_one_name<'s>(
+    stores: &'s [Store],
+    wanted: &str,
+) -> Result<Vec<(&'s Store, Summary)>, StoreError> {
     let named = |name: &str| {
-        store.list(&Filter {
-            name: Some(name.to_owned()),
-            state: None,
-        })
+        let mut found: Vec<(&Store, Summary)> = Vec::new();
+        for store in stores {
+            let filter = Filter {
+                name: Some(name.to_owned()),
+                state: None,
+            };
+            for summary in store.list(&filter)? {
+                if found.iter().all(|(_, known)| known.id != summary.id) {
+                    found.push((store, summary));
+                }
+            }
+        }
+        found.sort_by(|(_, one), (_, other)| other.started_at.cmp(&one.started_at));
+        Ok::<_, StoreError>(found)
     };
     let found = named(wanted)?;
     if !found.is_empty() {
         return Ok(found);
     }
     // An id, its beginning, or `last`.
-    named(&store.load(wanted)?.name)
+    let mut unknown = None;
+    for store in stores {
+        match store.load(wanted) {
+            Ok(record) => return named(&record.name),
+            Err(error) => unknown = unknown.or(Some(error)),
+        }
+    }
+    match unknown {
+        Some(error) => Err(error),
+        None => Ok(found),
+    }
 }

@@ -94,7 +94,7 @@ fn entry(summary: Summary) -> Entry {
         runs_failed: summary.runs_failed,
         runs_planned: summary.runs_planned,
         started_at: summary.started_at,
-        sent_by: summary.sent_by,
+        bundle: summary.bundle,
     }
 }
 

@@ -1,13 +1,14 @@
 //! The routes, asked without a network.
 
-use crate::access::{Access, Senders, TakenAt, Token};
+use crate::access::{Access, TakenAt, Token};
+use crate::bundles::Bundles;
 use crate::{App, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use futures_util::StreamExt;
 use plimsoll_record::{
-    ExperimentRecord, ExperimentState, RECORD_VERSION, RigRecord, RunRecord, RunState,
+    ExperimentRecord, ExperimentState, Program, RECORD_VERSION, RigRecord, RunRecord, RunState,
     TraceReference,
 };
 use plimsoll_store::Store;
@@ -27,17 +28,17 @@ pub(crate) struct Place {
 }
 
 pub(crate) fn place_with(token: Option<Token>) -> Place {
-    place_for(token, None)
+    place_beside(token, None)
 }
 
-pub(crate) fn place_for(token: Option<Token>, senders: Option<Senders>) -> Place {
+fn place_beside(token: Option<Token>, bundles: Option<Arc<Bundles>>) -> Place {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("plimsoll.db");
     let (close, closing) = watch::channel(false);
-    let app = App::new(store, &[], closing);
+    let app = App::new(store, bundles, &[], closing);
     Place {
         folder,
-        router: router(Arc::clone(&app), Access::new(7546, token, senders)),
+        router: router(Arc::clone(&app), Access::new(7546, token)),
         app,
         close,
     }
@@ -622,4 +623,48 @@ async fn what_goes_wrong_is_said_in_few_bytes() {
         assert_contains(policy, "default-src 'none'; style-src 'sha256-");
         assert_ends(policy, "frame-ancestors 'none'");
     }
+}
+
+#[tokio::test]
+async fn bundles_in_a_folder_are_shown_as_long_as_they_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundles = Bundles::of(vec![folder.path().to_owned()], |_| ()).unwrap();
+    let bundles = Arc::new(bundles);
+    let place = place_beside(None, Some(Arc::clone(&bundles)));
+    let mut record = experiment("1f3a9c2e");
+    record.state = ExperimentState::Finished;
+    let file = folder.path().join("ci/one.plimsoll");
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
+    let mut out = std::io::Cursor::new(Vec::new());
+    plimsoll_store::bundle::write(&record, "{}", "<p>", None, Program::default(), &mut out)
+        .unwrap();
+    std::fs::write(&file, out.get_ref()).unwrap();
+    std::fs::write(folder.path().join("broken.plimsoll"), "no bundle").unwrap();
+    bundles.look().unwrap();
+    let list = place.get("/").await;
+    assert_eq!(list.status, StatusCode::OK);
+    assert!(list.text.contains("1f3a9c2e") && list.text.contains("one.plimsoll"));
+    assert!(!list.text.contains("broken"));
+    assert_eq!(
+        place.get("/experiment/1f3a9c2e").await.status,
+        StatusCode::OK
+    );
+    // The user's own comes first, and one result is shown once.
+    place.store().import(record).unwrap();
+    assert_eq!(
+        place
+            .get("/")
+            .await
+            .text
+            .matches("href=\"/experiment/1f3a9c2e\"")
+            .count(),
+        1
+    );
+    place.store().delete("1f3a9c2e").unwrap();
+    std::fs::remove_file(&file).unwrap();
+    bundles.look().unwrap();
+    assert_eq!(
+        place.get("/experiment/1f3a9c2e").await.status,
+        StatusCode::NOT_FOUND
+    );
 }

@@ -106,20 +106,6 @@ pub enum StoreError {
     /// The id belongs to another experiment.
     #[error("the store already has an experiment {id}: delete that one first")]
     IdTaken { id: String },
-    /// A record that came in says of the same experiment that something else was measured.
-    #[error(
-        "experiment {id} is here already, and something else was measured in it: one of the two was changed, both went on after they were parted, or somebody else sent the first part"
-    )]
-    Differs { id: String },
-    /// A record that came in has an id that could mean something else.
-    #[error("{id:?} is no id of an experiment: letters, digits and hyphens, and not `last`")]
-    UnfitId {
-        /// What it has.
-        id: String,
-    },
-    /// Of an experiment that is measured elsewhere something came before what it belongs to.
-    #[error("of experiment {id} came a part of a run or point that is not here")]
-    PartMissing { id: String },
     /// The same arm in the same block was begun with the same attempt number before.
     #[error("arm {arm:?} in block {block} already has an attempt {attempt}")]
     RunTaken {

@@ -69,15 +69,6 @@ pub struct News {
     pub more: bool,
 }
 
-/// News on their way to another store: what [`Store::add_news`] is given there.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Part {
-    /// JSON of the record without its runs, in the first one.
-    pub head: Option<String>,
-    /// What was written since the one before.
-    pub news: News,
-}
-
 impl News {
     /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {

@@ -10,9 +10,8 @@
 //!   │          └ update_run, at any time and at its end
 //!   └ finish                          resume, revise: after an interruption, instead of begin
 //!
-//! list, load, find_unfinished, delete, import, accept
+//! list, load, find_unfinished, delete, import
 //! follow ─► news … : what another program writes, as it comes; version: whether anything is new
-//! begin_elsewhere ─► add_news … : the same into another store, while it is measured; accept takes its place at the end
 //! ```
 //!
 //! **Durability.** Each call is one transaction in a write-ahead log. It outlives the death of the program. It is not forced to the
@@ -62,11 +61,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod accept;
 mod blob;
 pub mod bundle;
 mod claim;
-mod copy;
 mod error;
 mod follow;
 mod holder;
@@ -79,10 +76,8 @@ mod rows;
 mod schema;
 mod write;
 
-pub use accept::{Accepted, Arrival};
-pub use copy::Copied;
 pub use error::StoreError;
-pub use follow::{Following, NewPoint, News, Part, PointKey, RunKey, Version};
+pub use follow::{Following, NewPoint, News, PointKey, RunKey, Version};
 pub use holder::Holder;
 pub use open::Store;
 pub use read::{Filter, Summary};

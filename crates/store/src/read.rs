@@ -26,8 +26,8 @@ pub struct Summary {
     pub question: Option<String>,
     /// What it came to in a few words, when it was last judged.
     pub verdict: Option<String>,
-    /// Who sent it, where it was measured elsewhere and came in whole.
-    pub sent_by: Option<String>,
+    /// The file that it is read from, where that is no store.
+    pub bundle: Option<String>,
     /// How it stands.
     pub state: ExperimentState,
     /// Whether a live program is working on it.
@@ -52,8 +52,7 @@ const SUMMARY: &str = "
            (SELECT count(*) FROM run r WHERE r.experiment = e.key AND r.state = 'failed' AND NOT EXISTS (
                 SELECT 1 FROM run o WHERE o.experiment = r.experiment AND o.block = r.block AND o.arm = r.arm
                     AND (o.attempt > r.attempt OR o.state = 'finished'))),
-           CASE WHEN json_valid(record) THEN json_extract(record, '$.verdict') END,
-           CASE WHEN json_valid(record) THEN json_extract(record, '$.arrival.by') END
+           CASE WHEN json_valid(record) THEN json_extract(record, '$.verdict') END
     FROM experiment e";
 
 const SIZE: &str = "
@@ -90,7 +89,7 @@ impl Store {
     }
 
     /// The unfinished experiment of this plan on this machine that was begun last: the one to resume. A live program may be working on
-    /// it. What others have sent is not meant, though their machine be of the same kind.
+    /// it.
     pub fn find_unfinished(
         &self,
         plan_hash: &str,
@@ -109,7 +108,6 @@ impl Store {
             .connection
             .prepare_cached(&format!(
                 "{SUMMARY} WHERE {condition} plan_hash = ?1 AND fingerprint = ?2
-                     AND CASE WHEN json_valid(record) THEN json_extract(record, '$.arrival') END IS NULL
                  {NEWEST_FIRST} LIMIT 1"
             ))
             .map_err(|error| self.sqlite(error))?;
@@ -316,7 +314,7 @@ impl Store {
             name: row.get(2).map_err(sqlite)?,
             question: row.get(3).map_err(sqlite)?,
             verdict: row.get(11).map_err(sqlite)?,
-            sent_by: row.get(12).map_err(sqlite)?,
+            bundle: None,
             state: self.parse(&json_string(&state), "the state of an experiment")?,
             running: self.claims.anybody_holds(row.get(0).map_err(sqlite)?)?,
             started_at: row.get(5).map_err(sqlite)?,

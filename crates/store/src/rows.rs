@@ -39,28 +39,6 @@ pub(crate) fn insert_experiment(
     Ok((connection.last_insert_rowid(), id))
 }
 
-/// Puts another head in the place of that of the experiment with this key, whose id, plan and machine stay.
-pub(crate) fn replace_head(
-    connection: &Connection,
-    key: i64,
-    head: &ExperimentRecord,
-) -> rusqlite::Result<()> {
-    connection.execute(
-        "UPDATE experiment SET name = ?2, question = ?3, state = ?4, ended_at = ?5, arms = ?6, runs_planned = ?7, record = ?8 WHERE key = ?1",
-        params![
-            key,
-            head.name,
-            head.question,
-            experiment_state(head.state),
-            head.ended_at,
-            Value::from(arm_names(&head.plan)).to_string(),
-            planned_runs(&head.plan),
-            head.to_json(),
-        ],
-    )?;
-    Ok(())
-}
-
 /// Deletes an experiment with all that belongs to it.
 pub(crate) fn delete_experiment(connection: &Connection, key: i64) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM experiment WHERE key = ?1", [key])?;

@@ -1,9 +1,8 @@
 //! Writing an experiment down while it is being measured.
 
-use crate::accept::{Arrival, note_arrival};
 use crate::rows::{
-    delete_experiment, insert_experiment, insert_point, insert_run, insert_slice, set_ending,
-    update_run,
+    delete_experiment, insert_experiment, insert_point, insert_run, insert_slice, insert_whole_run,
+    set_ending, update_run,
 };
 use crate::{Store, StoreError};
 use plimsoll_record::{
@@ -23,14 +22,6 @@ impl Store {
     /// Writes the head of an experiment, takes the experiment for this store, and returns its id. An empty id is replaced by a random
     /// one of eight hexadecimal digits. Runs in the record are not written.
     pub fn begin(&mut self, record: &ExperimentRecord) -> Result<String, StoreError> {
-        self.begin_from(record, None)
-    }
-
-    pub(crate) fn begin_from(
-        &mut self,
-        record: &ExperimentRecord,
-        arrival: Option<&Arrival>,
-    ) -> Result<String, StoreError> {
         let path = self.path.clone();
         let sqlite = |error| StoreError::from_sqlite(&path, error);
         let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
@@ -42,9 +33,6 @@ impl Store {
         let id = id.ok_or_else(|| StoreError::IdTaken {
             id: record.id.clone(),
         })?;
-        if let Some(arrival) = arrival {
-            note_arrival(&transaction, key, arrival).map_err(sqlite)?;
-        }
         // Taken before anybody else can see it. No other program can hold the lock of a key that does not exist yet.
         self.claims.take(key, &id, &record.name)?;
         if let Err(error) = transaction.commit() {
@@ -225,7 +213,20 @@ impl Store {
     ///
     /// Records as text are read by [`ExperimentRecord::from_json`]; the way back is [`Store::load`] and [`ExperimentRecord::to_json`].
     pub fn import(&mut self, record: ExperimentRecord) -> Result<String, StoreError> {
-        self.insert(record, None)
+        let path = self.path.clone();
+        let sqlite = |error| StoreError::from_sqlite(&path, error);
+        let mut record = record;
+        let runs = std::mem::take(&mut record.runs);
+        let wanted = record.id.clone();
+        let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
+        let (key, id) = insert_experiment(&transaction, record).map_err(sqlite)?;
+        let id = id.ok_or(StoreError::IdTaken { id: wanted })?;
+        for run in runs {
+            insert_whole_run(&transaction, &path, key, run)?;
+        }
+        transaction.commit().map_err(sqlite)?;
+        self.flush()?;
+        Ok(id)
     }
 
     /// Deletes an experiment with all that was measured in it, and gives its space back to the filesystem.

@@ -257,7 +257,9 @@ impl LeanError {
             Self::Batch { first, .. } => first.kind(),
             Self::Protocol { .. } => LeanErrorKind::Protocol,
             Self::TooLarge { .. } => LeanErrorKind::TooLarge,
-            Self::Disconnected { .. } | Self::Lost { .. } => LeanErrorKind::Disconnected,
+            Self::Interrupted { .. } | Self::Disconnected { .. } | Self::Lost { .. } => {
+                LeanErrorKind::Disconnected
+            }
             Self::Timeout { .. } => LeanErrorKind::Timeout,
             Self::Options { .. } => LeanErrorKind::Options,
         }

@@ -7,8 +7,8 @@ use super::connection::{Connection, runtime};
 use super::server;
 use super::target::Target;
 use crate::mongo::{
-    Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism, W,
-    WriteConcern,
+    Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism,
+    OpenSocket, W, WriteConcern,
 };
 use crate::{EngineError, FieldVisitor, Interrupter, Outcome, Session};
 use mongodb::bson::rawdoc;

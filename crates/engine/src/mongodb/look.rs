@@ -133,7 +133,7 @@ fn missing(privileges: &[Bson], place: &Place, actions: &[&'static str]) -> Vec<
             let said = resource.get_str(key);
             said.is_ok_and(|said| said.is_empty() || said == name)
         };
-        resource.get_bool("anyResource") == Ok(true)
+        resource.get_bool("anyResource").unwrap_or(false)
             || fits("db", &place.database) && fits("collection", &place.collection)
     };
     let privileges: Vec<&Document> = privileges.iter().filter_map(Bson::as_document).collect();

@@ -7,7 +7,9 @@ use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
-use plimsoll_plan::{Checkpoints, Measurement, Order, Pairing, SettingValue, Source};
+use plimsoll_plan::{
+    Checkpoints, END_TIMEOUT_NS, Measurement, Order, Pairing, SettingValue, Source,
+};
 use plimsoll_record::ShapedFrom;
 use plimsoll_record::quantities::units;
 
@@ -52,7 +54,7 @@ object! {
     log_operations = Shape::count(0, MOST_LOGGED), Default("0"), "100";
         "Begin and end of the first so many measured operations of each point are noted in the record, so that the disk map can \
          show what one of them reads and writes. With one session, each request to the disk belongs to one operation.";
-    end_timeout = Shape::duration(MILLISECOND_NS, LONGEST_NS), Default("30s"), "2m";
+    end_timeout = Shape::duration(SHORTEST_NS, LONGEST_NS), Default("30s"), "2m";
         "How long the last operations of a point may go on after its end. What a server has not answered 5 s after the end is counted as \
          unfinished and its connection is closed; what has not returned after this time ends the run.";
 }

@@ -1,7 +1,6 @@
 //! The arguments of `plimsoll gate`.
 
 use super::agent::Nats;
-use super::push::SendTo;
 use super::{duration, share};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -88,8 +87,6 @@ pub struct Gate {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
-    #[command(flatten)]
-    pub send_to: SendTo,
     /// Hide progress.
     #[arg(long, short)]
     pub quiet: bool,

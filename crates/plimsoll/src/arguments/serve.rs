@@ -15,19 +15,19 @@ Examples:
   plimsoll serve --listen 0                        any free port, which is printed
   plimsoll serve --listen 192.168.1.4              also for others, who need the token in the printed address
   ssh -L 7546:127.0.0.1:7546 loadhost              better: a tunnel, with plimsoll serve on the other machine
-  plimsoll serve --accept senders                  one place for a team: `plimsoll push` sends results here
+  plimsoll serve results/ /mnt/ci                  also every bundle in these folders, such as a CI or other machines put there
 
 The pages are read-only. Ctrl-C stops the server.")]
 pub struct Serve {
+    /// Folders whose bundles (`plimsoll bundle`) are shown beside the store. New ones appear within seconds; nothing is written there.
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub folders: Vec<PathBuf>,
     /// Where to listen: an address, a port, or both; port 0 picks a free one. Addresses that others can reach require a token.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7546", value_parser = address, overrides_with = "listen")]
     pub listen: SocketAddr,
     /// File with the token that browsers must present [default: a new random token at each start].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
-    /// Accept results by `plimsoll push`. Each line of the file names a sender and their token: `ci` and what `openssl rand -hex 24` prints. Nobody else may be able to read it.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub accept: Option<PathBuf>,
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

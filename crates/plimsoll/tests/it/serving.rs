@@ -94,12 +94,6 @@ impl Serving {
         BufReader::new(stream).lines().map_while(Result::ok)
     }
 
-    /// Ends at once, in the middle of whatever it does.
-    pub fn kill(self) {
-        self.running.send(Signal::KILL);
-        self.running.end();
-    }
-
     /// Ends as Ctrl-C does.
     pub fn end(self) {
         self.running.send(Signal::INT);

@@ -556,7 +556,7 @@ fn markdown_has_what_decides_and_keeps_foreign_words_plain() {
         record: &record,
         analysis: &analysis,
     };
-    let text = markdown::render(&report, None);
+    let text = markdown::render(&report, None, None);
     assert!(
         text.starts_with("### a\\|b &lt;img&gt; \\`c\\`\n"),
         "{text}"

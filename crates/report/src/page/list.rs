@@ -84,15 +84,15 @@ pub struct Entry {
     pub runs_planned: u32,
     /// Begin, UTC, RFC 3339.
     pub started_at: String,
-    /// Who sent it, where it was measured elsewhere.
-    pub sent_by: Option<String>,
+    /// The file that it is read from, where that is no store.
+    pub bundle: Option<String>,
 }
 
 impl Entry {
     /// What the filter looks through, in small letters.
     fn searched(&self) -> String {
         let mut text = format!("{} {}", self.name, self.id);
-        for more in self.question.iter().chain(&self.arms).chain(&self.sent_by) {
+        for more in self.question.iter().chain(&self.arms).chain(&self.bundle) {
             text.push(' ');
             text.push_str(more);
         }
@@ -228,7 +228,7 @@ fn row(entry: &Entry) -> Markup {
                 a href=(link::experiment(&entry.id)) { (name) }
                 @if let Some(question) = &entry.question { span.asked { (prose::label(question, 200)) } }
                 small { (text::short(&entry.id, 24)) " · " a href=(link::history(&entry.name)) aria-label={ "History of " (name) } { "history" }
-                    @if let Some(sender) = &entry.sent_by { " · sent by " (text::short(sender, 64)) }
+                    @if let Some(bundle) = &entry.bundle { " · " (text::short(bundle, 64)) }
                 }
             }
             td.standing {

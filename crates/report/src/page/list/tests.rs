@@ -11,7 +11,7 @@ fn entry(id: &str, name: &str, state: State) -> Entry {
         runs_failed: 0,
         runs_planned: 16,
         started_at: "2026-11-21T03:44:00Z".into(),
-        sent_by: None,
+        bundle: None,
     }
 }
 
