@@ -299,7 +299,7 @@ mod tests {
             }
         }
         found.sort();
-        // `rm` removes what lies beside the store; `export` makes the folder that the user names for its new files.
-        assert_eq!(found, ["export.rs", "rm.rs"]);
+        // `rm` removes what lies beside the store; the others make new files where the user says, and remove what they could not finish.
+        assert_eq!(found, ["bundle.rs", "diskmap.rs", "export.rs", "rm.rs"]);
     }
 }

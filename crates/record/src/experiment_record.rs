@@ -129,7 +129,8 @@ impl ExperimentRecord {
             return Err(FormatError::LargePlan);
         }
         let mut record: Self = serde_json::from_str(text)?;
-        if !is_plain(&record.id) {
+        // What was not stored yet has none.
+        if !record.id.is_empty() && !is_plain(&record.id) {
             return Err(FormatError::UnfitId);
         }
         for run in &mut record.runs {

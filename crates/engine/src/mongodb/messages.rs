@@ -19,6 +19,11 @@ pub(super) fn words(error: &Error) -> String {
         ),
         ErrorKind::InsertMany(many) => many_words(many),
         ErrorKind::Io(io) => io.to_string(),
+        // What we say ourselves where the driver has no words.
+        ErrorKind::Custom(_) => match error.get_custom::<String>() {
+            Some(said) => said.clone(),
+            None => error.to_string(),
+        },
         other => other.to_string(),
     };
     let advice = advice(error, &said);

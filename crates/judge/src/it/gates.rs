@@ -680,10 +680,21 @@ fn what_other_programs_use_is_a_note_a_caution_or_the_end_of_it() {
 }
 
 #[test]
-fn a_point_of_moments_is_not_refused_for_what_others_did_in_it() {
+fn points_of_moments_are_refused_for_what_others_did_in_all_of_them() {
     let analysis = with_foreign(0.5, 4);
+    assert_eq!(valid_runs(&analysis), 0);
+    assert_eq!(state(&analysis, "machine"), ValidityState::Bad);
+    // A program that runs for a second takes a large share of what lasts no longer than some.
+    let analysis = with(one_point(|_| ()), |point| {
+        point.end.as_mut().unwrap().foreign = Some(Box::new(ForeignCpu {
+            cpu_ns: 800_000_000,
+            elapsed_ns: 800_000_000,
+            programs: Vec::new(),
+        }));
+    });
     assert!(warns(&analysis, WarningId::ForeignCpu));
     assert_eq!(valid_runs(&analysis), 6);
+    assert_eq!(state(&analysis, "machine"), ValidityState::Caution);
     // Two steps of the kernel's clock on each processor say nothing.
     let steps = with(one_point(|_| ()), |point| {
         point.end.as_mut().unwrap().foreign = Some(Box::new(ForeignCpu {

@@ -186,6 +186,7 @@ mod tests {
     #[test]
     fn a_gate_is_a_case_that_fails() {
         let (record, mut analysis) = sample::experiment(&Shape::quickstart());
+        analysis.thresholds.clear();
         let mut failures = |outcome, open_passes| {
             analysis.gate = Some(GateResult {
                 outcome,
