@@ -161,7 +161,9 @@ fn too_few_usable(
         .map(|one| match &one.apart {
             Some((a, b)) => a.len().min(b.len()),
             // Of a duet those count that others disturbed: both sides were measured.
-            None => one.undisturbed.map_or(one.pairs.len(), |seen| seen.of as usize),
+            None => one
+                .undisturbed
+                .map_or(one.pairs.len(), |seen| seen.of as usize),
         })
         .max()?;
     let usable = u32::try_from(usable).ok()?;

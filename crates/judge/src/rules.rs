@@ -337,11 +337,14 @@ fn name(evidence: &Evidence<'_>, is_tried: impl Fn(CauseKind) -> bool) -> Cause 
 fn ruled_out(rules: &[RuleResult]) -> String {
     let (mut not, mut unknown) = (Vec::new(), Vec::new());
     for rule in rules {
-        // What is not there cannot hold anything back, and these three say nothing of the engine or the machine.
+        // What is not there cannot hold anything back, and these say nothing of the engine or the machine.
         let says_nothing = [NO_LIMIT, LIMITS_KNOWN, ONE_MACHINE].contains(&rule.figures.as_str())
             || matches!(
                 rule.kind,
-                CauseKind::Generator | CauseKind::Offered | CauseKind::Contention
+                CauseKind::Generator
+                    | CauseKind::Offered
+                    | CauseKind::Contention
+                    | CauseKind::Others
             );
         match rule.holds {
             _ if says_nothing => {}

@@ -71,7 +71,9 @@ impl Bounds {
                 ready!(interrupted.as_mut().poll(context));
                 // So is every later one.
                 self.interrupted.notify_one();
-                Poll::Ready(Err(Error::custom("it did not answer, and was given up".to_owned())))
+                Poll::Ready(Err(Error::custom(
+                    "it did not answer, and was given up".to_owned(),
+                )))
             });
             match self.call_timeout {
                 None => ended.await,
