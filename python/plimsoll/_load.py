@@ -42,7 +42,7 @@ def load(
         command = [os.fspath(program)]
         if store is not None:
             command += ["--store", os.fspath(store)]
-        command += ["export", os.fspath(source), "--only", "parquet,json", "--to", place, "--json"]
+        command += ["export", "--only", "parquet,json", "--to", place, "--json", "--", os.fspath(source)]
         try:
             said = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
@@ -58,7 +58,10 @@ def _read(folder: Path, frames: str) -> Result:
         file = folder / f"{name}.json"
         if not file.is_file():
             raise NoResult(f"{folder} has no {file.name}: write it with `plimsoll export --only parquet,json --to {folder}`")
-        texts[name] = json.loads(file.read_text(encoding="utf-8"))
+        try:
+            texts[name] = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise NoResult(f"cannot read {file}: {error}") from error
     library = importlib.import_module(frames)
     files = {name: folder / f"{name}.parquet" for name in _TABLES}
     tables = {name: library.read_parquet(file) for name, file in files.items() if file.is_file()}

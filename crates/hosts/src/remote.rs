@@ -443,7 +443,10 @@ fn wait<T: DeserializeOwned>(
     match answer.recv_timeout(longest) {
         Ok(Ok(value)) => serde_json::from_value(value)
             .map_err(|error| AskError::Lost(format!("its answer cannot be read: {error}"))),
-        Ok(Err(why)) => Err(AskError::Refused(why)),
+        // In one line, whatever it holds: it is shown beside our own.
+        Ok(Err(why)) => Err(AskError::Refused(
+            plimsoll_record::redact::line(&why).into_owned(),
+        )),
         Err(RecvTimeoutError::Timeout) => Err(AskError::Lost(format!(
             "no answer within {} s",
             longest.as_secs()

@@ -3,6 +3,7 @@
 use crate::screen::tell;
 use anyhow::{Context, bail};
 use plimsoll_record::ExperimentRecord;
+use plimsoll_record::redact::line;
 use plimsoll_report::page::experiment::DiskMap;
 use plimsoll_store::bundle::{Bundle, is_bundle};
 use plimsoll_store::{Filter, Store, StoreError};
@@ -74,10 +75,10 @@ pub fn bundle(path: &Path) -> anyhow::Result<Bundle> {
     tell(format_args!(
         "{} is as its manifest says: experiment {} of {}, measured by plimsoll {} ({})",
         path.display(),
-        bundle.manifest.id,
-        bundle.manifest.started_at,
-        bundle.manifest.program.version,
-        bundle.manifest.program.commit
+        line(&bundle.manifest.id),
+        line(&bundle.manifest.started_at),
+        line(&bundle.manifest.program.version),
+        line(&bundle.manifest.program.commit)
     ));
     Ok(bundle)
 }

@@ -30,6 +30,8 @@ use tracing_subscriber::layer::SubscriberExt;
 
 /// Longest order, bytes: a disk that is described in full has a few thousand.
 const LONGEST_ORDER: u64 = 4 << 20;
+/// Bytes of the id of an experiment, and of the words for one of its runs.
+const LONGEST_WORDS: usize = 400;
 
 /// Carries out orders until the client is gone, then undoes what is left. `daemon` is the program of emulated disks; nothing beyond `allowed` is made.
 pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std::io::Result<()> {
@@ -196,6 +198,10 @@ impl Process {
             } => {
                 if place.rig.is_some() || place.torn_down.is_some() {
                     return Err(refused("there is a rig already"));
+                }
+                // They are written into the marker of the data directory, which must be read again.
+                if owner.len() > LONGEST_WORDS || label.len() > LONGEST_WORDS {
+                    return Err(refused("the words for whom it is made are too long"));
                 }
                 if let Some(why) = self.allowed.refuses(&spec) {
                     return Err(RigError::Refused(why));

@@ -1,5 +1,6 @@
 //! Bundles in folders: verified, and kept as records in a store of the server's own, which is gone when it ends.
 
+use plimsoll_record::ExperimentRecord;
 use plimsoll_store::bundle::{is_bundle, read};
 use plimsoll_store::{Store, StoreError, Summary};
 use std::collections::BTreeMap;
@@ -93,7 +94,7 @@ impl Bundles {
                 continue;
             }
             let id = match read(&path) {
-                Ok(bundle) => match store.import(bundle.record) {
+                Ok(bundle) => match store.import(without_paths(bundle.record)) {
                     Ok(id) => Some(id),
                     // The same result twice is one result.
                     Err(StoreError::IdTaken { .. }) => None,
@@ -109,6 +110,14 @@ impl Bundles {
         *self.known() = kept;
         Ok(())
     }
+}
+
+/// A record as it is shown of a machine that is not this one: what it says of files there says nothing of files here.
+fn without_paths(mut record: ExperimentRecord) -> ExperimentRecord {
+    for rig in record.runs.iter_mut().filter_map(|run| run.rig.as_mut()) {
+        rig.trace = None;
+    }
+    record
 }
 
 /// Length and time of every bundle below a folder. Links are not followed.

@@ -226,6 +226,13 @@ fn bring_up_to_date(path: &Path, connection: &mut Connection) -> Result<(), Stor
     if found < SCHEMA_VERSION {
         schema::migrate(connection).map_err(sqlite)?;
     }
+    // A view or a trigger in the place of a table may do anything, or never end.
+    if !schema::is_ours(connection).map_err(sqlite)? {
+        return Err(StoreError::NotAStore {
+            path: path.to_owned(),
+            reason: "has other tables than plimsoll makes",
+        });
+    }
     Ok(())
 }
 

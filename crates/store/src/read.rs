@@ -80,7 +80,10 @@ impl Store {
             .map_err(|error| self.sqlite(error))?;
         let mut summaries = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
-            let summary = self.summary(row)?;
+            // What is wrong with one of them is said by whoever reads that one.
+            let Ok(summary) = self.summary(row) else {
+                continue;
+            };
             if filter.state.is_none_or(|state| state == summary.state) {
                 summaries.push(summary);
             }

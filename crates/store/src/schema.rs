@@ -1,6 +1,7 @@
 //! The tables and how older ones become them.
 
 use rusqlite::{Connection, TransactionBehavior};
+use std::sync::OnceLock;
 
 /// Marks a SQLite file as a plimsoll store: `Plim` in ASCII.
 pub(crate) const APPLICATION_ID: u32 = 0x506c_696d;
@@ -63,6 +64,31 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()
+}
+
+/// Whether an open store has the tables and indexes that this program makes, to the letter, and nothing else.
+pub(crate) fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
+    static OURS: OnceLock<Vec<Object>> = OnceLock::new();
+    let ours = match OURS.get() {
+        Some(ours) => ours,
+        None => {
+            let mut fresh = Connection::open_in_memory()?;
+            migrate(&mut fresh)?;
+            let made = objects(&fresh)?;
+            OURS.get_or_init(|| made)
+        }
+    };
+    Ok(objects(connection)? == *ours)
+}
+
+/// Kind, name and statement of a table, index, view or trigger.
+type Object = (String, String, Option<String>);
+
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut statement =
+        connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")?;
+    let objects = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    objects.collect()
 }
 
 #[cfg(test)]

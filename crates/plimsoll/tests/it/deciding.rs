@@ -284,7 +284,7 @@ workload: {records: 10, preset: c}
 defaults: {engine: simulated, service: exponential, service_mean: 1ms}
 arms: {one: , two: {servers: 2}}
 load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 3s, blocks: 2}
+measurement: {warm_up: 0s, duration: 2s, blocks: 2}
 compare: {primary: [throughput], at: {threads: 1}}
 ";
         laboratory.experiment(text);

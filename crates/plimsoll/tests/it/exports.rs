@@ -208,6 +208,10 @@ print("same")
         assert_contains(&svg, &record.id);
 
         fs::write(laboratory.path("svg/load-0-rate.svg"), "ours still").unwrap();
+        let refused = laboratory.run(&["report", "--svg", "svg"]);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert_contains(&refused.err, "has changed since");
+        fs::remove_file(laboratory.path("svg/load-0-rate.svg")).unwrap();
         assert_eq!(laboratory.run(&["report", "--svg", "svg"]).code, Some(0));
         assert_eq!(
             fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap(),

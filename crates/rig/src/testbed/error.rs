@@ -1,5 +1,6 @@
 //! Why something could not be made, or not be undone.
 
+use plimsoll_record::MOST_MEMBERS;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,9 @@ pub enum TestbedError {
         "no place for data: neither XDG_CACHE_HOME nor HOME is set; name a directory in the experiment file"
     )]
     NoHome,
+    /// A server with more members than a replica set may have.
+    #[error("a server has 1 to {MOST_MEMBERS} members, not {asked}")]
+    Members { asked: u32 },
     /// Something else is where the data should go.
     #[error(
         "{} is in the way: it {reason}; nothing was touched, move it away or name another directory in the experiment file",

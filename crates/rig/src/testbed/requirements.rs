@@ -5,7 +5,7 @@ use crate::testbed::groups;
 use crate::testbed::server::{find_after_start, find_server};
 use crate::testbed::tools::{Tools, find};
 use crate::testbed::{device, filesystem};
-use plimsoll_record::{Backing, DiskChoice, LimitsSpec, RigSpec};
+use plimsoll_record::{Backing, DiskChoice, LimitsSpec, MOST_MEMBERS, RigSpec};
 use std::path::Path;
 
 /// Less than this no process starts with.
@@ -16,6 +16,11 @@ const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 pub fn what_runs_here(spec: &RigSpec) -> Result<(), TestbedError> {
     check_limits(&spec.limits)?;
     if let Some(server) = &spec.server {
+        if !(1..=MOST_MEMBERS).contains(&server.members) {
+            return Err(TestbedError::Members {
+                asked: server.members,
+            });
+        }
         find_server(server)?;
         find_after_start(server)?;
     }

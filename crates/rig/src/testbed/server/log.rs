@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Lines that are quoted.
@@ -12,6 +12,8 @@ const LINES: usize = 4;
 const LONGEST_LINE: usize = 300;
 /// The end of a log that is looked at, bytes.
 const LOOKED_AT: u64 = 256 << 10;
+/// Bytes of a log that became too long, which are kept.
+const KEPT_END: u64 = 1 << 20;
 
 /// What tells of a failure in a line without a mark of its weight, in small letters. Servers often say more after it, about their shutting down.
 const ALARMS: [&str; 4] = ["error", "exception", "fatal", "panic"];
@@ -58,6 +60,22 @@ const WORDS: [&str; 8] = [
 ];
 /// Of other attributes, how many are told.
 const OTHERS: usize = 4;
+
+/// Bytes of a log.
+pub(super) fn length(path: &Path) -> u64 {
+    path.symlink_metadata().map_or(0, |about| about.len())
+}
+
+/// Leaves the last MiB of a log.
+pub(super) fn keep_end(path: &Path) -> std::io::Result<()> {
+    let mut file = File::options().read(true).write(true).open(path)?;
+    file.seek(SeekFrom::End(-(KEPT_END as i64)))?;
+    let mut end = Vec::new();
+    (&file).take(KEPT_END).read_to_end(&mut end)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(&end)
+}
 
 /// Whether the last line has no end: there was no room for the rest of it, or the server ended while it wrote.
 pub(super) fn breaks_off(path: &Path) -> bool {

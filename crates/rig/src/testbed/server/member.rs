@@ -17,6 +17,8 @@ use std::time::Duration;
 const LONGEST_END: Duration = Duration::from_secs(10);
 /// With less room than this a disk counts as full: a server that was refused a larger piece may have left some.
 const FULL_BYTES: u64 = 1 << 20;
+/// A log of more bytes than this ends its server: it lies beside the store, which must not be filled.
+const LARGEST_LOG: u64 = 256 << 20;
 
 /// One process of a server.
 #[derive(Debug)]
@@ -50,6 +52,20 @@ impl Member {
 
     /// Whether it still runs.
     pub(super) fn is_alive(&self) -> Result<(), TestbedError> {
+        if log::length(&self.log) > LARGEST_LOG {
+            self.kill();
+            let last_words = self.last_words();
+            // What cannot be shortened stays.
+            let _ = log::keep_end(&self.log);
+            return Err(TestbedError::ServerDied {
+                name: self.name.clone(),
+                how: format!(
+                    "it wrote more than {} MiB into its log and was ended",
+                    LARGEST_LOG >> 20
+                ),
+                last_words,
+            });
+        }
         if started_ticks(self.process) == Some(self.started_ticks) {
             return Ok(());
         }

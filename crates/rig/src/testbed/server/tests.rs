@@ -146,6 +146,26 @@ fn a_server_serves_its_data_and_ends() {
 }
 
 #[test]
+fn a_server_that_fills_its_log_is_ended() {
+    needs!([Need::Program(PYTHON)]);
+    let mut site = Site::new();
+    let mut rig = site.serve(http()).unwrap();
+    let log = rig.server_logs()[0].clone();
+    // Not all of it takes room on the disk.
+    let file = std::fs::File::options().append(true).open(&log).unwrap();
+    file.set_len(256 << 20).unwrap();
+    std::io::Write::write_all(&mut &file, b"one line too many\n").unwrap();
+    let message = rig.is_sound().unwrap_err().to_string();
+    assert_contains(
+        &message,
+        "it wrote more than 256 MiB into its log and was ended",
+    );
+    assert_eq!(log.metadata().unwrap().len(), 1 << 20);
+    site.undo(rig);
+    site.nothing_is_left();
+}
+
+#[test]
 fn a_server_that_is_killed_is_missed_with_its_last_words() {
     needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
