@@ -146,6 +146,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             shaped_from: ShapedFrom::default(),
             checkpoints: plimsoll_plan::Checkpoints::default(),
             log_operations: 0,
+            spare_blocks: None,
             end_timeout_ns: plimsoll_plan::END_TIMEOUT_NS,
         },
         objective: (frame.errors > 0.0).then(|| Objective {

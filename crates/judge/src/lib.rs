@@ -160,7 +160,7 @@ pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat,
 pub use looks::sharp;
 pub use noise::Reach;
 pub use outcome::Outcome;
-pub use pairing::{baseline_of, hopeless, too_few_blocks};
+pub use pairing::{baseline_of, hopeless, to_repeat, too_few_blocks};
 pub use rules::cause_rules;
 pub use scouting::{Bracket, brackets};
 pub use verdict::{Judgement, Verdict};

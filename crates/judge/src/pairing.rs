@@ -1,8 +1,10 @@
 //! What is compared with what, by the plan alone: the pairs of arms, the metrics that decide, and how many blocks a verdict needs.
 
 use crate::estimate::CONFIDENCE;
-use crate::{Analysis, ValidityState};
+use crate::{Analysis, PointResult, ValidityState};
 use plimsoll_plan::{Metric, Plan};
+use plimsoll_record::{ExperimentRecord, RunState, Severity, WarningId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which of two arms of one plan the other is compared with, where the plan compares these two.
 pub fn baseline_of<'a>(plan: &'a Plan, one: &str, other: &str) -> Option<&'a str> {
@@ -48,6 +50,38 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
     plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
 }
 
+/// Blocks of which a gate refused a point for what happened to the machine, and which were made only once: as many as are in reserve and were not used up. What an arm
+/// did itself, such as operations that failed, is not measured again.
+pub fn to_repeat(plan: &Plan, analysis: &Analysis, record: &ExperimentRecord) -> Vec<u32> {
+    let mut made: BTreeMap<(u32, &str), u32> = BTreeMap::new();
+    for run in &record.runs {
+        if run.state == RunState::Finished {
+            *made.entry((run.block, run.arm.as_str())).or_default() += 1;
+        }
+    }
+    let again = made.iter().filter(|(_, times)| **times > 1);
+    let again: BTreeSet<u32> = again.map(|((block, _), _)| *block).collect();
+    let left = (plan.measurement.spare() as usize).saturating_sub(again.len());
+    let points = analysis.curves.iter().flat_map(|curve| &curve.points);
+    let results = points.flat_map(|point| &point.results);
+    let is_lost = |one: &&PointResult| {
+        let mut refused = one
+            .warnings
+            .iter()
+            .filter(|one| one.severity() == Severity::Invalid);
+        !one.valid && refused.all(|one| OF_THE_MACHINE.contains(&one.id))
+    };
+    let lost: BTreeSet<u32> = results.filter(is_lost).map(|one| one.block).collect();
+    lost.difference(&again).copied().take(left).collect()
+}
+
+/// Gates that are about the machine, and not about what was measured on it.
+const OF_THE_MACHINE: [WarningId; 3] = [
+    WarningId::ForeignCpu,
+    WarningId::StolenCpu,
+    WarningId::ClockJumped,
+];
+
 /// Why no deciding comparison of arms can get as many valid blocks as a verdict needs, even if all blocks that are missing are valid. `None` where that is
 /// possible, or where something else decides: effects of factors, a gate, a control against itself.
 pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
@@ -66,7 +100,8 @@ pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
         .filter(|one| one.apart.is_none())
         .map(|one| one.pairs.len())
         .max()?;
-    if complete == 0 || usable + left >= needed {
+    let spare = plan.measurement.spare() as usize;
+    if complete == 0 || usable + left + spare >= needed {
         return None;
     }
     let mut grave = analysis.validity.iter();

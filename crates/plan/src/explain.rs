@@ -43,6 +43,8 @@ pub struct PlanExplanation {
     pub has_sweeps: bool,
     /// Whether it is one arm against itself.
     pub against_itself: bool,
+    /// Blocks that are measured again at most, where a gate refused a point in them.
+    pub spare_blocks: u32,
     /// When the experiment may end before all blocks are made.
     pub looks: Option<Looks>,
     /// Names of the arms in the order in which they run, for each block.
@@ -142,6 +144,7 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
             .any(|point| point.role == PointRole::Sweep),
         against_itself: plan.against_itself,
         looks: plan.measurement.looks,
+        spare_blocks: plan.measurement.spare(),
         blocks,
         order: plan.measurement.order,
         pairing: plan.measurement.pairing,
@@ -368,6 +371,19 @@ impl std::fmt::Display for PlanExplanation {
             )?;
         }
         writeln!(f)?;
+        if self.arms.len() > 1 && self.looks.is_none() {
+            match self.spare_blocks {
+                0 => writeln!(
+                    f,
+                    "reserve none: a block in which a gate refuses a point is lost"
+                )?,
+                spare => writeln!(
+                    f,
+                    "reserve {}, measured again where a gate refuses a point",
+                    plural(spare as usize, "block")
+                )?,
+            }
+        }
         match self.needs.disk_bytes {
             0 => writeln!(f, "disk    nothing but the results")?,
             disk_bytes => writeln!(

@@ -265,6 +265,9 @@ pub struct Measurement {
     /// Operations of each point of which begin and end are noted, the first ones; 0: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub log_operations: u32,
+    /// How many blocks may be measured again at the end; `None`: a quarter of them. See [`Measurement::spare`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare_blocks: Option<u32>,
     /// How long after the end of a point its last operations may take before the run is ended, nanoseconds.
     #[serde(default = "end_timeout_ns", skip_serializing_if = "is_end_timeout")]
     pub end_timeout_ns: u64,
@@ -325,6 +328,15 @@ pub struct Gate {
 }
 
 impl Measurement {
+    /// How many blocks are measured again at the end, because a gate refused a point in them for what happened to the machine. None where looks decide how many
+    /// blocks there are.
+    pub fn spare(&self) -> u32 {
+        match self.looks {
+            Some(_) => 0,
+            None => self.spare_blocks.unwrap_or(self.blocks / 4),
+        }
+    }
+
     /// Of a gate, and nothing of other plans.
     pub fn gate(&self) -> Option<Gate> {
         self.looks?.gate

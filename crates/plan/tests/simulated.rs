@@ -111,6 +111,7 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
         shaped_from: ShapedFrom::default(),
         checkpoints: plimsoll_plan::Checkpoints::default(),
         log_operations: 0,
+        spare_blocks: None,
         end_timeout_ns: plimsoll_plan::END_TIMEOUT_NS,
     };
     let load = Load::Open {

@@ -225,6 +225,7 @@ pub fn measure(
         only: asked.only,
         fresh: asked.fresh,
         is_enough,
+        to_repeat,
         is_hopeless: match asked.keep_going {
             true => |_| None,
             false => is_hopeless,
@@ -379,6 +380,14 @@ fn is_enough(record: &ExperimentRecord) -> bool {
         (Some(looks), None) => sharp(&analysis, &looks),
         (None, None) => false,
     }
+}
+
+/// Blocks that lost a point to a gate, as many as the plan has in reserve.
+fn to_repeat(record: &ExperimentRecord) -> Vec<u32> {
+    let (Ok(plan), Ok(analysis)) = (plan_of(record), analyse(record)) else {
+        return Vec::new();
+    };
+    plimsoll_judge::to_repeat(&plan, &analysis, record)
 }
 
 /// Why no deciding comparison can get as many valid blocks as a verdict needs, even if all that are missing are valid.

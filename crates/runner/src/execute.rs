@@ -62,6 +62,8 @@ pub struct Execution<'a> {
     /// Whether what was measured is enough for an experiment that may end before all its blocks are made: every interval that decides is narrow enough, or the
     /// question of a gate is answered.
     pub is_enough: fn(&ExperimentRecord) -> bool,
+    /// Blocks in which a gate refused a point for what happened to the machine, and which are not measured again yet; asked when all runs are made.
+    pub to_repeat: fn(&ExperimentRecord) -> Vec<u32>,
     /// Why no valid verdict can come any more, however the missing runs end; asked before each block but the first.
     pub is_hopeless: fn(&ExperimentRecord) -> Option<String>,
 }
@@ -183,13 +185,32 @@ pub fn execute(
     let mut lost = Vec::new();
     let mut turns: VecDeque<&[PlannedRun]> = plan.runs.chunks(plan.at_once()).collect();
     let mut is_again = false;
+    let mut is_repeated = execution.only.is_some();
     loop {
         let Some(turn) = turns.pop_front() else {
-            if lost.is_empty() || is_again {
+            if !lost.is_empty() && !is_again {
+                is_again = true;
+                turns.extend(std::mem::take(&mut lost));
+                continue;
+            }
+            if missing > 0 || is_repeated {
                 break;
             }
-            is_again = true;
-            turns.extend(std::mem::take(&mut lost));
+            (is_again, is_repeated) = (true, true);
+            let blocks = (execution.to_repeat)(&store.load(&id)?);
+            let again = |run: &&PlannedRun| blocks.contains(&run.block);
+            let numbers: Vec<String> = blocks.iter().map(|block| (block + 1).to_string()).collect();
+            if !blocks.is_empty() {
+                let note = format!(
+                    "measured again, because a gate refused a point in them: blocks {}",
+                    numbers.join(", ")
+                );
+                watcher.event(&Event::Note(&note));
+            }
+            missing = plan.runs.iter().filter(again).count() as u32;
+            finished.retain(|(block, _)| !blocks.contains(block));
+            let chunks = plan.runs.chunks(plan.at_once());
+            turns.extend(chunks.filter(|turn| turn.first().is_some_and(|run| again(&run))));
             continue;
         };
         let Some(first) = turn.first() else { break };

@@ -43,6 +43,7 @@
 //!     only: None,
 //!     is_enough: |_| false,
 //!     is_hopeless: |_| None,
+//!     to_repeat: |_| Vec::new(),
 //! };
 //! let ended = execute(&execution, &mut store, &mut Quiet)?;
 //! println!("experiment {}", ended.id);

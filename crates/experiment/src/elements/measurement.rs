@@ -36,6 +36,9 @@ object! {
     blocks = Shape::Any(&[Shape::count(1, MOST_BLOCKS), Shape::Object(&BLOCKS)]), Default("8"), "8";
         "Rounds through all arms. They are what a comparison is made of: below 6 no verdict is possible. Either a number, or as many as are \
          needed until the intervals are narrow enough.";
+    spare_blocks = Shape::count(0, MOST_BLOCKS), Optional, "2";
+        "How many blocks are measured again at the end, each once, because a gate refused a point in them for what happened to the machine. By default a \
+         quarter of the blocks; 0 is none. What an arm did wrong itself is not measured again.";
     order = Shape::choice(&["shuffled", AS_WRITTEN]), Default("shuffled"), "shuffled";
         "Order of the arms in a block: anew in each, from the seed; or always that of the file, by which drift of the \
          machine can pass for a difference.";
@@ -137,6 +140,7 @@ pub(crate) fn measurement(
     let log_operations = origins
         .settle(PATH, map, measurement::log_operations)
         .and_then(|value| u32::try_from(value.whole()?).ok());
+    let spare_blocks = origins.settle(PATH, map, measurement::spare_blocks);
     let end_timeout = origins
         .settle(PATH, map, measurement::end_timeout)
         .and_then(|value| value.whole());
@@ -152,6 +156,7 @@ pub(crate) fn measurement(
         shaped_from,
         checkpoints,
         log_operations: log_operations.unwrap_or(0),
+        spare_blocks: spare_blocks.and_then(|value| u32::try_from(value.whole()?).ok()),
         end_timeout_ns: end_timeout.unwrap_or(END_TIMEOUT_NS),
     }
 }

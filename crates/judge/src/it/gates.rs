@@ -1,11 +1,13 @@
 //! Each gate, shut and open.
 
-use crate::it::laboratory::{Laboratory, SECOND_NS, Shown, histogram, part, point, slice, warns};
-use crate::{Analysis, Steadiness, ValidityState};
+use crate::it::laboratory::{
+    Laboratory, SECOND_NS, Shown, histogram, part, point, slice, warns, weather,
+};
+use crate::{Analysis, Outcome, Steadiness, ValidityState, analyse, plan_of, to_repeat};
 use plimsoll_plan::{Metric, Objective};
 use plimsoll_record::{
-    ErrorSample, ForeignCpu, ForeignProgram, LoadKind, Operation, PointRecord, Severity, Status,
-    Warning, WarningId,
+    ErrorSample, ExperimentRecord, ExperimentState, ForeignCpu, ForeignProgram, LoadKind,
+    Operation, PointRecord, RunRecord, Severity, Status, Warning, WarningId,
 };
 
 /// One arm at 8 threads and 100,000 op/s in six blocks: 80 µs each, by Little's law.
@@ -724,4 +726,77 @@ fn writes_without_acknowledgment_are_labelled() {
     assert!(measured("0", Operation::Update));
     assert!(!measured("0", Operation::Read));
     assert!(!measured("1", Operation::Update));
+}
+
+/// A laboratory of two arms, in whose runs of these blocks other programs took half of the machine.
+fn crowded_in(blocks: u32, crowded: &[u32]) -> Laboratory {
+    let mut lab = Laboratory::closed(&["a", "b"], &["c"], &[4], blocks)
+        .measure(|case| Shown::closed(case, 50_000.0 * weather(case.block)));
+    let foreign = ForeignCpu {
+        cpu_ns: 13 * SECOND_NS,
+        elapsed_ns: 13 * SECOND_NS,
+        programs: Vec::new(),
+    };
+    let runs = lab
+        .runs
+        .iter_mut()
+        .filter(|run| crowded.contains(&run.block) && run.arm == "b");
+    for point in runs.flat_map(|run| &mut run.points) {
+        point.end.as_mut().unwrap().foreign = Some(Box::new(foreign.clone()));
+    }
+    lab
+}
+
+#[test]
+fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare_ones() {
+    let lab = crowded_in(8, &[1, 4, 6]);
+    let record = lab.record();
+    let plan = plan_of(&record).unwrap();
+    let asked = |record: &ExperimentRecord| to_repeat(&plan, &analyse(record).unwrap(), record);
+    assert_eq!(plan.measurement.spare(), 2);
+    assert_eq!(asked(&record), [1, 4]);
+    // The first was repeated, in vain; one is left.
+    let mut once_more = record.clone();
+    let mut again = record.runs.iter().filter(|run| run.block == 1).cloned();
+    once_more
+        .runs
+        .extend(again.by_ref().map(|run| RunRecord { attempt: 2, ..run }));
+    assert_eq!(asked(&once_more), [4]);
+    // What an arm did wrong itself stays.
+    let mut failing = record.clone();
+    for point in failing.runs.iter_mut().flat_map(|run| &mut run.points) {
+        for part in point
+            .slices
+            .iter_mut()
+            .flat_map(|slice| &mut slice.operations)
+        {
+            part.status = Status::Error;
+        }
+    }
+    assert!(asked(&failing).is_empty());
+}
+
+#[test]
+fn a_verdict_that_cannot_come_any_more_is_known_before_the_end() {
+    let hopeless = |crowded: &[u32], made: u32| {
+        let mut record = crowded_in(8, crowded).record();
+        record.state = ExperimentState::Unfinished;
+        record.runs.retain(|run| run.block < made);
+        let plan = plan_of(&record).unwrap();
+        crate::hopeless(&plan, &analyse(&record).unwrap())
+    };
+    assert_eq!(hopeless(&[], 3), None);
+    // Of 8 blocks 6 are needed and 2 can be made again.
+    assert_eq!(hopeless(&[0, 1, 2, 3], 4), None);
+    let said = hopeless(&[0, 1, 2, 3, 4], 5).unwrap();
+    assert!(said.contains("0 of 5 blocks can be compared"), "{said}");
+    // All are made, and too few can be compared.
+    let analysis = crowded_in(8, &[0, 1, 2]).analyse();
+    assert_eq!(analysis.outcome(), Outcome::Invalid);
+    assert!(
+        analysis.headline[0].contains("5 of 8 blocks can be compared"),
+        "{:?}",
+        analysis.headline
+    );
+    assert_eq!(crowded_in(8, &[0, 1]).analyse().outcome(), Outcome::Good);
 }

@@ -160,6 +160,7 @@ impl Laboratory {
                 shaped_from: ShapedFrom::default(),
                 checkpoints: plimsoll_plan::Checkpoints::default(),
                 log_operations: 0,
+                spare_blocks: None,
                 end_timeout_ns: plimsoll_plan::END_TIMEOUT_NS,
             },
             objective: None,

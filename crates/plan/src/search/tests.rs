@@ -20,6 +20,7 @@ fn measurement() -> Measurement {
         shaped_from: ShapedFrom::default(),
         checkpoints: crate::Checkpoints::default(),
         log_operations: 0,
+        spare_blocks: None,
         end_timeout_ns: crate::END_TIMEOUT_NS,
     }
 }

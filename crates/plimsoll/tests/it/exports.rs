@@ -512,7 +512,10 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
         let said = laboratory.run(&["report", "--junit", "report.xml"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         let report = fs::read_to_string(laboratory.path("report.xml")).unwrap();
-        assert_contains(&report, "tests=\"1\" failures=\"0\" errors=\"0\"");
+        assert_contains(
+            &report,
+            "tests=\"1\" skipped=\"0\" failures=\"0\" errors=\"0\"",
+        );
         assert_contains(&report, "the measurement is valid");
     }
 }

@@ -103,7 +103,10 @@ mod once {
         assert_eq!(analysis.comparisons[0].baseline, "base");
         assert!(record.file_text.contains("4ms") && record.file_text.contains("2ms"));
         let junit = fs::read_to_string(laboratory.path("gate.xml")).unwrap();
-        assert!(junit.contains("tests=\"1\" failures=\"1\""), "{junit}");
+        assert!(
+            junit.contains("tests=\"1\" skipped=\"0\" failures=\"1\""),
+            "{junit}"
+        );
         let text = fs::read_to_string(markdown).unwrap();
         for words in [
             "### gated\n\nIs it slower?\n\nTHE GATE FAILED",
