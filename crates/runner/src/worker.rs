@@ -22,6 +22,7 @@ use plimsoll_workload::{FieldChoice, KeySpace, KeyText, Workload};
 use rustix::process::DumpableBehavior;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -38,8 +39,10 @@ const ORPHAN_GRACE: Duration = Duration::from_secs(20);
 ///
 /// Returns whether the run was finished or stopped as asked; the reason of a failure was reported.
 pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &str) -> bool {
-    // A server under test may run as the same user, and passwords of servers are in here. Where the kernel refuses, nothing else is lost.
-    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    if is_of_another_user() {
+        // A server under test runs as the same user, and passwords of servers are in here. Where the kernel refuses, nothing else is lost.
+        let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
     let mut speaker = Speaker {
         output,
         lost: false,
@@ -65,6 +68,13 @@ pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &s
     };
     speaker.say(&frame);
     !matches!(frame, Frame::Failed { .. })
+}
+
+/// Whether root has started this worker as somebody else. A user's own workers stay readable, so that the user's next command can tell them by their mark.
+fn is_of_another_user() -> bool {
+    let parent = format!("/proc/{}", std::os::unix::process::parent_id());
+    let owner = std::fs::metadata(parent).map(|about| about.uid());
+    owner.is_ok_and(|owner| owner != rustix::process::geteuid().as_raw())
 }
 
 fn read_order(line: &str) -> Result<Order, String> {

@@ -97,6 +97,8 @@ impl Laboratory {
             .env("XDG_STATE_HOME", self.path(".local/state"))
             .env("LC_ALL", "C.UTF-8")
             .env(MARK, self.folder.path())
+            // Which a worker keeps, so that it is known as one of this laboratory.
+            .env("TMPDIR", self.folder.path())
             .stdin(Stdio::null());
         command
     }
