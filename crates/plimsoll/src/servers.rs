@@ -7,7 +7,7 @@ use plimsoll_record::DiskChoice;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::{self, counted};
 use plimsoll_record::redact::redact;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 /// Looks at every server that runs by itself, before anything is stored there or here. Where other machines make the load, they look, since an address may mean
 /// something only there.
@@ -47,7 +47,7 @@ pub fn announce_bundle(plan: &Plan, yes: bool) -> io::Result<Option<Exit>> {
     let mut named = std::collections::BTreeSet::new();
     for arm in &plan.arms {
         if let Some(server) = &arm.rig.server {
-            let words = [&[server.program.clone()], &server.arguments[..]].concat();
+            let words = [std::slice::from_ref(&server.program), &server.arguments[..]].concat();
             named.insert(format!("starts   {}", words.join(" ")));
             if !server.after_start.is_empty() {
                 named.insert(format!("runs     {}", server.after_start.join(" ")));
@@ -93,8 +93,7 @@ fn asked(yes: bool) -> io::Result<Option<Exit>> {
         tell("Nothing was begun: there is no terminal to ask on. --yes starts it.");
         return Ok(Some(Exit::Usage));
     }
-    eprint!("Start? [y/N] ");
-    io::stderr().flush()?;
+    tell("Start? Type yes.");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     let is_yes = ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str());

@@ -149,7 +149,7 @@ fn a_server_serves_its_data_and_ends() {
 fn a_server_that_fills_its_log_is_ended() {
     needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.serve(http()).unwrap();
+    let rig = site.serve(http()).unwrap();
     let log = rig.server_logs()[0].clone();
     // Not all of it takes room on the disk.
     let file = std::fs::File::options().append(true).open(&log).unwrap();
