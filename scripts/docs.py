@@ -125,7 +125,9 @@ class Machine:
     def report(self, result, command):
         """What a command that measured printed, as its result still tells it."""
         _, pipe, rest = command.partition("|")
-        return self.run(f"plimsoll report '{result}' {pipe}{rest}", messages=False)
+        printed = self.run(f"plimsoll report '{result}' {pipe}{rest}", messages=False)
+        # The page of what was measured here has no mark of having come in a file.
+        return [line.replace("-from-file.html", ".html") for line in printed]
 
 
 def results(page):
