@@ -1,5 +1,6 @@
 import { defineConfig } from "@playwright/test";
 import { join } from "node:path";
+import { TOKEN } from "./tests/laboratory";
 import { chromium, target } from "./tests/places";
 
 // The pages as a reader meets them: made by the real program, opened in Debian's Chromium. `./x pages` runs them.
@@ -22,5 +23,6 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     locale: "en-GB",
     timezoneId: "UTC",
+    extraHTTPHeaders: { authorization: `Bearer ${TOKEN}` },
   },
 });

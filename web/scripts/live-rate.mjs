@@ -26,11 +26,12 @@ function start(program, words) {
 const feed = start(join(target, "examples", "feed"), [store, String(SECONDS + 20)]);
 const id = await feed.line;
 const serve = start((process.env.PLIMSOLL_PROGRAM ?? join(target, "plimsoll")), ["--store", store, "serve", "--listen", "0"]);
-const origin = await serve.line;
+const printed = await serve.line;
 const browser = await chromium.launch({ executablePath: process.env.PLIMSOLL_CHROMIUM ?? "/usr/bin/chromium", args: ["--disable-gpu"] });
 try {
   const page = await browser.newPage();
-  await page.goto(`${origin}experiment/${id}`);
+  await page.goto(printed);
+  await page.goto(new URL(`/experiment/${id}`, printed).href);
   await page.locator("[data-live-part=load-p99] canvas").waitFor();
   const told = await page.evaluate(async (seconds) => {
     const live = document.querySelector("[data-live]");

@@ -73,6 +73,9 @@ export class Started {
   }
 }
 
+/** What every browser of the tests shows to servers. */
+export const TOKEN = "0123456789abcdef0123";
+
 /** A server, and where it is. */
 export interface Served {
   /** Without a path: `http://127.0.0.1:40123`. */
@@ -147,7 +150,9 @@ export class Laboratory {
 
   /** `plimsoll serve` on a port that is free. */
   async serve(more: string[] = []): Promise<Served> {
-    const started = this.start(["serve", "--listen", "127.0.0.1:0", ...more]);
+    const token = join(this.folder, "token");
+    writeFileSync(token, TOKEN, { mode: 0o600 });
+    const started = this.start(["serve", "--listen", "127.0.0.1:0", "--token-file", token, ...more]);
     const [origin] = await started.says(/http:\/\/127\.0\.0\.1:\d+/);
     return { origin, started };
   }

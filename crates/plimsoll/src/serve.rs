@@ -29,12 +29,6 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
             store.display()
         ));
     }
-    if server.address().ip().is_unspecified() {
-        tell(format_args!(
-            "from other machines: the same address with the address of this machine in place of {}",
-            server.local_ip()
-        ));
-    }
     // Whom it answers may mean harm, and so may whoever wrote the records. There is no other thread yet.
     let reach = Reach {
         read: [reach(&store).read, server.folders().to_vec()].concat(),

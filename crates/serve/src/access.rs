@@ -9,10 +9,7 @@ mod token;
 
 pub(crate) use token::Token;
 pub use token::TokenError;
-#[cfg(test)]
-pub(crate) use token::tests;
 
-use crate::connections::Requester;
 use crate::failure::Failure;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -20,20 +17,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use plimsoll_report::page::shell::{self, Place};
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Addresses longer than this are nobody's.
 const LONGEST_ADDRESS: usize = 8 << 10;
 
-/// The address at which a connection was taken: an extension of each request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TakenAt(pub(crate) IpAddr);
-
 /// The rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    token: Option<Token>,
+    token: Token,
     /// Cookies are shared by all ports of a host, so each server has one of its own name.
     cookie: String,
 }
@@ -53,15 +45,15 @@ impl From<Failure> for Box<Answered> {
 }
 
 impl Access {
-    pub(crate) fn new(port: u16, token: Option<Token>) -> Self {
+    pub(crate) fn new(port: u16, token: Token) -> Self {
         Self {
             token,
             cookie: format!("plimsoll-token-{port}"),
         }
     }
 
-    pub(crate) fn token(&self) -> Option<&Token> {
-        self.token.as_ref()
+    pub(crate) fn token(&self) -> &Token {
+        &self.token
     }
 
     /// What is wrong with a request, before anything is looked up for it.
@@ -85,9 +77,8 @@ impl Access {
             );
             return Err(failure.into());
         }
-        let taken_at = request.extensions().get::<TakenAt>().map(|at| at.0);
         let headers = request.headers();
-        let Some(host) = host::asked(request.uri(), headers, taken_at) else {
+        let Some(host) = host::asked(request.uri(), headers) else {
             let failure = Failure::new(
                 StatusCode::FORBIDDEN,
                 "This server answers to its address only",
@@ -107,16 +98,10 @@ impl Access {
     }
 
     fn check_token(&self, request: &Request) -> Result<(), Box<Answered>> {
-        let Some(token) = &self.token else {
-            return Ok(());
-        };
         let headers = request.headers();
-        if let Some(shown) = bearer(headers).or_else(|| cookie(headers, &self.cookie))
-            && token.is(shown)
-        {
-            return self.without_token_in_address(request, None);
-        }
-        self.without_token_in_address(request, Some(token))
+        let shown = bearer(headers).or_else(|| cookie(headers, &self.cookie));
+        let is_shown = shown.is_some_and(|shown| self.token.is(shown));
+        self.without_token_in_address(request, (!is_shown).then_some(&self.token))
     }
 
     /// A token in the address is kept in a cookie, and taken out of the address so that it is neither copied on nor kept in a history. `needed`:
@@ -154,7 +139,7 @@ impl Access {
                 let mut response = Failure::see_other(&place).into_response();
                 if let Some(token) = needed {
                     let cookie = format!(
-                        "{}={}; Path=/; HttpOnly; SameSite=Strict",
+                        "{}={}; Path=/; HttpOnly; SameSite=Lax",
                         self.cookie,
                         token.text()
                     );
@@ -230,17 +215,9 @@ pub(crate) fn guard(routes: Router, access: Access) -> Router {
 }
 
 async fn guarded(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let requester = request.extensions().get::<Requester>().cloned();
-    let admit = || requester.iter().for_each(Requester::admit);
     let mut response = match access.check(&request).map_err(|answered| *answered) {
-        Ok(()) => {
-            admit();
-            next.run(request).await
-        }
-        Err(Answered::Elsewhere(response)) => {
-            admit();
-            response
-        }
+        Ok(()) => next.run(request).await,
+        Err(Answered::Elsewhere(response)) => response,
         Err(Answered::Refused(mut response)) => {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);

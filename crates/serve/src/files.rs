@@ -151,7 +151,7 @@ fn length(path: &std::path::Path) -> Result<u64, Failure> {
 
 /// Writes on a thread of its own as fast as it is taken, and stops when nobody takes it any more.
 async fn written(app: &App, source: Source) -> Result<Body, Failure> {
-    let place: OwnedSemaphorePermit = patiently(&app.downloads, 1, &app.places).await?;
+    let place: OwnedSemaphorePermit = patiently(&app.downloads, 1).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     tokio::task::spawn_blocking(move || {
         let _place = place;

@@ -5,7 +5,7 @@
 //! sees each slice as it comes. Nothing is changed.
 //!
 //! ```text
-//! connections  listens, and limits how many may ask, how much and for how long; who goes when places are short
+//! connections  listens, and limits how many may ask, how much and for how long
 //!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
 //!   pages      list, experiment, comparison, history, errors         ─► page draws them
 //!   files      what `plimsoll export` would write, and traces        ─► export
@@ -57,13 +57,12 @@ use access::{Access, Token};
 use axum::Router;
 use axum::routing::get;
 use bundles::Bundles;
-use connections::Places;
 use library::Library;
 use live::Hub;
 use metrics::Metrics;
 use plimsoll_plan::EngineKind;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
@@ -76,9 +75,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Options {
     /// The store's file. It need not exist yet.
     pub store: PathBuf,
-    /// Where to listen; port 0 is any that is free.
+    /// Where to listen: an address of the loopback; port 0 is any that is free.
     pub listen: SocketAddr,
-    /// A file with the token that has to be shown. Without, one is made where the address is not of this machine alone.
+    /// A file with the token that has to be shown. Without, one is made, and kept beside the store for the next time.
     pub token_file: Option<PathBuf>,
     /// Folders whose bundles are shown beside the store.
     pub folders: Vec<PathBuf>,
@@ -117,7 +116,6 @@ pub enum ServeError {
 /// What all answers are made from.
 struct App {
     library: Arc<Library>,
-    places: Arc<Places>,
     /// Files that are written at this moment.
     downloads: Arc<Semaphore>,
     hub: Hub,
@@ -134,10 +132,8 @@ impl App {
         engines: &'static [EngineKind],
         closing: watch::Receiver<bool>,
     ) -> Arc<Self> {
-        let places = Arc::default();
         Arc::new(Self {
-            library: Arc::new(Library::new(store.clone(), bundles, &places)),
-            places,
+            library: Arc::new(Library::new(store.clone(), bundles)),
             downloads: Arc::new(Semaphore::new(files::DOWNLOADS)),
             hub: Hub::new(store, engines),
             metrics: Metrics::default(),
@@ -161,9 +157,8 @@ impl Server {
     /// Takes the port, so that browsers can already connect.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let token = match &options.token_file {
-            Some(file) => Some(Token::read(file)?),
-            None if options.listen.ip().is_loopback() => None,
-            None => Some(Token::random()?),
+            Some(file) => Token::read(file)?,
+            None => Token::kept(&options.store.with_file_name("serve-token"))?,
         };
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => ServeError::Taken {
@@ -209,22 +204,10 @@ impl Server {
         self.address
     }
 
-    /// The address by which this machine reaches it.
-    pub fn local_ip(&self) -> IpAddr {
-        match self.address.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-            ip => ip,
-        }
-    }
-
-    /// What to open in a browser on this machine, with the token where one is needed.
+    /// What to open in a browser on this machine, with the token.
     pub fn url(&self) -> String {
-        let address = SocketAddr::new(self.local_ip(), self.address.port());
-        match self.access.token() {
-            Some(token) => format!("http://{address}/?token={}", token.text()),
-            None => format!("http://{address}/"),
-        }
+        let token = self.access.token().text();
+        format!("http://{}/?token={token}", self.address)
     }
 
     /// Answers until the program is asked to end (SIGINT, SIGTERM), and then as long as answers that are under way take, but not long.
@@ -248,7 +231,6 @@ impl Server {
             self.options.engines,
             closing.clone(),
         );
-        let places = Arc::clone(&app.places);
         let router = router(app, self.access);
         let served = runtime.block_on(async {
             let mut asked_to_end = connections::asked_to_end()?;
@@ -256,7 +238,7 @@ impl Server {
                 tokio::spawn(bundles::watch(bundles));
             }
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let server = connections::serve(listener, router, places, closing);
+            let server = connections::serve(listener, router, closing);
             tokio::pin!(server);
             tokio::select! {
                 served = &mut server => return served,

@@ -2,7 +2,6 @@
 
 use crate::VERSION;
 use crate::bundles::Bundles;
-use crate::connections::Places;
 use crate::failure::Failure;
 use crate::pages::aside;
 use crate::shared::{Cached, Memory, Reserved, Shared, counted};
@@ -94,15 +93,15 @@ struct Found {
 }
 
 impl Library {
-    pub(crate) fn new(store: PathBuf, bundles: Option<Arc<Bundles>>, places: &Arc<Places>) -> Self {
+    pub(crate) fn new(store: PathBuf, bundles: Option<Arc<Bundles>>) -> Self {
         let hands = Arc::new(Semaphore::new(AT_A_TIME));
         let (judged, drawn) = (Memory::new(MOST_JUDGED), Memory::new(MOST_DRAWN));
         Self {
             store,
             bundles,
-            drawn: Shared::new(MOST_DRAWN_KEPT, drawn, &hands, places),
-            judged: Shared::new(MOST_JUDGED_KEPT, judged.clone(), &hands, places),
-            traces: Shared::new(0, judged, &hands, places),
+            drawn: Shared::new(MOST_DRAWN_KEPT, drawn, &hands),
+            judged: Shared::new(MOST_JUDGED_KEPT, judged.clone(), &hands),
+            traces: Shared::new(0, judged, &hands),
         }
     }
 

@@ -1,6 +1,5 @@
 //! What is made once for all who ask for it, a few things at a time, within a bound of memory.
 
-use crate::connections::Places;
 use crate::failure::Failure;
 use axum::body::Bytes;
 use axum::http::StatusCode;
@@ -9,12 +8,9 @@ use futures_util::future::{self, BoxFuture};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
 
 /// Longest wait for something that others have.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// Between two attempts to take it from those who do not use it.
-const INSISTENCE: Duration = Duration::from_millis(500);
 /// What memory is counted in, bytes.
 const UNIT: usize = 64 << 10;
 
@@ -41,22 +37,15 @@ pub(crate) async fn apart<T: Send + 'static, E: From<ProgramFailed> + Send + 'st
     done.unwrap_or_else(|_| Err(ProgramFailed.into()))
 }
 
-/// Waits until so many are free, and closes meanwhile the connections of those who hold some and take nothing.
+/// Waits until so many are free.
 pub(crate) async fn patiently(
     all: &Arc<Semaphore>,
     many: u32,
-    places: &Places,
 ) -> Result<OwnedSemaphorePermit, Failure> {
-    let end = Instant::now() + PATIENCE;
     let free = Arc::clone(all).acquire_many_owned(many);
-    tokio::pin!(free);
-    loop {
-        match tokio::time::timeout(INSISTENCE, &mut free).await {
-            Ok(Ok(permit)) => return Ok(permit),
-            Ok(Err(_)) => return Err(busy()),
-            Err(_) if Instant::now() >= end => return Err(busy()),
-            Err(_) => places.close_blocked(),
-        }
+    match tokio::time::timeout(PATIENCE, free).await {
+        Ok(Ok(permit)) => Ok(permit),
+        Ok(Err(_)) | Err(_) => Err(busy()),
     }
 }
 
@@ -97,9 +86,9 @@ impl Memory {
         units(bytes).min(self.all)
     }
 
-    async fn reserve(&self, bytes: usize, places: &Places) -> Result<Reserved, Failure> {
+    async fn reserve(&self, bytes: usize) -> Result<Reserved, Failure> {
         let many = u32::try_from(self.clamped(bytes)).unwrap_or(u32::MAX);
-        Ok(Reserved(patiently(&self.units, many, places).await?))
+        Ok(Reserved(patiently(&self.units, many).await?))
     }
 
     fn has(&self, bytes: usize) -> bool {
@@ -162,7 +151,6 @@ pub(crate) struct Shared<K, V> {
     memory: Memory,
     /// How many things are made at a time, of all kinds.
     hands: Arc<Semaphore>,
-    places: Arc<Places>,
 }
 
 struct State<K, V> {
@@ -234,12 +222,7 @@ where
     K: PartialEq + Clone + Send + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    pub(crate) fn new(
-        most_kept: usize,
-        memory: Memory,
-        hands: &Arc<Semaphore>,
-        places: &Arc<Places>,
-    ) -> Self {
+    pub(crate) fn new(most_kept: usize, memory: Memory, hands: &Arc<Semaphore>) -> Self {
         let state = State {
             making: Vec::new(),
             kept: Vec::new(),
@@ -252,7 +235,6 @@ where
             state: Arc::new(Mutex::new(state)),
             memory,
             hands: Arc::clone(hands),
-            places: Arc::clone(places),
         }
     }
 
@@ -288,8 +270,8 @@ where
             Found::Making(making) => making,
             Found::Nothing => {
                 self.make_room(bytes);
-                let reserved = self.memory.reserve(bytes, &self.places).await?;
-                let hand = patiently(&self.hands, 1, &self.places).await?;
+                let reserved = self.memory.reserve(bytes).await?;
+                let hand = patiently(&self.hands, 1).await?;
                 self.begin(key, reserved, hand, make)
             }
         };

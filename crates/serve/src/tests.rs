@@ -1,11 +1,12 @@
 //! The routes, asked without a network.
 
-use crate::access::{Access, TakenAt, Token};
+use crate::access::{Access, Token};
 use crate::bundles::Bundles;
 use crate::{App, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, header};
+use axum::response::Response;
 use futures_util::StreamExt;
 use plimsoll_record::{
     ExperimentRecord, ExperimentState, Program, RECORD_VERSION, RigRecord, RunRecord, RunState,
@@ -13,7 +14,6 @@ use plimsoll_record::{
 };
 use plimsoll_store::Store;
 use plimsoll_testing::{assert_contains, assert_ends};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -27,11 +27,14 @@ pub(crate) struct Place {
     pub(crate) close: watch::Sender<bool>,
 }
 
-pub(crate) fn place_with(token: Option<Token>) -> Place {
-    place_beside(token, None)
+pub(crate) const TOKEN: &str = "0123456789abcdef0123";
+
+pub(crate) fn place() -> Place {
+    place_beside(None)
 }
 
-fn place_beside(token: Option<Token>, bundles: Option<Arc<Bundles>>) -> Place {
+fn place_beside(bundles: Option<Arc<Bundles>>) -> Place {
+    let token = Token::parse(TOKEN).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("plimsoll.db");
     let (close, closing) = watch::channel(false);
@@ -42,10 +45,6 @@ fn place_beside(token: Option<Token>, bundles: Option<Arc<Bundles>>) -> Place {
         app,
         close,
     }
-}
-
-pub(crate) fn place() -> Place {
-    place_with(None)
 }
 
 /// What came back.
@@ -64,13 +63,28 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        self.send_at(request, [127, 0, 0, 1].into()).await
+    /// What is answered to who shows the token.
+    pub(crate) async fn answer(&self, mut request: Request<Body>) -> Response {
+        let bearer = format!("Bearer {TOKEN}").parse().unwrap();
+        request.headers_mut().insert(header::AUTHORIZATION, bearer);
+        self.router.clone().oneshot(request).await.unwrap()
     }
 
-    async fn send_at(&self, mut request: Request<Body>, taken_at: IpAddr) -> Answer {
-        request.extensions_mut().insert(TakenAt(taken_at));
-        let response = self.router.clone().oneshot(request).await.unwrap();
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        Answer::whole(self.answer(request).await).await
+    }
+
+    async fn send_without_token(&self, request: Request<Body>) -> Answer {
+        Answer::whole(self.router.clone().oneshot(request).await.unwrap()).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(get(path).body(Body::empty()).unwrap()).await
+    }
+}
+
+impl Answer {
+    async fn whole(response: Response) -> Self {
         let (parts, body) = response.into_parts();
         let mut bytes = Vec::new();
         let mut pieces = body.into_data_stream();
@@ -82,10 +96,6 @@ impl Place {
             headers: parts.headers,
             text: String::from_utf8(bytes).unwrap(),
         }
-    }
-
-    pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.send(get(path).body(Body::empty()).unwrap()).await
     }
 }
 
@@ -340,18 +350,15 @@ async fn names_that_point_here_and_other_sites_are_refused() {
 
 #[tokio::test]
 async fn a_token_is_asked_for_and_kept_in_a_cookie() {
-    let token = Token::random().unwrap();
-    let text = token.text().to_owned();
-    let place = place_with(Some(token));
+    let place = place();
     place.store().import(experiment("9b2c")).unwrap();
-    let outside: IpAddr = [192, 168, 1, 4].into();
     let asked = async |path: &str, header: Option<(&str, &str)>| {
-        let mut request = Request::get(path).header("host", "192.168.1.4:7546");
+        let mut request = get(path);
         if let Some((name, value)) = header {
             request = request.header(name, value);
         }
         let request = request.body(Body::empty()).unwrap();
-        place.send_at(request, outside).await
+        place.send_without_token(request).await
     };
     for path in [
         "/",
@@ -363,21 +370,21 @@ async fn a_token_is_asked_for_and_kept_in_a_cookie() {
     ] {
         let refused = asked(path, None).await;
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{path}");
-        assert!(!refused.text.contains("9b2c") && !refused.text.contains(&text));
+        assert!(!refused.text.contains("9b2c") && !refused.text.contains(TOKEN));
     }
     // In the address it is shown once, and taken out of it.
-    let led = asked(&format!("/experiment/9b2c?x=1&token={text}"), None).await;
+    let led = asked(&format!("/experiment/9b2c?x=1&token={TOKEN}"), None).await;
     assert_eq!(led.status, StatusCode::SEE_OTHER);
     assert_eq!(led.headers[header::LOCATION], "/experiment/9b2c?x=1");
-    let astray = asked(&format!("//example.org/?token={text}"), None).await;
+    let astray = asked(&format!("//example.org/?token={TOKEN}"), None).await;
     assert_eq!(astray.headers[header::LOCATION], "/example.org/");
     let cookie = led.headers[header::SET_COOKIE].to_str().unwrap();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"));
     let kept = cookie.split(';').next().unwrap();
     let with_cookie = asked("/experiment/9b2c", Some(("cookie", kept))).await;
     assert_eq!(with_cookie.status, StatusCode::OK);
-    assert!(!with_cookie.text.contains(&text));
-    let bearer = format!("Bearer {text}");
+    assert!(!with_cookie.text.contains(TOKEN));
+    let bearer = format!("Bearer {TOKEN}");
     let with_header = asked("/", Some(("authorization", &bearer))).await;
     assert_eq!(with_header.status, StatusCode::OK);
     let wrong = "plimsoll-token-1=x; plimsoll-token-7546=wrong";
@@ -565,15 +572,12 @@ async fn files_are_written_as_they_are_taken_and_only_so_many() {
     record.file_text = "#".repeat(4 << 20);
     place.store().import(record).unwrap();
     let ask = || {
-        let request = get("/experiment/9b2c/files/record.json");
-        let mut request = request.body(Body::empty()).unwrap();
-        let here: IpAddr = [127, 0, 0, 1].into();
-        request.extensions_mut().insert(TakenAt(here));
-        place.router.clone().oneshot(request)
+        let request = get("/experiment/9b2c/files/record.json").body(Body::empty());
+        place.answer(request.unwrap())
     };
     let mut untaken = Vec::new();
     for _ in 0..crate::files::DOWNLOADS {
-        let response = ask().await.unwrap();
+        let response = ask().await;
         assert_eq!(response.status(), StatusCode::OK);
         untaken.push(response);
     }
@@ -586,7 +590,7 @@ async fn files_are_written_as_they_are_taken_and_only_so_many() {
     assert_eq!(place.get("/").await.status, StatusCode::OK);
     assert_eq!(place.get("/experiment/9b2c").await.status, StatusCode::OK);
     untaken.pop();
-    let mut pieces = one_more.await.unwrap().into_body().into_data_stream();
+    let mut pieces = one_more.await.into_body().into_data_stream();
     let mut largest = 0;
     while let Some(piece) = pieces.next().await {
         largest = largest.max(piece.unwrap().len());
@@ -598,7 +602,6 @@ async fn files_are_written_as_they_are_taken_and_only_so_many() {
 /// A page of 135 kB for each who was refused.
 #[tokio::test]
 async fn what_goes_wrong_is_said_in_few_bytes() {
-    let guarded = place_with(Some(Token::random().unwrap()));
     let place = place();
     let mut store = place.store();
     for number in 0..40 {
@@ -606,19 +609,22 @@ async fn what_goes_wrong_is_said_in_few_bytes() {
         store.import(one).unwrap();
     }
     let long = "x".repeat(8_000);
-    for (place, path, status) in [
-        (&guarded, "/", 401),
-        (&place, "/none", 404),
-        (&place, "/experiment/1f3a", 300),
-        (&place, "/experiment/1f3a0000/files/none", 404),
-        (&place, "/compare", 400),
-        (&place, &format!("/experiment/{long}"), 404),
-        (&place, &format!("/history/x?metric={long}"), 400),
-        (&place, &format!("/{long}{long}"), 414),
+    let without_token = get("/").body(Body::empty()).unwrap();
+    let mut answers = vec![(401, place.send_without_token(without_token).await)];
+    for (path, status) in [
+        ("/none", 404),
+        ("/experiment/1f3a", 300),
+        ("/experiment/1f3a0000/files/none", 404),
+        ("/compare", 400),
+        (&format!("/experiment/{long}"), 404),
+        (&format!("/history/x?metric={long}"), 400),
+        (&format!("/{long}{long}"), 414),
     ] {
-        let answer = place.get(path).await;
-        assert_eq!(answer.status.as_u16(), status, "{path}");
-        assert!(answer.text.len() < 5_000, "{path}: {}", answer.text.len());
+        answers.push((status, place.get(path).await));
+    }
+    for (status, answer) in answers {
+        assert_eq!(answer.status.as_u16(), status, "{}", answer.text);
+        assert!(answer.text.len() < 5_000, "{status}: {}", answer.text.len());
         let policy = answer.headers["content-security-policy"].to_str().unwrap();
         assert_contains(policy, "default-src 'none'; style-src 'sha256-");
         assert_ends(policy, "frame-ancestors 'none'");
@@ -630,7 +636,7 @@ async fn bundles_in_a_folder_are_shown_as_long_as_they_are_there() {
     let folder = tempfile::tempdir().unwrap();
     let bundles = Bundles::of(vec![folder.path().to_owned()], |_| ()).unwrap();
     let bundles = Arc::new(bundles);
-    let place = place_beside(None, Some(Arc::clone(&bundles)));
+    let place = place_beside(Some(Arc::clone(&bundles)));
     let mut record = experiment("1f3a9c2e");
     record.state = ExperimentState::Finished;
     let file = folder.path().join("ci/one.plimsoll");

@@ -424,7 +424,7 @@ plimsoll: 1
 name: two
 workload: {records: 2, preset: c}
 defaults: {engine: simulated, service: constant}
-arms: {slow: {service_mean: 40ms}, fast: {service_mean: 20ms}}
+arms: {slow: {service_mean: 20ms}, fast: {service_mean: 10ms}}
 load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 6}
 compare: {primary: [throughput]}";

@@ -28,12 +28,13 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    fn watching(laboratory: &Laboratory, target: SocketAddr) -> Self {
+    fn watching(laboratory: &Laboratory, serving: &Serving) -> Self {
+        let (target, token) = (serving.address, &serving.token);
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
         let configuration = format!(
-            "scrape_configs:\n  - {{job_name: plimsoll, scrape_interval: 1s, static_configs: [{{targets: ['{target}']}}]}}\n"
+            "scrape_configs:\n  - {{job_name: plimsoll, scrape_interval: 1s, authorization: {{credentials: {token}}}, static_configs: [{{targets: ['{target}']}}]}}\n"
         );
         let file = laboratory.write("prometheus.yml", configuration);
         let said = fs::File::create(laboratory.path("prometheus.log")).unwrap();
@@ -114,7 +115,7 @@ mod slow {
         let laboratory = Laboratory::new();
         laboratory.write("experiment.yaml", EXPERIMENT);
         let serving = Serving::start(&laboratory, &[]);
-        let prometheus = Prometheus::watching(&laboratory, serving.address);
+        let prometheus = Prometheus::watching(&laboratory, &serving);
         let since = now();
         let mut run =
             laboratory.command(&["run", "experiment.yaml", "--no-calibration", "--quiet"]);

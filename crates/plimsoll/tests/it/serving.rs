@@ -30,7 +30,7 @@ measurement: {warm_up: 0s, duration: 400ms, blocks: 2}
 pub struct Serving {
     running: Running,
     pub address: SocketAddr,
-    url: String,
+    pub token: String,
 }
 
 impl Serving {
@@ -46,11 +46,12 @@ impl Serving {
         });
         let url = url.trim().to_owned();
         let rest = url.strip_prefix("http://").unwrap();
-        let address = rest.split('/').next().unwrap().parse().unwrap();
+        let (address, token) = rest.split_once("/?token=").unwrap();
+        let (address, token) = (address.parse().unwrap(), token.to_owned());
         Self {
             running,
             address,
-            url,
+            token,
         }
     }
 
@@ -76,7 +77,8 @@ impl Serving {
 
     fn get(&self, path: &str) -> (u16, String) {
         let host = format!("Host: {}", self.address);
-        self.send(&[&format!("GET {path} HTTP/1.1"), &host])
+        let bearer = format!("Authorization: Bearer {}", self.token);
+        self.send(&[&format!("GET {path} HTTP/1.1"), &host, &bearer])
     }
 
     /// A page that must be there.
@@ -89,8 +91,13 @@ impl Serving {
     /// The lines of an event stream.
     fn events(&self, path: &str) -> impl Iterator<Item = String> + use<> {
         let mut stream = self.connect();
-        let host = self.address;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        let (host, token) = (self.address, &self.token);
+        let bearer = format!("Authorization: Bearer {token}");
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\n{bearer}\r\n\r\n"
+        )
+        .unwrap();
         BufReader::new(stream).lines().map_while(Result::ok)
     }
 
@@ -159,7 +166,6 @@ mod slow {
     fn the_pages_of_a_store() {
         let (laboratory, record) = with_a_record();
         let serving = Serving::start(&laboratory, &[]);
-        assert_eq!(serving.url, format!("http://{}/", serving.address));
         assert!(serving.address.ip().is_loopback());
         let list = serving.page("/");
         assert!(list.contains(&format!("/experiment/{}", record.id)) && list.contains("finished"));
@@ -243,9 +249,12 @@ mod slow {
         assert_contains(&taken.err, "is taken");
         first.end();
 
-        let foreign = laboratory.run(&["serve", "--listen", "203.0.113.7:0"]);
-        assert_eq!(foreign.code, Some(1));
-        assert_contains(&foreign.err, "cannot listen on 203.0.113.7");
+        for others in ["203.0.113.7:0", "0.0.0.0", "[::]:80"] {
+            let refused = laboratory.run(&["serve", "--listen", others]);
+            assert_eq!(refused.code, Some(2), "{refused:?}");
+            assert_contains(&refused.err, "can be reached from other machines");
+            assert_contains(&refused.err, "ssh -L");
+        }
 
         let token = laboratory.write("token", "short");
         fs::set_permissions(token, fs::Permissions::from_mode(0o600)).unwrap();
@@ -253,7 +262,7 @@ mod slow {
         assert_eq!(unfit.code, Some(1));
         assert_contains(&unfit.err, "holds no token");
 
-        // With a token, also for others: one that they cannot read.
+        // One that others cannot read.
         let token = laboratory.write("token", "0123456789abcdef0123\n");
         fs::set_permissions(token, fs::Permissions::from_mode(0o644)).unwrap();
         let exposed = laboratory.run(&["serve", "--listen", "0", "--token-file", "token"]);
@@ -261,16 +270,22 @@ mod slow {
         assert_contains(&exposed.err, "`chmod 600 token`");
         let private = fs::Permissions::from_mode(0o600);
         fs::set_permissions(laboratory.path("token"), private).unwrap();
-        let arguments = ["--token-file", "token", "--listen", "0.0.0.0:0"];
-        let serving = Serving::start(&laboratory, &arguments);
-        assert!(serving.url.ends_with("/?token=0123456789abcdef0123"));
+        let serving = Serving::start(&laboratory, &["--token-file", "token"]);
+        assert_eq!(serving.token, "0123456789abcdef0123");
         let page = format!("/experiment/{}", record.id);
-        assert_eq!(serving.get(&page).0, 401);
         let host = format!("Host: {}", serving.address);
-        let bearer = "Authorization: Bearer 0123456789abcdef0123";
         let get = format!("GET {page} HTTP/1.1");
-        assert_eq!(serving.send(&[&get, &host, bearer]).0, 200);
+        assert_eq!(serving.send(&[&get, &host]).0, 401);
+        assert_eq!(serving.get(&page).0, 200);
         serving.end();
+
+        // One that was made is the same at the next start, so that an open page goes on.
+        let first = Serving::start(&laboratory, &[]);
+        let token = first.token.clone();
+        first.end();
+        let second = Serving::start(&laboratory, &[]);
+        assert_eq!(second.token, token);
+        second.end();
     }
 
     /// A record from elsewhere may name any file as a trace, and whoever finds a mistake in the server would have all files of its user.
@@ -350,6 +365,7 @@ mod slow {
     #[cfg(feature = "mongodb")]
     #[test]
     fn nothing_shows_a_secret() {
+        plimsoll_testing::needs!([plimsoll_testing::Need::Server("mongod")]);
         const SECRET: &str = "hunter2secret";
         let laboratory = Laboratory::new();
         let mut all = String::new();
@@ -409,14 +425,28 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
             assert!(said.out.contains("a7"), "{said:?}");
             shows("the plan", &format!("{said:?}"));
         }
-        let said = laboratory.experiment(text(&format!(
-        "{{b: {{engine: mongodb, uri: '{password}'}}, c: {{engine: mongodb, uri: '{password}{all}'}},
-         d: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?authMechanismProperties={SECRET}'}},
-         e: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?readPreference={SECRET}'}},
-         f: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?serverMonitoringMode={SECRET}'}},
-         {slipped}g: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?compressors={SECRET}'}}}}"
-    )));
-        assert_eq!(said.code, Some(106), "{said:?}");
+        let mut refused = vec![password.clone(), format!("{password}{all}")];
+        for option in [
+            "authMechanismProperties",
+            "readPreference",
+            "serverMonitoringMode",
+            "compressors",
+        ] {
+            refused.push(format!("mongodb://127.0.0.1:9/?{option}={SECRET}"));
+        }
+        for uri in refused.iter().chain(&slips) {
+            let arm = format!("{{one: {{engine: mongodb, uri: '{uri}'}}}}");
+            let said = laboratory.experiment(text(&arm));
+            assert!(matches!(said.code, Some(1 | 104)), "{said:?}");
+            shows("what was refused", &format!("{said:?}"));
+        }
+
+        // What a server takes is run, and kept.
+        let standing = crate::servers::RunningMongod::start(&laboratory);
+        let taken = format!("mongodb://127.0.0.1:{}/?appName={SECRET}", standing.port);
+        let arm = format!("{{engine: mongodb, uri: '{taken}', existing: drop}}");
+        let said = laboratory.experiment(text(&format!("{{b: {arm}, c: {arm}}}")));
+        assert_eq!(said.code, Some(0), "{said:?}");
         shows("the run", &format!("{said:?}"));
         let id = laboratory.record().id;
         shows("the store", &format!("{:?}", laboratory.record()));

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::time::Duration;
 
 /// What `mkfs.btrfs` says when it looks at everything that is mounted and finds an emulated disk of somebody else whose daemon has just
-/// died. It is undone in a moment.
+/// died. It is undone in a moment, or in many on a busy machine.
 const DISTURBED: &str = "cannot check mount status";
 
-const LONGEST_DISTURBANCE: Duration = Duration::from_secs(5);
+const LONGEST_DISTURBANCE: Duration = Duration::from_secs(30);
 
 /// What is known of a filesystem that was made.
 #[derive(Debug)]

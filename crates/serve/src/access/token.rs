@@ -1,12 +1,13 @@
-//! What has to be shown where a server can be reached from elsewhere.
+//! What has to be shown: every user of this machine can reach the server.
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 
@@ -68,19 +69,6 @@ pub enum TokenError {
         /// The file.
         path: PathBuf,
     },
-    /// A line of the file of who may send results is none.
-    #[error(
-        "line {line} of {} {why}; each line is NAME TOKEN, such as `ci` and what `openssl rand -hex 24` prints; a line that begins with `#` says nothing",
-        path.display()
-    )]
-    Senders {
-        /// The file.
-        path: PathBuf,
-        /// From 1; 0 where it has no such line at all.
-        line: usize,
-        /// What is wrong with it.
-        why: &'static str,
-    },
     /// The system has no random numbers.
     #[error("the system gives no random numbers for a token ({0}): name a file with --token-file")]
     Random(String),
@@ -103,8 +91,23 @@ impl Token {
         })
     }
 
+    /// The one in this file, made the first time. Where no file can be made it is another one each time.
+    pub(crate) fn kept(path: &Path) -> Result<Self, TokenError> {
+        let token = Self::random()?;
+        let made = File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .and_then(|mut file| writeln!(file, "{}", token.text()));
+        match made {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(path),
+            Ok(()) | Err(_) => Ok(token),
+        }
+    }
+
     /// Letters that stand for themselves in an address and in a cookie, and so many that they cannot be guessed.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
         let is_token = (SHORTEST..=LONGEST).contains(&text.len()) && text.bytes().all(is_plain);
         is_token.then(|| Self(text.to_owned()))
@@ -131,7 +134,7 @@ impl Token {
 }
 
 /// A plain file that belongs to us or to root, and to nobody else. What is looked at is what was opened, and nothing keeps us waiting.
-pub(super) fn open_private(path: &Path) -> Result<OwnedFd, TokenError> {
+fn open_private(path: &Path) -> Result<OwnedFd, TokenError> {
     let unreadable = |errno: Errno| TokenError::Unreadable {
         path: path.to_owned(),
         source: errno.into(),
@@ -169,13 +172,13 @@ impl fmt::Debug for Token {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use plimsoll_testing::assert_contains;
     use rustix::fs::{CWD, Uid, chmod, chown, mknodat};
 
     /// Takes everybody else's rights away.
-    pub(crate) fn only_ours(path: &Path) {
+    fn only_ours(path: &Path) {
         chmod(path, Mode::RUSR | Mode::WUSR).unwrap();
     }
 
@@ -212,6 +215,20 @@ pub(crate) mod tests {
         assert!(Token::read(&path).is_err());
         let missing = Token::read(&folder.path().join("none")).unwrap_err();
         assert_contains(&missing, "none");
+    }
+
+    #[test]
+    fn a_token_that_was_made_is_kept_for_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let first = Token::kept(&path).unwrap();
+        assert!(Token::kept(&path).unwrap().is(first.text()));
+        chmod(&path, Mode::from_raw_mode(0o644)).unwrap();
+        let refused = Token::kept(&path).unwrap_err();
+        assert!(matches!(refused, TokenError::Exposed { .. }), "{refused}");
+        let nowhere = Path::new("/proc/no/token");
+        let another = Token::kept(nowhere).unwrap();
+        assert!(!Token::kept(nowhere).unwrap().is(another.text()));
     }
 
     /// It was taken whoever could read it, and a pipe in its place kept the program waiting for ever.

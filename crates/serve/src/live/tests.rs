@@ -11,7 +11,6 @@ use plimsoll_record::{
 use plimsoll_store::{PointId, RunId, Store};
 use plimsoll_testing::{assert_contains, assert_ends};
 use serde_json::{Value, json};
-use tower::ServiceExt;
 
 fn label() -> PointLabel {
     PointLabel {
@@ -67,10 +66,8 @@ impl Events {
     async fn of(place: &Place, id: &str) -> Self {
         let request = Request::get(format!("/experiment/{id}/live"))
             .header(header::HOST, "127.0.0.1")
-            .extension(crate::access::TakenAt([127, 0, 0, 1].into()))
             .body(Body::empty());
-        let request = request.unwrap();
-        let response = place.router.clone().oneshot(request).await.unwrap();
+        let response = place.answer(request.unwrap()).await;
         assert_eq!(response.status(), StatusCode::OK);
         let kind = &response.headers()[header::CONTENT_TYPE];
         assert_eq!(kind, "text/event-stream");

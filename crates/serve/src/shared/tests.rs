@@ -6,7 +6,6 @@ fn shared(most_kept: usize, memory: &Memory, hands: usize) -> Arc<Shared<u32, Ar
         most_kept,
         memory.clone(),
         &Arc::new(Semaphore::new(hands)),
-        &Arc::default(),
     ))
 }
 
@@ -100,12 +99,8 @@ async fn a_failure_is_shared_and_not_kept() {
 #[tokio::test(start_paused = true)]
 async fn there_is_never_more_than_the_memory_for_it() {
     let memory = Memory::new(10 * UNIT);
-    let shared: Shared<u32, Bytes> = Shared::new(
-        6 * UNIT,
-        memory.clone(),
-        &Arc::new(Semaphore::new(2)),
-        &Arc::default(),
-    );
+    let shared: Shared<u32, Bytes> =
+        Shared::new(6 * UNIT, memory.clone(), &Arc::new(Semaphore::new(2)));
     let make = |bytes: usize| {
         move |reserved| {
             let value = counted(vec![0; bytes], reserved)?;
