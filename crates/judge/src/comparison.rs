@@ -481,13 +481,13 @@ pub(crate) fn verdict(
     let reason = match judgement.grounds {
         Grounds::SurelyBeyondMargin | Grounds::WithinMargin => None,
         Grounds::LikelyBeyondMargin => Some(format!(
-            "certainly different, and probably, but not certainly, by more than {margin}"
+            "the interval excludes zero; the estimate is beyond the margin of {margin}, the whole interval is not"
         )),
         Grounds::DirectionUnclear => Some(format!(
             "the interval includes zero and extends beyond the margin of {margin}"
         )),
         Grounds::SizeUnclear => Some(format!(
-            "certainly different, but it is unclear whether by more than {margin}"
+            "the interval excludes zero, but it is unclear whether the difference exceeds the margin of {margin}"
         )),
         Grounds::NotEnoughBlocks { needed } => Some(unit.too_few(count, needed, deciding)),
     };

@@ -211,7 +211,7 @@ fn of_factors(factors: &FactorResults, comparisons: &Comparisons) -> Vec<String>
         sentences.extend(widest.first().map(|effect| effect.sentence.clone()));
     }
     sentences.push(format!(
-        "In all, {proven} of {} {} larger than the margin for certain.",
+        "In all, {proven} of {} {} larger than the margin, with an interval that excludes zero.",
         counted(judged, "effect"),
         if proven == 1 { "is" } else { "are" },
     ));

@@ -65,11 +65,12 @@ pub fn to_repeat(plan: &Plan, analysis: &Analysis, record: &ExperimentRecord) ->
     let points = analysis.curves.iter().flat_map(|curve| &curve.points);
     let results = points.flat_map(|point| &point.results);
     let is_lost = |one: &&PointResult| {
-        let mut refused = one
-            .warnings
-            .iter()
-            .filter(|one| one.severity() == Severity::Invalid);
-        !one.valid && refused.all(|one| OF_THE_MACHINE.contains(&one.id))
+        let warnings = one.warnings.iter();
+        let mut refused = warnings
+            .filter(|one| one.severity() == Severity::Invalid)
+            .map(|one| OF_THE_MACHINE.contains(&one.id))
+            .peekable();
+        refused.peek().is_some() && refused.all(|is_of_the_machine| is_of_the_machine)
     };
     let lost: BTreeSet<u32> = results.filter(is_lost).map(|one| one.block).collect();
     lost.difference(&again).copied().take(left).collect()

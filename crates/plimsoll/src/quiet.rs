@@ -2,10 +2,15 @@
 
 use crate::screen::tell;
 use anyhow::bail;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use plimsoll_record::quantities::numbers::TERMINAL;
+use plimsoll_record::redact::lines;
 use plimsoll_record::{FOREIGN_CAUTION, ForeignCpu};
 use plimsoll_telemetry::{ForeignSampler, Host};
 use std::time::{Duration, Instant};
 
+/// How often it is said who is waited for, where there is no terminal.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
 /// How long other programs are watched.
 pub const LOOK: Duration = Duration::from_millis(500);
 /// Pause between looks while waiting.
@@ -31,21 +36,43 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
             seen.names()
         )
     };
-    if is_busy(&seen) && !quiet {
+    let speaks = !quiet && is_busy(&seen);
+    if speaks {
         tell(said(&seen));
     }
     let Some(wait_ns) = wait_ns else {
         return Ok(seen);
     };
-    if is_busy(&seen) && !quiet {
-        tell("waiting for a quiet machine");
+    let longest = Duration::from_nanos(wait_ns);
+    let waiting = |seen: &ForeignCpu| {
+        format!(
+            "waiting for a quiet machine, {} of {}; {}",
+            TERMINAL.clock(begun.elapsed().as_secs_f64()),
+            TERMINAL.clock(longest.as_secs_f64()),
+            said(seen)
+        )
+    };
+    let line = ProgressBar::new_spinner();
+    line.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
+    if !speaks {
+        line.set_draw_target(ProgressDrawTarget::hidden());
     }
+    let mut told = begun;
     while is_busy(&seen) {
-        if begun.elapsed() >= Duration::from_nanos(wait_ns) {
+        if begun.elapsed() >= longest {
+            line.finish_and_clear();
             bail!("the machine did not become quiet; {}", said(&seen));
+        }
+        line.set_message(lines(&waiting(&seen)).into_owned());
+        line.tick();
+        // Where nobody sees that line.
+        if speaks && line.is_hidden() && told.elapsed() >= TOLD_EVERY {
+            tell(waiting(&seen));
+            told = Instant::now();
         }
         std::thread::sleep(PAUSE);
         seen = look();
     }
+    line.finish_and_clear();
     Ok(seen)
 }

@@ -204,7 +204,7 @@ pub fn by_size(results: &FactorResults) -> Vec<&Effect> {
     effects
 }
 
-/// Whether it is larger than the margin for certain.
+/// Whether it is larger than the margin, and its interval excludes zero.
 pub fn is_proven(effect: &Effect) -> bool {
     matches!(
         effect.verdict.judgement,

@@ -486,7 +486,7 @@ mod slow {
             .unwrap();
         assert_eq!(
             last,
-            "In all, 0 of 19 effects are larger than the margin for certain."
+            "In all, 0 of 19 effects are larger than the margin, with an interval that excludes zero."
         );
     }
 

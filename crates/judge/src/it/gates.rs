@@ -765,12 +765,16 @@ fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare
     // What an arm did wrong itself stays.
     let mut failing = record.clone();
     for point in failing.runs.iter_mut().flat_map(|run| &mut run.points) {
-        for part in point
-            .slices
-            .iter_mut()
-            .flat_map(|slice| &mut slice.operations)
-        {
-            part.status = Status::Error;
+        let failed = part(
+            Operation::Read,
+            Status::Error,
+            point.label.load,
+            100.0,
+            20_000,
+        );
+        for slice in &mut point.slices {
+            slice.operations.push(failed.clone());
+            slice.completed.error = 20_000;
         }
     }
     assert!(asked(&failing).is_empty());

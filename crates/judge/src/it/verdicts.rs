@@ -95,7 +95,9 @@ fn likely_but_not_surely_beyond_the_margin_is_said() {
     assert_eq!(verdict.judgement, Judgement::Better);
     assert_eq!(
         verdict.reason.as_deref(),
-        Some("certainly different, and probably, but not certainly, by more than 3 %")
+        Some(
+            "the interval excludes zero; the estimate is beyond the margin of 3 %, the whole interval is not"
+        )
     );
 }
 

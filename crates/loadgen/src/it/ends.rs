@@ -111,7 +111,7 @@ fn a_session_that_panics_is_an_error_and_not_the_end_of_the_program() {
     assert!(matches!(error, Err(LoadError::Panic)));
 }
 
-/// The third call of a session is not answered until it is ended.
+/// The third call of a session is not answered until it is ended. There is a second in which it can be made.
 #[test]
 fn an_operation_that_is_never_answered_is_ended_after_the_point_and_named() {
     let calls = AtomicU64::new(0);
@@ -128,12 +128,12 @@ fn an_operation_that_is_never_answered_is_ended_after_the_point_and_named() {
     let mix = Mix::preset("c").unwrap();
     let workload = workload(&key_space(1_000), &mix);
     let spec = PointSpec {
-        duration_ns: 1_000_000,
+        duration_ns: 1_000_000_000,
         operations: None,
         ..closed(1, 0)
     };
     let end = run_point(&engine, &workload, &spec, &mix, &mut Keep::default()).unwrap();
-    assert_eq!(end.measured_ns, 1_000_000);
+    assert_eq!(end.measured_ns, 1_000_000_000);
     assert_eq!(end.unfinished.map(|unfinished| unfinished.count()), Some(1));
     assert_eq!(end.errors[0].message, "it did not answer");
 

@@ -308,6 +308,8 @@ mod once {
             "-p",
             &url,
             "-p",
+            "workload=site.ycsb.workloads.CoreWorkload",
+            "-p",
             "recordcount=10",
         ];
         let elsewhere = ["-p", "table=orders", "-p", "insertorder=ordered"];

@@ -124,7 +124,7 @@ name: full
 workload: {records: 2, mixes: [a, b, c, d, e, f]}
 arms: {one: {engine: simulated, service_mean: 100us}}
 load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30}
+measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30, spare_blocks: 0}
 ";
         laboratory.write("experiment.yaml", text);
         let mounted = Mounted::tmpfs(&laboratory.path("small"), "300k");

@@ -377,6 +377,9 @@ impl Starting<'_> {
         };
         let log = &self.beginning.logs[place];
         let log_file = &self.beginning.log_files[place];
+        let held = log_file.try_clone();
+        let held =
+            held.map_err(|error| TestbedError::io("hold the log of the server", log, error))?;
         let mut child = self.spawn(places, log, log_file, &layout.mark)?;
         let process = child.id();
         let input = child.stdin.take();
@@ -392,6 +395,7 @@ impl Starting<'_> {
             child: Mutex::new(child),
             data: places.data.clone(),
             log: log.clone(),
+            log_file: held,
             is_down: false,
         };
         self.made.making(Step::Process {

@@ -62,16 +62,15 @@ const WORDS: [&str; 8] = [
 const OTHERS: usize = 4;
 
 /// Bytes of a log.
-pub(super) fn length(path: &Path) -> u64 {
-    path.symlink_metadata().map_or(0, |about| about.len())
+pub(super) fn length(file: &File) -> u64 {
+    file.metadata().map_or(0, |about| about.len())
 }
 
 /// Leaves the last MiB of a log.
-pub(super) fn keep_end(path: &Path) -> std::io::Result<()> {
-    let mut file = File::options().read(true).write(true).open(path)?;
+pub(super) fn keep_end(mut file: &File) -> std::io::Result<()> {
     file.seek(SeekFrom::End(-(KEPT_END as i64)))?;
     let mut end = Vec::new();
-    (&file).take(KEPT_END).read_to_end(&mut end)?;
+    file.take(KEPT_END).read_to_end(&mut end)?;
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(&end)

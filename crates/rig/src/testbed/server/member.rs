@@ -6,6 +6,7 @@ use crate::testbed::privileged::kill::{ask, end_group};
 use crate::testbed::processes::started_ticks;
 use crate::testbed::wait::until;
 use rustix::process::Signal;
+use std::fs::File;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ pub(super) struct Member {
     pub(super) child: Mutex<Child>,
     pub(super) data: PathBuf,
     pub(super) log: PathBuf,
+    pub(super) log_file: File,
     /// Killed on purpose, and not started again yet.
     pub(super) is_down: bool,
 }
@@ -52,11 +54,11 @@ impl Member {
 
     /// Whether it still runs.
     pub(super) fn is_alive(&self) -> Result<(), TestbedError> {
-        if log::length(&self.log) > LARGEST_LOG {
+        if log::length(&self.log_file) > LARGEST_LOG {
             self.kill();
             let last_words = self.last_words();
             // What cannot be shortened stays.
-            let _ = log::keep_end(&self.log);
+            let _ = log::keep_end(&self.log_file);
             return Err(TestbedError::ServerDied {
                 name: self.name.clone(),
                 how: format!(
