@@ -284,10 +284,16 @@ workload: {records: 10, preset: c}
 defaults: {engine: simulated, service: exponential, service_mean: 1ms}
 arms: {one: , two: {servers: 2}}
 load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 1s, blocks: 3}
+measurement: {warm_up: 0s, duration: 3s, blocks: 2}
 compare: {primary: [throughput], at: {threads: 1}}
 ";
-        laboratory.experiment(text);
+        let said = laboratory.experiment(text);
+        if said.out.contains("W-FOREIGN-CPU invalid") {
+            // Then nothing was found out about noise.
+            let test = "what_finds_a_difference_is_told_by_runs_of_the_same_load";
+            plimsoll_testing::skip(test, "other programs use the machine");
+            return;
+        }
         let is_by_experiment = |text: String, expected: bool| {
             laboratory.write("experiment.yaml", text);
             // So large a difference that a busy machine does not put it out of reach.
@@ -297,7 +303,7 @@ compare: {primary: [throughput], at: {threads: 1}}
             assert_eq!(found, expected, "{}", planned.out);
         };
         is_by_experiment(text.to_owned(), true);
-        is_by_experiment(text.replace("blocks: 3", "blocks: 8"), true);
+        is_by_experiment(text.replace("blocks: 2", "blocks: 8"), true);
         for (from, to) in [("preset: c", "preset: b"), ("threads: 1", "threads: 2")] {
             is_by_experiment(text.replace(from, to), false);
         }

@@ -319,7 +319,7 @@ mod once {
             format!(
                 "plimsoll: 1
 name: existing
-workload: {{records: 300, table: {table}, operations: {{read: 1, update: 1}}}}
+workload: {{records: 300, table: {table}, mixes: {{even: {{read: 1, update: 1}}}}}}
 arms:
   one: {{engine: mongodb, uri: '{uri}', existing: {existing}}}
 load: {{closed: {{threads: 1}}}}
