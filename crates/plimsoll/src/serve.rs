@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 /// `plimsoll serve`: says where on the standard output when it can be reached, and answers until it is asked to end.
 pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Result<Exit> {
     let store = store_path(store)?;
+    let own = reach(&store);
     let server = Server::bind(Options {
         store: store.clone(),
         listen: arguments.listen,
@@ -31,8 +32,8 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
     }
     // Whom it answers may mean harm, and so may whoever wrote the records. There is no other thread yet.
     let reach = Reach {
-        read: [reach(&store).read, server.folders().to_vec()].concat(),
-        write: [reach(&store).write, server.scratch().into_iter().collect()].concat(),
+        read: [own.read, server.folders().to_vec()].concat(),
+        write: [own.write, server.scratch().into_iter().collect()].concat(),
     };
     match confine(&reach) {
         Ok(Confined::Wholly) => {}

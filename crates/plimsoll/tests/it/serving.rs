@@ -192,6 +192,8 @@ mod slow {
         let advice = "plimsoll run studies/quickstart.yaml";
         assert_contains(serving.page("/"), advice);
         assert!(!laboratory.store().exists());
+        let token = fs::read_to_string(laboratory.store().with_file_name("serve-token"));
+        assert_eq!(token.unwrap().trim(), serving.token);
         // What is run now appears without the server being started again, valid or not.
         let code = laboratory.experiment(TINY).code;
         assert!([Some(0), Some(106)].contains(&code), "{code:?}");
