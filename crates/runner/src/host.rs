@@ -70,7 +70,7 @@ pub struct WorkerStart {
     pub mark: Option<String>,
     /// As whom it runs where the program is root.
     pub user: Option<User>,
-    /// Variables of the environment that its arm asks for, beside [those that all programs need](KEPT).
+    /// Variables of the environment that its arm asks for, beside those that all programs need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
     /// Processors that it may use, by their numbers; `None`: all.
