@@ -135,7 +135,7 @@ fn uname() -> String {
 pub(crate) fn last_words(from: &mut impl Read) -> String {
     let mut bytes = VecDeque::new();
     let mut part = vec![0; 1 << 14];
-    // Who writes without end is read all the same, so that it need not wait, and only its end is kept.
+    // Endless output is read on, so that the writer never blocks; only its end is kept.
     while let Ok(read @ 1..) = from.read(&mut part) {
         bytes.extend(&part[..read]);
         let surplus = bytes.len().saturating_sub(LAST_BYTES);

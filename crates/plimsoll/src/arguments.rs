@@ -304,7 +304,7 @@ pub struct Run {
     /// With --uri: leave the documents there at the end.
     #[arg(long, requires = "uri")]
     pub keep: bool,
-    /// Make all runs even when so many points are invalid that no verdict can come any more.
+    /// Make every run, even if too many points are already invalid for a verdict.
     #[arg(long)]
     pub keep_going: bool,
     /// Start an experiment longer than ten minutes even though it has too few blocks for a verdict.

@@ -50,7 +50,7 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
     Ok(Exit::Good)
 }
 
-/// Folders as they are found from here on, and whoever named something else is told before anything is served.
+/// Canonical paths of the folders. A path that is no folder is an error before anything is served.
 fn folders(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let whole = |folder: &PathBuf| {
         let found = folder.canonicalize();

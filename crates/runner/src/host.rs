@@ -173,8 +173,8 @@ impl WorkerProgram {
     }
 }
 
-/// Variables that a worker has from this program: where programs and certificates are, language and time. The last is asked for by builds that measure which
-/// code was run.
+/// Environment variables that a worker inherits: paths of programs and certificates, language, time zone. `LLVM_PROFILE_FILE` is for builds that measure
+/// coverage.
 const KEPT: [&str; 8] = [
     "PATH",
     "LANG",

@@ -81,7 +81,7 @@ pub struct Options {
     pub token_file: Option<PathBuf>,
     /// Folders whose bundles are shown beside the store.
     pub folders: Vec<PathBuf>,
-    /// Tells whoever started the server of bundles that cannot be shown.
+    /// Reports bundles that cannot be shown.
     pub tell: fn(&str),
     /// The engines that there are, for telling how long an experiment will take.
     pub engines: &'static [EngineKind],

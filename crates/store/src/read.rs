@@ -80,7 +80,7 @@ impl Store {
             .map_err(|error| self.sqlite(error))?;
         let mut summaries = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
-            // What is wrong with one of them is said by whoever reads that one.
+            // Reading one of them reports what is wrong with it.
             let Ok(summary) = self.summary(row) else {
                 continue;
             };
