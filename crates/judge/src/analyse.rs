@@ -152,8 +152,7 @@ fn too_few_usable(
 ) -> Option<TooFewUsable> {
     let of = plan.blocks_of_a_pair(selection.progress.blocks_complete);
     let needed = u32::try_from(crate::pairing::fewest_blocks_to_judge(plan)).ok()?;
-    let is_judged_so = plan.has_several_arms() && !has_factors && plan.measurement.gate().is_none();
-    if !is_judged_so || of < needed {
+    if !crate::pairing::is_judged_by_blocks(plan, has_factors) || of < needed {
         return None;
     }
     let deciding = comparisons.iter().filter(|one| one.primary);

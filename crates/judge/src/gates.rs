@@ -77,6 +77,19 @@ pub(crate) struct Gated {
     pub(crate) generator_lag_p99_ns: Option<f64>,
     /// Finished over due, in an open loop.
     pub(crate) achieved: Option<f64>,
+    /// What other programs used of the machine on which they used most, where that is known.
+    pub(crate) foreign: Option<ForeignUse>,
+}
+
+/// What other programs used of a machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ForeignUse {
+    /// Of its processors.
+    pub(crate) share: f64,
+    /// Of how long, nanoseconds.
+    pub(crate) elapsed_ns: u64,
+    /// Whether the other side of a duet had the same company.
+    pub(crate) is_shared: bool,
 }
 
 /// What the clients of a server use of each machine that makes load.
@@ -216,6 +229,10 @@ pub(crate) fn gate(
     }
     gated.complete = !end.cut_short && operations > 0 && extract.kept_seconds > 0.0;
     let hosts = PointHost::all(extract, point, run, arm);
+    gated.foreign = hosts
+        .iter()
+        .filter_map(PointHost::foreign_use)
+        .max_by(|one, other| one.share.total_cmp(&other.share));
     let mut on_each = |gate: &dyn Fn(&PointHost<'_>) -> Option<Finding>| {
         gated.warnings.extend(each(&hosts, &subject, gate));
     };
@@ -272,14 +289,13 @@ pub(crate) fn stolen_share(stolen_ns: u64, cores: u32, length_ns: f64) -> f64 {
 
 /// What other programs used of a machine, and how much that weighs.
 fn foreign(host: &PointHost<'_>) -> Option<Finding> {
-    let foreign = host.foreign?;
-    // Other programs are looked for on both halves.
-    let share = foreign.share(host.cores? * if host.is_half { 2 } else { 1 });
+    let used = host.foreign_use()?;
+    let share = used.share;
     let weight = match share {
         // In a duet the other side had the same company; where it had not, the comparison leaves the block out.
         _ if share >= FOREIGN_INVALID
-            && foreign.elapsed_ns >= FOREIGN_JUDGED_NS
-            && !host.is_half =>
+            && used.elapsed_ns >= FOREIGN_JUDGED_NS
+            && !used.is_shared =>
         {
             Severity::Invalid
         }
@@ -290,7 +306,7 @@ fn foreign(host: &PointHost<'_>) -> Option<Finding> {
     let message = format!(
         "other programs used {:.1} % of the machine: {} processors",
         share * 100.0,
-        foreign.names()
+        host.foreign?.names()
     );
     Some(Finding {
         id: WarningId::ForeignCpu,

@@ -50,8 +50,8 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
     plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
 }
 
-/// Blocks of which a gate refused a point for what happened to the machine, and which were made only once: as many as are in reserve and were not used up. What an arm
-/// did itself, such as operations that failed, is not measured again.
+/// Blocks to measure again: a gate refused a point of them because of the machine, not because of the arm, and they were measured once. At most as many as are
+/// left of the reserve.
 pub fn to_repeat(plan: &Plan, analysis: &Analysis, record: &ExperimentRecord) -> Vec<u32> {
     let mut made: BTreeMap<(u32, &str), u32> = BTreeMap::new();
     for run in &record.runs {
@@ -83,13 +83,16 @@ const OF_THE_MACHINE: [WarningId; 3] = [
     WarningId::ClockJumped,
 ];
 
-/// Why no deciding comparison of arms can get as many valid blocks as a verdict needs, even if all blocks that are missing are valid. `None` where that is
-/// possible, or where something else decides: effects of factors, a gate, a control against itself.
+/// Whether comparisons of arms by their blocks decide, and neither effects of factors nor a gate.
+pub(crate) fn is_judged_by_blocks(plan: &Plan, has_factors: bool) -> bool {
+    plan.has_several_arms() && !has_factors && plan.measurement.gate().is_none()
+}
+
+/// Why no verdict is possible any more: even if all missing blocks are valid, no deciding comparison of arms gets enough of them. `None` while one is possible,
+/// and where something else decides: effects of factors, a gate, a control against itself.
 pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
-    let is_judged_so = plan.has_several_arms()
-        && !plan.against_itself
-        && analysis.factors.is_none()
-        && plan.measurement.gate().is_none();
+    let is_judged_so =
+        !plan.against_itself && is_judged_by_blocks(plan, analysis.factors.is_some());
     if !is_judged_so || too_few_blocks(plan).is_some() {
         return None;
     }
@@ -111,7 +114,7 @@ pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
         format!(" ({}: {})", entry.name, entry.text)
     });
     Some(format!(
-        "no verdict can come any more: {usable} of {} can be compared{because}, {left} are left, and {needed} are needed",
+        "no verdict is possible any more: {usable} of {} can be compared{because}, {left} are left, and {needed} are needed",
         crate::words::counted(complete, "block"),
     ))
 }

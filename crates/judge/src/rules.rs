@@ -8,7 +8,7 @@ use crate::identity::BROKEN_FROM;
 use crate::words::{self, bytes, duration, number, percent, rate};
 use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
 use plimsoll_plan::{Arm, Plan};
-use plimsoll_record::{DiskLatency, DiskSpec, FOREIGN_INVALID, LoadKind};
+use plimsoll_record::{FOREIGN_INVALID, LoadKind};
 
 /// Of a limit, how much must be used for it to be the cause.
 const LIMIT_USED: f64 = 0.95;
@@ -505,20 +505,7 @@ fn waits_at_limit(evidence: &Evidence<'_>) -> bool {
     let (Some(disk), Some(read_ns)) = (evidence.disk, evidence.figures.device_read_ns) else {
         return false;
     };
-    waiting >= WAITING_FOR_DISK && own_read_ns(disk) <= OWN_LATENCY * read_ns
-}
-
-/// What a read of an idle disk takes by its description, nanoseconds.
-fn own_read_ns(disk: &DiskSpec) -> f64 {
-    match &disk.read_latency {
-        DiskLatency::None => 0.0,
-        DiskLatency::Constant { ns } => *ns as f64,
-        DiskLatency::Lognormal { median_ns, .. } => *median_ns as f64,
-        DiskLatency::Table { points } => {
-            let middle = points.iter().find(|(percentile, _)| *percentile >= 50.0);
-            middle.or(points.last()).map_or(0.0, |(_, ns)| *ns as f64)
-        }
-    }
+    waiting >= WAITING_FOR_DISK && disk.read_latency.median_ns() <= OWN_LATENCY * read_ns
 }
 
 fn disk_queue_depth(evidence: &Evidence<'_>) -> Option<(bool, String)> {

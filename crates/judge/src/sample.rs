@@ -4,7 +4,8 @@ use crate::distribution::units;
 use crate::event_outcome::EventOutcome;
 use crate::extract::{Extract, Reading};
 use crate::gates::{
-    ClientUse, Gated, Limits, clients, cores, gate, is_of_arm, telemetry_cores, worker_here,
+    ClientUse, ForeignUse, Gated, Limits, clients, cores, gate, is_of_arm, telemetry_cores,
+    worker_here,
 };
 use crate::network::NetworkSample;
 use crate::others::left_by_others;
@@ -61,17 +62,6 @@ pub(crate) struct Sample {
     pub(crate) foreign: Option<ForeignUse>,
 }
 
-/// What other programs used of a machine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ForeignUse {
-    /// Of its processors.
-    pub(crate) share: f64,
-    /// Of how long, nanoseconds.
-    pub(crate) elapsed_ns: u64,
-    /// Whether the other side of a duet had the same company.
-    pub(crate) is_shared: bool,
-}
-
 /// What one of several machines did at a point.
 pub(crate) struct HostSample {
     /// As in the record.
@@ -82,26 +72,6 @@ pub(crate) struct HostSample {
     pub(crate) is_of_arm: bool,
     /// Length of the point with its warm-up, nanoseconds.
     pub(crate) length_ns: f64,
-}
-
-/// What other programs used of the machine on which they used most.
-fn foreign(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Option<ForeignUse> {
-    let end = point.end.as_ref()?;
-    let is_shared = run.half.is_some();
-    // Other programs are looked for on both halves.
-    let cores_here = run.machine.cores * if is_shared { 2 } else { 1 };
-    let here = end.foreign.as_deref().map(|foreign| (foreign, cores_here));
-    let hosts = end.hosts.iter();
-    let there = hosts.filter_map(|host| Some((host.foreign.as_deref()?, cores(host, run, arm)?)));
-    let shares = here
-        .into_iter()
-        .chain(there)
-        .map(|(foreign, cores)| ForeignUse {
-            share: foreign.share(cores),
-            elapsed_ns: foreign.elapsed_ns,
-            is_shared,
-        });
-    shares.max_by(|one, other| one.share.total_cmp(&other.share))
 }
 
 fn host_samples(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Vec<HostSample> {
@@ -260,7 +230,7 @@ impl Sample {
             keeps_data: run.storage.is_some(),
             line: None,
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),
-            foreign: foreign(point, run, arm),
+            foreign: gated.foreign,
         }
     }
 

@@ -116,9 +116,8 @@ pub fn gate(
         keep_going: true,
         quiet: arguments.quiet,
     };
-    if let Err(why) = servers::look(&plan) {
-        tell(why);
-        return Ok(Exit::Failed);
+    if let Some(exit) = servers::look(&plan) {
+        return Ok(exit);
     }
     let made = match measure(asked, &mut plan, &text, store, rigs, log)? {
         Measured::Made(made) => *made,

@@ -2,7 +2,7 @@
 
 use crate::log::Log;
 use crate::screen;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use plimsoll_plan::explain;
 use plimsoll_record::quantities::words::counted;
 use plimsoll_record::redact::lines;
@@ -60,12 +60,7 @@ impl Live {
     /// Begins to listen for interruptions.
     pub fn new(quiet: bool, log: &Log, logs: PathBuf) -> anyhow::Result<Self> {
         let is_line = !quiet && !log.is_shown && std::io::stderr().is_terminal();
-        let bar = is_line.then(|| {
-            let bar = ProgressBar::new_spinner();
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
-            bar
-        });
+        let bar = is_line.then(screen::rewritten_line);
         let interruptions = Arc::new(AtomicU32::new(0));
         let counter = Arc::clone(&interruptions);
         let shown = bar.clone();

@@ -1,8 +1,8 @@
 //! Whether the machine is quiet enough to measure, before `plimsoll run` starts.
 
-use crate::screen::tell;
+use crate::screen::{rewritten_line, tell};
 use anyhow::bail;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use plimsoll_record::quantities::numbers::TERMINAL;
 use plimsoll_record::redact::lines;
 use plimsoll_record::{FOREIGN_CAUTION, ForeignCpu};
@@ -52,11 +52,11 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
             said(seen)
         )
     };
-    let line = ProgressBar::new_spinner();
-    line.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
-    if !speaks {
-        line.set_draw_target(ProgressDrawTarget::hidden());
-    }
+    let line = if speaks {
+        rewritten_line()
+    } else {
+        ProgressBar::hidden()
+    };
     let mut told = begun;
     while is_busy(&seen) {
         if begun.elapsed() >= longest {

@@ -14,7 +14,7 @@ use crate::screen::tell;
 use crate::{servers, show};
 use anyhow::Context;
 use plimsoll_hosts::{Fleet, Identity};
-use plimsoll_judge::{analyse, plan_of, sharp, too_few_blocks};
+use plimsoll_judge::{Analysis, analyse, plan_of, sharp, too_few_blocks};
 use plimsoll_plan::{Arm, HostSpec, HostWay, Plan, needs, server_uri};
 use plimsoll_record::redact::redact;
 use plimsoll_record::{ExperimentRecord, Program};
@@ -70,9 +70,8 @@ pub fn run(
     if is_of_bundle && let Some(exit) = servers::announce_bundle(&plan, arguments.yes)? {
         return Ok(exit);
     }
-    if let Err(why) = servers::look(&plan) {
-        tell(why);
-        return Ok(Exit::Failed);
+    if let Some(exit) = servers::look(&plan) {
+        return Ok(exit);
     }
     let is_by_uri = arguments.experiment.uri.is_some();
     if is_by_uri
@@ -112,7 +111,7 @@ pub fn run(
     let ended = &made.ended;
     if let Some(why) = &ended.hopeless {
         tell(format_args!(
-            "Ended after {} of {} runs: {why}. --keep-going makes the others all the same, --fresh begins anew.",
+            "Ended after {} of {} runs: {why}. --keep-going makes the remaining runs anyway; --fresh starts over.",
             plan.runs.len() - ended.missing as usize,
             plan.runs.len()
         ));
@@ -166,7 +165,7 @@ pub struct Asked<'a> {
     pub calibrate: bool,
     /// How long to wait for a quiet machine, nanoseconds.
     pub wait_quiet: Option<u64>,
-    /// Go on although no valid verdict can come any more.
+    /// Go on even if no verdict is possible any more.
     pub keep_going: bool,
     /// Without progress.
     pub quiet: bool,
@@ -371,7 +370,7 @@ fn undo_what_it_left(rigs: &Rigs) -> anyhow::Result<Vec<String>> {
 
 /// Whether what was measured is enough: every interval that decides is as narrow as asked, or the question of a gate is answered.
 fn is_enough(record: &ExperimentRecord) -> bool {
-    let (Ok(plan), Ok(analysis)) = (plan_of(record), analyse(record)) else {
+    let Some((plan, analysis)) = judged(record) else {
         return false;
     };
     match (plan.measurement.looks, &analysis.gate) {
@@ -382,20 +381,21 @@ fn is_enough(record: &ExperimentRecord) -> bool {
     }
 }
 
-/// Blocks that lost a point to a gate, as many as the plan has in reserve.
+/// See [`plimsoll_judge::to_repeat`].
 fn to_repeat(record: &ExperimentRecord) -> Vec<u32> {
-    let (Ok(plan), Ok(analysis)) = (plan_of(record), analyse(record)) else {
-        return Vec::new();
-    };
-    plimsoll_judge::to_repeat(&plan, &analysis, record)
+    judged(record).map_or_else(Vec::new, |(plan, analysis)| {
+        plimsoll_judge::to_repeat(&plan, &analysis, record)
+    })
 }
 
-/// Why no deciding comparison can get as many valid blocks as a verdict needs, even if all that are missing are valid.
+/// See [`plimsoll_judge::hopeless`].
 fn is_hopeless(record: &ExperimentRecord) -> Option<String> {
-    let (Ok(plan), Ok(analysis)) = (plan_of(record), analyse(record)) else {
-        return None;
-    };
+    let (plan, analysis) = judged(record)?;
     plimsoll_judge::hopeless(&plan, &analysis)
+}
+
+fn judged(record: &ExperimentRecord) -> Option<(Plan, Analysis)> {
+    Some((plan_of(record).ok()?, analyse(record).ok()?))
 }
 
 /// The command line as it was typed, quoted where a shell needs it.

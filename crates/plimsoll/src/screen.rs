@@ -1,5 +1,6 @@
 //! What this terminal can show, and the one place that writes to it.
 
+use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_record::redact::{lines, visible};
 use plimsoll_report::terminal::Screen;
 use serde::Serialize;
@@ -42,6 +43,12 @@ fn written(mut out: impl Write, text: &str) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+/// A line on the standard error that is rewritten; nothing where that is no terminal.
+pub fn rewritten_line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}").expect("the template is constant");
+    ProgressBar::new_spinner().with_style(style)
 }
 
 /// Writes a line about what goes on to the standard error, as [`print()`] does. Nobody may be able to read it any more, which must not end what goes on.

@@ -10,10 +10,10 @@ use plimsoll_record::redact::redact;
 use std::io::{self, IsTerminal};
 
 /// Looks at every server that runs by itself, before anything is stored there or here. Where other machines make the load, they look, since an address may mean
-/// something only there.
-pub fn look(plan: &Plan) -> Result<(), String> {
+/// something only there. Says what is wrong; `None` is nothing.
+pub fn look(plan: &Plan) -> Option<Exit> {
     if !plan.hosts.is_empty() {
-        return Ok(());
+        return None;
     }
     let mut seen = Vec::new();
     for arm in &plan.arms {
@@ -22,10 +22,13 @@ pub fn look(plan: &Plan) -> Result<(), String> {
             continue;
         }
         seen.push(place);
-        plimsoll_engine::look(&arm.settings, &arm.data, &actions(plan, arm))
-            .map_err(|error| format!("nothing was begun: arm {}: {error}", arm.name))?;
+        let looked = plimsoll_engine::look(&arm.settings, &arm.data, &actions(plan, arm));
+        if let Err(error) = looked {
+            tell(format_args!("nothing was begun: arm {}: {error}", arm.name));
+            return Some(Exit::Failed);
+        }
     }
-    Ok(())
+    None
 }
 
 /// What a user must be allowed to do in the collection of an arm, in MongoDB's words.

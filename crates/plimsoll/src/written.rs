@@ -8,7 +8,7 @@ use plimsoll_plan::sha256;
 use plimsoll_record::files::SharedFolder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// Bytes of the list of what was written.
@@ -89,13 +89,10 @@ impl<'a> Written<'a> {
         self.folder
             .append(self.list, &format!("{hash}  {name}"))
             .with_context(shown)?;
-        let (folders, file) = split(name);
-        let written = match self.descend(&folders, true) {
-            Ok(Some(folder)) => folder.write_whole(file, bytes),
-            Ok(None) => self.folder.write_whole(file, bytes),
-            Err(error) => Err(error),
-        };
-        written.with_context(shown)?;
+        self.at(name, SharedFolder::inside, |folder, file| {
+            folder.write_whole(file, bytes)
+        })
+        .with_context(shown)?;
         self.now.insert(name.to_owned(), hash);
         Ok(())
     }
@@ -116,13 +113,8 @@ impl<'a> Written<'a> {
                 && let Ok(Some(bytes)) = self.read(name)
                 && self.is_ours(name, &bytes)
             {
-                let (folders, file) = split(name);
                 // What cannot be removed stays.
-                let _ = match self.descend(&folders, false) {
-                    Ok(Some(folder)) => folder.remove(file),
-                    Ok(None) => self.folder.remove(file),
-                    Err(error) => Err(error),
-                };
+                let _ = self.at(name, SharedFolder::existing_inside, SharedFolder::remove);
             }
         }
         let lines = self
@@ -150,34 +142,34 @@ impl<'a> Written<'a> {
     }
 
     /// What lies there under this name.
-    fn read(&self, name: &str) -> std::io::Result<Option<Vec<u8>>> {
-        let (folders, file) = split(name);
-        match self.descend(&folders, false) {
-            Ok(Some(folder)) => folder.read(file, LARGEST_FILE),
-            Ok(None) => self.folder.read(file, LARGEST_FILE),
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let read = self.at(name, SharedFolder::existing_inside, |folder, file| {
+            folder.read(file, LARGEST_FILE)
+        });
+        match read {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            read => read,
         }
     }
 
-    /// The folder below this one, one step after the other; `None` is this one.
-    fn descend(&self, folders: &[&OsStr], make: bool) -> std::io::Result<Option<SharedFolder>> {
-        let mut here: Option<SharedFolder> = None;
-        for name in folders {
-            let from = here.as_ref().unwrap_or(&self.folder);
-            here = Some(match make {
-                true => from.inside(name)?,
-                false => from.existing_inside(name)?,
-            });
+    /// Does something with a file in its folder, to which `step` leads from one folder to the next.
+    fn at<T>(
+        &self,
+        name: &str,
+        step: impl Fn(&SharedFolder, &OsStr) -> io::Result<SharedFolder>,
+        act: impl FnOnce(&SharedFolder, &OsStr) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let (folders, file) = match name.rsplit_once('/') {
+            Some((folders, file)) => (folders, file),
+            None => ("", name),
+        };
+        let mut below: Option<SharedFolder> = None;
+        for folder in folders.split('/').filter(|folder| !folder.is_empty()) {
+            let from = below.as_ref().unwrap_or(&self.folder);
+            below = Some(step(from, folder.as_ref())?);
         }
-        Ok(here)
+        act(below.as_ref().unwrap_or(&self.folder), file.as_ref())
     }
-}
-
-fn split(name: &str) -> (Vec<&OsStr>, &OsStr) {
-    let mut parts: Vec<&OsStr> = name.split('/').map(OsStr::new).collect();
-    let file = parts.pop().unwrap_or_default();
-    (parts, file)
 }
 
 fn is_inside(name: &str) -> bool {

@@ -72,7 +72,7 @@ pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
     DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, MOST_MEMBERS,
     MemberRecord, Price, RigRecord, RigSpec, RoleCommands, ServerRecord, ServerSpec, ShapedFrom,
-    TraceReference,
+    TraceReference, latency_at,
 };
 pub use run::{
     EngineDescription, ErrorSample, Half, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd,

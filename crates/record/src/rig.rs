@@ -29,6 +29,32 @@ pub enum DiskLatency {
     },
 }
 
+impl DiskLatency {
+    /// The median, nanoseconds.
+    pub fn median_ns(&self) -> f64 {
+        match self {
+            Self::None => 0.0,
+            Self::Constant { ns } => *ns as f64,
+            Self::Lognormal { median_ns, .. } => *median_ns as f64,
+            Self::Table { points } => latency_at(points, 50.0),
+        }
+    }
+}
+
+/// Nanoseconds at a percentile (0 to 100) of a [`DiskLatency::Table`]: linear between the points, the nearest beyond them.
+#[inline]
+pub fn latency_at(points: &[(f64, u64)], percentile: f64) -> f64 {
+    let above = points.partition_point(|point| point.0 <= percentile);
+    let Some(&(high, high_ns)) = points.get(above) else {
+        return points.last().map_or(0.0, |point| point.1 as f64);
+    };
+    let Some(&(low, low_ns)) = above.checked_sub(1).and_then(|below| points.get(below)) else {
+        return high_ns as f64;
+    };
+    let share = (percentile - low) / (high - low);
+    low_ns as f64 + share * (high_ns as f64 - low_ns as f64)
+}
+
 /// A limit for each direction and for both together; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskRates {

@@ -1,6 +1,6 @@
 //! Laws of latency.
 
-use plimsoll_record::DiskLatency;
+use plimsoll_record::{DiskLatency, latency_at};
 use rand_core::Rng;
 
 /// The 99th percentile of the standard normal distribution.
@@ -37,7 +37,7 @@ impl Law {
             Self::None => 0,
             Self::Constant(ns) => *ns,
             Self::Lognormal(mean, deviation) => (mean + deviation * normal(random)).exp() as u64,
-            Self::Table(points) => at_percentile(points, unit(random) * 100.0),
+            Self::Table(points) => latency_at(points, unit(random) * 100.0) as u64,
         }
     }
 }
@@ -51,17 +51,4 @@ fn unit(random: &mut impl Rng) -> f64 {
 fn normal(random: &mut impl Rng) -> f64 {
     let radius = (-2.0 * (1.0 - unit(random)).ln()).sqrt();
     radius * (std::f64::consts::TAU * unit(random)).cos()
-}
-
-/// Linear between the points, and the nearest point beyond them.
-fn at_percentile(points: &[(f64, u64)], percentile: f64) -> u64 {
-    let above = points.partition_point(|point| point.0 <= percentile);
-    let Some(&(high, high_ns)) = points.get(above) else {
-        return points.last().map_or(0, |point| point.1);
-    };
-    let Some(&(low, low_ns)) = above.checked_sub(1).and_then(|below| points.get(below)) else {
-        return high_ns;
-    };
-    let share = (percentile - low) / (high - low);
-    (low_ns as f64 + share * (high_ns as f64 - low_ns as f64)) as u64
 }

@@ -26,11 +26,8 @@ pub(super) fn look(
     data: &DataSpec,
     actions: &[&'static str],
 ) -> Result<(), EngineError> {
-    let says = settings.0.contains_key("connect_timeout");
-    let settings = completed(&KIND, settings)?;
-    let variable = |name: &str| std::env::var(name).ok();
-    let mut target = Target::new(&Opening::new(&settings, data), &variable)?;
-    let within = match says {
+    let mut target = target(settings, data)?;
+    let within = match settings.0.contains_key("connect_timeout") {
         true => target.connect_timeout,
         false => REACHED_WITHIN.min(target.connect_timeout),
     };
@@ -51,11 +48,15 @@ pub(super) fn look(
 }
 
 pub(super) fn remove(settings: &Settings, data: &DataSpec) -> Result<bool, EngineError> {
-    let settings = completed(&KIND, settings)?;
-    let variable = |name: &str| std::env::var(name).ok();
-    let mut target = Target::new(&Opening::new(&settings, data), &variable)?;
+    let mut target = target(settings, data)?;
     let (connection, _, place) = reached(&mut target)?;
     place.remove(&connection, &target)
+}
+
+fn target(settings: &Settings, data: &DataSpec) -> Result<Target, EngineError> {
+    let settings = completed(&KIND, settings)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    Target::new(&Opening::new(&settings, data), &variable)
 }
 
 fn reached(target: &mut Target) -> Result<(Connection, ClientOptions, Place), EngineError> {

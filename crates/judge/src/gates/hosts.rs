@@ -3,6 +3,7 @@
 //! A point in which one worker took part has one machine without a name, that of its run. Where several took part, each machine has said what it did, and every
 //! gate of a machine is tried on each.
 
+use super::ForeignUse;
 use super::generator::GENERATOR_LIMIT;
 use crate::distribution::units;
 use crate::extract::Extract;
@@ -100,6 +101,17 @@ impl<'a> PointHost<'a> {
                 is_of_arm: is_of_arm(host, arm),
             })
             .collect()
+    }
+
+    pub(super) fn foreign_use(&self) -> Option<ForeignUse> {
+        let foreign = self.foreign?;
+        // Other programs are looked for on both halves.
+        let halves = if self.is_half { 2 } else { 1 };
+        Some(ForeignUse {
+            share: foreign.share(self.cores? * halves),
+            elapsed_ns: foreign.elapsed_ns,
+            is_shared: self.is_half,
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! fio's progress on the standard error, and the user's wish to stop.
 
-use crate::screen::tell;
+use crate::screen::{rewritten_line, tell};
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use plimsoll_record::redact::lines;
 use plimsoll_rig::fio::Progress;
 use std::io::IsTerminal;
@@ -24,10 +24,7 @@ impl Shown {
         let handler = Arc::clone(&stop);
         ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
             .context("cannot listen for Ctrl-C")?;
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{msg}").expect("it is a template");
-            ProgressBar::new_spinner().with_style(style)
-        });
+        let bar = std::io::stderr().is_terminal().then(rewritten_line);
         Ok(Self { bar, told: 0, stop })
     }
 

@@ -70,20 +70,13 @@ impl SharedFolder {
         Ok(Self { descriptor, path })
     }
 
-    /// All of a file in this folder, at most so many bytes; `None` where there is none of this name.
+    /// Reads a whole file of at most `most` bytes in this folder; `None` if there is none of this name.
     ///
     /// # Errors
     /// [`Refusal::NotAFile`], [`Refusal::TooLarge`], or what the operating system says.
     pub fn read(&self, name: &OsStr, most: u64) -> io::Result<Option<Vec<u8>>> {
-        let Some((file, _)) = self.open(name, OFlags::RDONLY)? else {
-            return Ok(None);
-        };
-        let mut bytes = Vec::new();
-        file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most {
-            return Err(Refusal::TooLarge { most }.into());
-        }
-        Ok(Some(bytes))
+        let opened = self.open(name, OFlags::RDONLY)?;
+        opened.map(|(file, _)| read_within(file, most)).transpose()
     }
 
     /// As [`Self::read`], of a file that this user made and that has no other name.
@@ -91,10 +84,11 @@ impl SharedFolder {
     /// # Errors
     /// As [`Self::read`]; [`Refusal::Foreign`], [`Refusal::SeveralNames`].
     pub fn read_own(&self, name: &OsStr, most: u64) -> io::Result<Option<Vec<u8>>> {
-        if let Some((_, about)) = self.open(name, OFlags::RDONLY)? {
-            self.own(name, &about)?;
-        }
-        self.read(name, most)
+        let Some((file, about)) = self.open(name, OFlags::RDONLY)? else {
+            return Ok(None);
+        };
+        self.own(name, &about)?;
+        read_within(file, most).map(Some)
     }
 
     /// Adds a line to a file that this user made, or makes it.
@@ -156,6 +150,15 @@ impl SharedFolder {
         }
         Ok(())
     }
+}
+
+fn read_within(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(Refusal::TooLarge { most }.into());
+    }
+    Ok(bytes)
 }
 
 fn open_folder(from: impl rustix::fd::AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {

@@ -5,7 +5,7 @@
 //! latency, and of n / mean latency (Little's law).
 
 use crate::fio::Kind;
-use plimsoll_record::{DiskLatency, DiskRates, DiskSpec};
+use plimsoll_record::{DiskLatency, DiskRates, DiskSpec, latency_at};
 
 /// The 99th percentile of the standard normal distribution.
 const NORMAL_P99: f64 = 2.326_347_874_040_841;
@@ -44,26 +44,10 @@ fn mean_of(law: &DiskLatency, function: impl Fn(f64) -> f64) -> f64 {
         DiskLatency::Table { points } => {
             let sum: f64 = (0..PARTS)
                 .map(|part| (f64::from(part) + 0.5) / f64::from(PARTS) * 100.0)
-                .map(|percentile| function(at_percentile(points, percentile)))
+                .map(|percentile| function(latency_at(points, percentile)))
                 .sum();
             sum / f64::from(PARTS)
         }
-    }
-}
-
-/// Linear between the points, the nearest beyond them.
-fn at_percentile(points: &[(f64, u64)], percentile: f64) -> f64 {
-    let above = points.partition_point(|point| point.0 <= percentile);
-    match (
-        above.checked_sub(1).and_then(|below| points.get(below)),
-        points.get(above),
-    ) {
-        (Some(&(low, low_ns)), Some(&(high, high_ns))) => {
-            let share = (percentile - low) / (high - low);
-            low_ns as f64 + share * (high_ns as f64 - low_ns as f64)
-        }
-        (Some(&(_, ns)), None) | (None, Some(&(_, ns))) => ns as f64,
-        (None, None) => 0.0,
     }
 }
 
@@ -76,16 +60,6 @@ pub(crate) fn mean_ns(law: &DiskLatency) -> f64 {
 pub(crate) fn deviation_ns(law: &DiskLatency) -> f64 {
     let mean = mean_ns(law);
     mean_of(law, |nanos| (nanos - mean).powi(2)).sqrt()
-}
-
-/// The median of a law, nanoseconds.
-pub(crate) fn median_ns(law: &DiskLatency) -> f64 {
-    match law {
-        DiskLatency::None => 0.0,
-        DiskLatency::Constant { ns } => *ns as f64,
-        DiskLatency::Lognormal { median_ns, .. } => *median_ns as f64,
-        DiskLatency::Table { points } => at_percentile(points, 50.0),
-    }
 }
 
 /// How far the median of so many draws is from that of their law by chance, nanoseconds: `errors` standard errors, as far as the law is spread
@@ -101,7 +75,7 @@ pub(crate) fn chance_of_median_ns(law: &DiskLatency, draws: f64, errors: f64) ->
             median * ((deviation * share * std::f64::consts::TAU.sqrt()).exp() - 1.0)
         }
         DiskLatency::Table { points } => {
-            let at = |share: f64| at_percentile(points, 50.0 + share * 100.0);
+            let at = |share: f64| latency_at(points, 50.0 + share * 100.0);
             (at(share) - at(0.0)).max(at(0.0) - at(-share))
         }
     }
@@ -188,7 +162,9 @@ impl Load {
 
     /// The median of the same.
     pub(crate) fn single_median_ns(self, disk: &DiskSpec) -> f64 {
-        median_ns(self.single_law(disk)).max(1e9 / self.limit(disk))
+        self.single_law(disk)
+            .median_ns()
+            .max(1e9 / self.limit(disk))
     }
 
     /// Mean time from one request of a single thread to its next, nanoseconds: its latency, or what the limits make it wait.
@@ -268,7 +244,7 @@ mod tests {
             (&lognormal, 1e6),
             (&table, 200.0),
         ] {
-            close(median_ns(law), median);
+            close(law.median_ns(), median);
         }
         // 4 standard errors of 1,600 draws are 5 % of them on either side, at 55 % of all.
         let sigma = 5.0_f64.ln() / NORMAL_P99;
