@@ -12,7 +12,7 @@ use crate::orders::{
 };
 use crate::testbed::{
     BareDisk, Client, Journal, Rig, RigOrder, abandoned, check_place, default_parent,
-    default_state_dir, what_runs_here,
+    default_state_dir, end_children, what_runs_here,
 };
 use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_record::{DiskChoice, DiskSpec, Lateness, RigSpec};
@@ -53,12 +53,17 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
         places: Default::default(),
         journal: None,
     };
+    // What a server leaves behind becomes a child of this process, and is found by that.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     while let Some(text) = line.read()? {
         let answer = match serde_json::from_str::<Request>(&text) {
             Ok(Request { rig, order }) => {
                 let (name, is_routine, begun) =
                     (order.to_string(), order.is_routine(), Instant::now());
                 let carried_out = process.carry_out(rig, order, &mut line);
+                if !is_routine {
+                    process.end_orphans();
+                }
                 let seconds = begun.elapsed().as_secs_f64();
                 match carried_out {
                     Ok(value) => {
@@ -79,6 +84,8 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
         };
         line.output.write(&answer)?;
     }
+    drop(process);
+    end_children();
     Ok(())
 }
 
@@ -161,6 +168,13 @@ impl Place {
 }
 
 impl Process {
+    /// Ends what servers left behind, once nothing stands any more.
+    fn end_orphans(&self) {
+        if self.places.iter().all(|place| place.rig.is_none()) {
+            end_children();
+        }
+    }
+
     /// `number` says which rig is meant.
     fn carry_out(
         &mut self,

@@ -83,6 +83,7 @@ pub use error::{TestbedError, Untrust};
 pub use groups::GroupPaths;
 pub use journal::{Client, Journal};
 pub use place::{check_place, default_parent, default_state_dir, make_place, require_space};
+pub(crate) use privileged::kill::end_children;
 pub use privileged::marker::{Marker, is_within_data_directory, open_in_data_directory};
 pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;

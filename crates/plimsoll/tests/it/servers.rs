@@ -754,6 +754,23 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
     }
 
     #[test]
+    fn what_a_server_leaves_behind_without_a_mark_is_ended() {
+        let laboratory = open_laboratory();
+        // As many seconds as nobody else waits.
+        let seconds = format!("1000.{}", std::process::id());
+        let words = format!("#!/bin/sh\nsetsid env -i sleep {seconds} &\nexec sleep 1000\n");
+        let leaving = laboratory.write("leaving", words);
+        fs::set_permissions(&leaving, fs::Permissions::from_mode(0o755)).unwrap();
+        let server = "{program: ./leaving, ready_within: 1s}";
+        fails(&laboratory, experiment(server, "", "1s", 1));
+        let sleeping = format!("sleep\0{seconds}\0");
+        for entry in fs::read_dir("/proc").unwrap() {
+            let words = fs::read(entry.unwrap().path().join("cmdline")).unwrap_or_default();
+            assert_ne!(String::from_utf8_lossy(&words), sleeping);
+        }
+    }
+
+    #[test]
     fn passwords_reach_neither_store_nor_screen() {
         let laboratory = open_laboratory();
         // Nobody listens at port 1, so nothing begins, and the reason is given at length.

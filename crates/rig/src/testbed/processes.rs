@@ -56,6 +56,17 @@ fn living(process: &Path) -> Option<String> {
     (!is_over).then(|| fields.to_owned())
 }
 
+/// The processes whose parent this is, also those that have ended and wait to be reaped.
+pub(crate) fn children_of(parent: u32) -> Vec<u32> {
+    let is_child = |process: &u32| {
+        let stat = fs::read_to_string(Path::new(PROC).join(process.to_string()).join("stat"));
+        let stat = stat.unwrap_or_default();
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+        fields.split_ascii_whitespace().nth(1) == Some(&parent.to_string())
+    };
+    all(Path::new(PROC)).into_iter().filter(is_child).collect()
+}
+
 /// Whether a thread of the kernel, which has neither arguments nor an environment.
 fn is_of_the_kernel(fields: &str) -> bool {
     const PF_KTHREAD: u64 = 0x0020_0000;

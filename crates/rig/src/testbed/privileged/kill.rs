@@ -1,9 +1,10 @@
 //! Ending processes, and never one that took the id of another.
 
-use crate::testbed::processes::{marked, started_ticks};
+use crate::testbed::processes::{children_of, marked, started_ticks};
 use crate::testbed::wait::until;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open,
+    pidfd_send_signal, waitpid,
 };
 use std::process::Child;
 use std::time::Duration;
@@ -48,6 +49,24 @@ pub(crate) fn end_marked(mark: &str, since: u64) -> Result<usize, u32> {
         }
     }
     Ok(ended)
+}
+
+/// Ends and reaps every child of this process: where nothing stands any more that it started, they are what servers left behind, also without a mark.
+pub(crate) fn end_children() {
+    // The children of one that was ended come in its place.
+    let end_all = || {
+        let children = children_of(std::process::id());
+        for process in children.iter().copied() {
+            if let Some(started) = started_ticks(process) {
+                end(process, started, || true);
+            }
+            if let Some(pid) = pid_of(process) {
+                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+            }
+        }
+        children.is_empty()
+    };
+    until(LONGEST_END, end_all);
 }
 
 /// Asks a child that was not waited for, whose id is therefore still its own, to end. Returns whether it could be asked.
