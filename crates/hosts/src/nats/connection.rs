@@ -5,6 +5,7 @@ use crate::nats::subjects::inbox;
 use crate::nats::{NatsError, wire};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError};
 use percent_encoding::percent_decode_str;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -167,6 +168,7 @@ impl Connection {
                     path: path.clone(),
                     reason,
                 };
+                check_secret(path)?;
                 let text =
                     std::fs::read_to_string(path).map_err(|error| unfit(error.to_string()))?;
                 let seed = text.trim().to_owned();
@@ -175,6 +177,7 @@ impl Connection {
                 options.nkey(seed)
             }
             Credentials::CredsFile(path) => {
+                check_secret(path)?;
                 options
                     .credentials_file(path)
                     .await
@@ -296,6 +299,22 @@ impl std::fmt::Debug for Credentials {
             Self::CredsFile(path) => of_file(formatter, "creds file", path),
         }
     }
+}
+
+/// Refuses a file with a secret that other users can read.
+fn check_secret(path: &Path) -> Result<(), NatsError> {
+    let unfit = |reason| NatsError::File {
+        path: path.to_owned(),
+        reason,
+    };
+    let about = std::fs::metadata(path).map_err(|error| unfit(error.to_string()))?;
+    if about.mode() & 0o077 != 0 {
+        return Err(unfit(format!(
+            "other users can read it: chmod 600 {}",
+            path.display()
+        )));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -18,6 +18,9 @@ mod server;
 
 use crate::carrier::{Carrier, Packet};
 use crate::nats::{Agent, Connection, attach};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// An agent that has accepted a controller, and the carriers of both.
 struct Pair {
@@ -33,6 +36,12 @@ fn pair(of_agent: &Connection, of_controller: &Connection, name: &str) -> Pair {
     let here = attach(of_controller, name, "the test").unwrap();
     let there = agent.accept().unwrap();
     Pair { agent, here, there }
+}
+
+/// Writes a file that nobody else can read.
+fn secret(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
 }
 
 /// The packet of a number, whose content shows the number.

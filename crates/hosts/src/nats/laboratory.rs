@@ -5,9 +5,9 @@ use crate::nats::error::{chain, request};
 use crate::nats::subjects::{AGENTS, ALL_FRAMES, FRAMES};
 use crate::nats::{LEASE, NatsError};
 use async_nats::jetstream::context::{
-    ContextBuilder, CreateKeyValueError, GetStreamErrorKind, KeyValueError, RequestErrorKind,
+    ContextBuilder, GetStreamErrorKind, KeyValueError, RequestErrorKind,
 };
-use async_nats::jetstream::kv::{self, Store};
+use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{Context, ErrorCode};
 use std::error::Error;
@@ -37,22 +37,28 @@ pub(crate) async fn agents(jetstream: &Context) -> Result<Store, NatsError> {
     if !is_missing(&error) {
         return Err(of_bucket(&error));
     }
-    let config = kv::Config {
-        bucket: AGENTS.to_owned(),
-        description: "the agents of Plimsoll that are there".to_owned(),
-        max_value_size: LONGEST_LEASE as i32,
-        history: 1,
+    // As a bucket is made, but that a client may not roll up what others wrote: an agent could remove all leases by one message.
+    let config = stream::Config {
+        name: format!("KV_{AGENTS}"),
+        description: Some("the agents of Plimsoll that are there".to_owned()),
+        subjects: vec![format!("$KV.{AGENTS}.>")],
+        max_messages_per_subject: 1,
+        max_message_size: LONGEST_LEASE as i32,
         max_age: LEASE,
+        discard: DiscardPolicy::New,
+        deny_delete: true,
+        allow_direct: true,
         storage: StorageType::File,
-        ..kv::Config::default()
+        ..stream::Config::default()
     };
-    match jetstream.create_key_value(config).await {
-        Ok(store) => Ok(store),
+    let made = jetstream.create_stream(config).await;
+    match (jetstream.get_key_value(AGENTS).await, made) {
         // Somebody else may have made it meanwhile, with another version of this program.
-        Err(error) => match jetstream.get_key_value(AGENTS).await {
-            Ok(store) => Ok(store),
-            Err(_) => Err(not_made(&error)),
-        },
+        (Ok(store), _) => Ok(store),
+        (Err(_), Err(error)) => Err(NatsError::NotSetUp {
+            reason: chain(&error),
+        }),
+        (Err(error), Ok(_)) => Err(of_bucket(&error)),
     }
 }
 
@@ -125,10 +131,4 @@ fn of_bucket(error: &KeyValueError) -> NatsError {
         };
     }
     request("look for the agents")(std::io::Error::other(chain(error)))
-}
-
-fn not_made(error: &CreateKeyValueError) -> NatsError {
-    NatsError::NotSetUp {
-        reason: chain(error),
-    }
 }

@@ -1,9 +1,9 @@
 //! The configuration that `init` makes: each agent may do what it must, and nothing to another.
 
 use crate::nats::it::server::{LONG, NATS_SERVER, Server};
-use crate::nats::it::{exchange, expect, pair, run, send};
+use crate::nats::it::{exchange, expect, pair, run, secret, send};
 use crate::nats::{Agent, Connection, Credentials, Member, NatsError, ServerSettings, init, list};
-use async_nats::{Client, ConnectOptions, Event, ServerError, jetstream};
+use async_nats::{Client, ConnectOptions, Event, HeaderMap, ServerError, jetstream};
 use plimsoll_testing::{assert_contains, assert_err, needs};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -29,7 +29,7 @@ impl Laboratory {
         seeds.push(("controller".to_owned(), initial.controller_seed));
         let server = Server::start_with(&initial.config);
         for (name, seed) in &seeds {
-            std::fs::write(server.directory().join(name), format!("{seed}\n")).unwrap();
+            secret(&server.directory().join(name), &format!("{seed}\n"));
         }
         Self { server, seeds }
     }
@@ -143,11 +143,19 @@ mod slow {
                 let told = forbidden.recv_timeout(LONG).unwrap();
                 assert_contains(told, &format!("Subscription to \"{subject}\""));
             }
+            // A rollup would remove the leases of all others with its own.
+            let mut headers = HeaderMap::new();
+            headers.insert("Nats-Rollup", "all");
+            let lease = "$KV.plimsoll-agents.a";
+            let rolled = client.request_with_headers(lease, headers, "{}".into());
+            let answer = String::from_utf8(rolled.await.unwrap().payload.to_vec()).unwrap();
+            assert_contains(answer, "rollup not permitted");
             // Under its own name it may.
             let jetstream = jetstream::new(client.clone());
             let sent = jetstream.publish("plimsoll.frames.a.session", "".into());
             sent.await.unwrap().await.unwrap();
         });
+        assert_eq!(list(&of_controller).unwrap().len(), 1);
         // Nor can it join as another.
         let error = Agent::join(&laboratory.settings("a"), "b", "{}".to_owned()).unwrap_err();
         assert_err!(Err::<(), _>(&error), NatsError::Forbidden { .. });

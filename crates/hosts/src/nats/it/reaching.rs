@@ -1,11 +1,13 @@
 //! What stands between a side and NATS.
 
 use crate::nats::it::server::{NATS_SERVER, Server};
-use crate::nats::it::{expect, pair, send};
+use crate::nats::it::{expect, pair, secret, send};
 use crate::nats::{Agent, Connection, Credentials, NatsError, attach, list};
 use plimsoll_testing::{assert_contains, assert_err, certificates, needs, servers::free_port};
+use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
 
 const WITH_A_USER: &str = r#"
 jetstream { store_dir: "{data}" }
@@ -37,8 +39,16 @@ fn files_that_are_missing_or_hold_something_else_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing");
     let other = directory.path().join("other");
-    std::fs::write(&other, "something else").unwrap();
     let mut settings = Connection::to("nats://127.0.0.1:1");
+    let exposed = directory.path().join("exposed");
+    secret(&exposed, &nkeys::KeyPair::new_user().seed().unwrap());
+    std::fs::set_permissions(&exposed, Permissions::from_mode(0o640)).unwrap();
+    settings.credentials = Credentials::NkeySeedFile(exposed);
+    assert_contains(
+        list(&settings).unwrap_err(),
+        "other users can read it: chmod 600 ",
+    );
+    secret(&other, "something else");
     for path in [missing.clone(), other] {
         for credentials in [
             Credentials::NkeySeedFile(path.clone()),
@@ -95,7 +105,7 @@ mod slow {
         };
         settings.push(none.clone());
         let seed = server.directory().join("seed");
-        std::fs::write(&seed, nkeys::KeyPair::new_user().seed().unwrap()).unwrap();
+        secret(&seed, &nkeys::KeyPair::new_user().seed().unwrap());
         none.credentials = Credentials::NkeySeedFile(seed);
         settings.push(none);
         for settings in settings {
