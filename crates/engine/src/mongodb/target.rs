@@ -421,7 +421,8 @@ fn compressor_name(compressor: &Compressor) -> &'static str {
     }
 }
 
-/// The URI with every `${NAME}` replaced from the environment. In the place of user and password the value is encoded as a URI wants it.
+/// The URI with every `${NAME}` replaced from the environment: of user and password, encoded as a URI wants it, or the URI as a whole. Elsewhere it would carry
+/// whatever is in the environment to the host that a file names.
 fn filled(template: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let authority = template.find("://").map_or(0, |at| at + 3);
     let user_ends = template[authority..]
@@ -442,6 +443,12 @@ fn filled(template: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<S
             ));
         };
         uri.push_str(&template[at..begins]);
+        let is_whole = begins == 0 && name_begins + length + 1 == template.len();
+        if !is_whole && !(authority..user_ends).contains(&begins) {
+            return Err(format!(
+                "`${{{name}}}` may stand for the user, the password or the whole URI, and not elsewhere in it"
+            ));
+        }
         if (authority..user_ends).contains(&begins) {
             uri.extend(utf8_percent_encode(&value, NON_ALPHANUMERIC));
         } else {
@@ -498,7 +505,24 @@ mod tests {
     fn variables_are_filled_in_and_encoded_where_a_password_stands() {
         let fill = |template| filled(template, &environment);
         let expected = "mongodb://u:p%40ss%2Fword@db1:27018/x";
-        assert_eq!(fill("mongodb://u:${PASSWORD}@${HOST}/x").unwrap(), expected);
+        assert_eq!(
+            fill("mongodb://u:${PASSWORD}@db1:27018/x").unwrap(),
+            expected
+        );
+        // Elsewhere it would be told to the host in plain text.
+        for template in [
+            "mongodb://${HOST}/x",
+            "mongodb://u:p@h/?appName=${PASSWORD}",
+            "mongodb://h/${PASSWORD}",
+            "${URI}/x",
+        ] {
+            assert!(
+                fill(template)
+                    .unwrap_err()
+                    .ends_with("and not elsewhere in it"),
+                "{template}"
+            );
+        }
         assert_eq!(fill("${URI}").unwrap(), "mongodb://a:secret@b/c");
         assert_eq!(fill("mongodb://h").unwrap(), "mongodb://h");
         let expected =
