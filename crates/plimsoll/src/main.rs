@@ -45,6 +45,7 @@ mod screen;
 mod serve;
 mod servers;
 mod show;
+mod surroundings;
 mod written;
 mod ycsb;
 
@@ -76,7 +77,9 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit::wrong_usage(&error),
     };
-    if let Err(error) = rights::give_up_root(&arguments.command) {
+    if let Err(error) =
+        surroundings::ready().and_then(|()| rights::give_up_root(&arguments.command))
+    {
         tell(format_args!("plimsoll: {}", exit::message(&error)));
         return Exit::Failed.into();
     }

@@ -28,6 +28,50 @@ fn a_file_is_no_directory() {
     assert_eq!(found, "not ours");
 }
 
+/// The program under a limit of the shell, or with a variable that is no text.
+fn confined(shell: &str) -> Said {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", keeping("100", "here"));
+    let command = laboratory.command(&["run", "experiment.yaml"]);
+    let mut confined = std::process::Command::new("sh");
+    confined
+        .args(["-c", &format!("{shell}; exec \"$0\" \"$@\"")])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(command.get_current_dir().expect("its folder"))
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    let said = Said::of(confined.output().unwrap());
+    assert!(!laboratory.data_parent().exists(), "{said:?}");
+    said
+}
+
+#[test]
+fn too_few_open_files_and_folders_that_are_no_text_are_told_before_anything_begins() {
+    let said = confined("ulimit -n 12");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(
+        &said.err,
+        "no more than 12 files may be open, and 64 are needed",
+    );
+    let said = confined("export XDG_STATE_HOME=/tmp/$(printf '\\377')");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(
+        &said.err,
+        "XDG_STATE_HOME names a folder that is not valid UTF-8",
+    );
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_with_words() {
+    let said = confined("ulimit -f 16");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(&said.err, "plimsoll: ");
+}
+
 mod slow {
     use super::*;
 
