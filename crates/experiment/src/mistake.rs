@@ -382,6 +382,13 @@ pub enum Mistake {
     /// A malformed threshold.
     #[error("{} is not a threshold", quoted(.text))]
     BadThreshold { text: String },
+    /// A threshold on throughput that a point cannot meet, because it offers less.
+    #[error("{} cannot hold at {point}, where less is offered", quoted(.text))]
+    ThresholdBeyondOffered {
+        text: String,
+        /// The point in people's units.
+        point: String,
+    },
     /// A pair of an arm with itself.
     #[error("an arm cannot be compared with itself")]
     SameArm,
@@ -482,6 +489,7 @@ impl Diagnosis for Mistake {
             Self::UnknownMix { .. } => "unknown-mix",
             Self::NotAPoint { .. } => "not-a-point",
             Self::BadThreshold { .. } => "bad-threshold",
+            Self::ThresholdBeyondOffered { .. } => "threshold-beyond-offered",
             Self::SameArm => "same-arm",
             Self::UnknownScale { .. } => "unknown-scale",
             Self::OwnScale => "own-scale",
@@ -601,6 +609,9 @@ impl Diagnosis for Mistake {
             Self::BadThreshold { .. } => {
                 "write a metric, >= or <=, and a bound, such as `throughput >= 10k` or `response.p99 <= 5ms`".into()
             }
+            Self::ThresholdBeyondOffered { text, .. } => format!(
+                "limit it to another load, such as `{{metric: {text}, at: {{threads: 16}}}}`, or lower the bound"
+            ),
             Self::SameArm => "write the names of two arms, the baseline first".into(),
             Self::UnknownScale { name, scales } => nearest_or_all(name, scales, "the scales are"),
             Self::OwnScale => "choose another name".into(),

@@ -84,6 +84,19 @@ impl LoadPoint {
             (_, Load::Stages { .. }) => None,
         }
     }
+
+    /// The most operations per second that can be asked for; `None` where that is not known before the run.
+    pub(crate) fn offered(&self) -> Option<f64> {
+        match (self.role, &self.load) {
+            (PointRole::Line | PointRole::ShareOfLine { .. }, _) => None,
+            (_, Load::Closed { target, .. }) => *target,
+            (_, Load::Open { rate, .. }) => Some(*rate),
+            (_, Load::Stages { stages, .. }) => stages
+                .iter()
+                .map(|stage| stage.rate_from.max(stage.rate_to))
+                .reduce(f64::max),
+        }
+    }
 }
 
 /// Arrivals and sessions of an open loop.

@@ -1,6 +1,6 @@
 //! `thresholds`: bounds that must hold at the end.
 
-use crate::document::{Checked, DocumentMistake, Value};
+use crate::document::{Checked, DocumentMistake, Place, Value};
 use crate::elements::compare::{AT, JudgedReader, load_at_text};
 use crate::elements::file::file;
 use crate::elements::metric::{BOUND, metric};
@@ -53,6 +53,9 @@ impl JudgedReader<'_, '_> {
             match bound(text) {
                 Ok((metric, at_least, bound)) => {
                     self.check_basis(&path, place, metric, &Vec::from_iter(arm.as_deref()));
+                    if metric == Metric::Throughput && at_least {
+                        self.check_offered(&path, place, text, bound, at);
+                    }
                     self.origins.add_file(
                         &path,
                         scoped(text, arm.as_deref(), mix.as_deref(), at),
@@ -79,6 +82,33 @@ impl JudgedReader<'_, '_> {
             }
         }
         thresholds
+    }
+
+    /// Reports a least throughput at a point that offers less.
+    fn check_offered(
+        &mut self,
+        path: &str,
+        place: Place,
+        text: &str,
+        bound: f64,
+        at: Option<LoadAt>,
+    ) {
+        let mut meant = self
+            .names
+            .points
+            .iter()
+            .filter(|point| at.is_none() || point.at() == at);
+        let Some(point) = meant.find(|point| point.offered().is_some_and(|most| most < bound))
+        else {
+            return;
+        };
+        let mistake = Mistake::ThresholdBeyondOffered {
+            text: text.to_owned(),
+            point: point
+                .at()
+                .map_or_else(|| "the stages".to_owned(), load_at_text),
+        };
+        self.problems.add(path, Some(place), mistake);
     }
 }
 

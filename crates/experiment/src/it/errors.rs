@@ -120,6 +120,7 @@ screens! {
     a_comparison_at_two_places: with("compare: {at: {threads: 1, rate: 5k}}");
     a_comparison_at_a_stage: with("load: {stages: {steps: [{rate: 5k, duration: 10s}]}}") + "compare: {at: {rate: 5k}}\n";
     thresholds: with("thresholds: [\"throughput > 10k\", response.p99, \"latency <= 5ms\", \"response.p99 <= 5\", \"throughput >= 5ms\", {arm: one}]");
+    thresholds_that_no_load_can_meet: with("load: {closed: {threads: 16}, open: {rates: [500, 5k]}}") + "thresholds: [throughput >= 3k, throughput <= 3k, {metric: throughput >= 3k, at: {threads: 16}}, {metric: throughput >= 3k, at: {rate: 5k}}, {metric: throughput >= 6k, at: {rate: 5k}}]\n";
     thresholds_for_nobody: with("thresholds: [{metric: errors <= 1%, arm: two, mix: a, at: {threads: 3}}]");
     disks_that_there_are_not: rig("disk: spining-disk");
     disks_that_cannot_be: rig("disk: {iops: 0, read_iops: -5, bandwidth: 0, latency: soon, queue_depth: 0, backing: cloud, trace: none, capacity: 100000001, colour: blue}");

@@ -584,7 +584,7 @@ mod slow {
             ("small cache", "tiny cache"),
             ("# only for the arm that has it", "# of the model"),
             ("arrive?", "come?"),
-            ("throughput >= 400", "throughput >= 900"),
+            ("throughput >= 400", "throughput >= 450"),
             ("baseline: large", "baseline: small"),
             ("16MiB, compressor: zstd", "16_384KiB, compressor: zstd"),
             (
