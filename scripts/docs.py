@@ -3,8 +3,6 @@
 
     scripts/docs.py build PROGRAM MDBOOK SITE   the site into the directory SITE: docs/, the files it links to, and pages of stored results
     scripts/docs.py check PROGRAM [PAGE...]     runs every command of the pages and compares its output
-    scripts/docs.py check PROGRAM --changed [BASE]
-                                                the same of the pages that changed since BASE, and of a sample
     scripts/docs.py write PROGRAM [PAGE...]     runs them, measurements too, and writes the outputs and the results into the pages
     scripts/docs.py reprint PROGRAM [PAGE...]   writes what the stored results are told as now into the pages
 
@@ -14,11 +12,6 @@ other, where there is nothing but studies/. A block whose first line says ```yam
 What measures takes minutes and never prints the same twice. So only `write` measures; it keeps the result as docs/results/PAGE-N.plimsoll.
 `check` prints that result again and compares it exactly, or so much of it as a `| head -n LINES` lets through. In the output of other commands
 numbers may differ: they tell of the machine. Blocks of `sh` are not run.
-
-With `--changed` a page is checked when its text, a stored result of it or a study that its commands name differs from the commit at which HEAD left
-BASE; what is not committed counts too. Without a BASE that is origin/main, or HEAD~1 where there is no such branch or HEAD is in it. Because the
-outputs are the program's as well, the page with the most kinds of commands and the page of options are checked each time. All pages are checked when
-this script differs, and where git cannot tell: in a shallow clone, in no clone, or of a BASE that is not there.
 """
 
 import difflib
@@ -156,56 +149,6 @@ def options(program):
 
     add([])
     return "\n".join(lines) + "\n"
-
-
-def git(*words):
-    """What git says of this checkout, or None when it cannot."""
-    try:
-        done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, timeout=SECONDS)
-    except FileNotFoundError:
-        return None
-    return done.stdout if done.returncode == 0 else None
-
-
-def differing(base):
-    """Paths below the root that differ from where HEAD left this commit, or None when that cannot be known."""
-    # A checkout that is a folder of another one is not its clone.
-    if git("rev-parse", "--is-shallow-repository", "--show-prefix") != "false\n\n":
-        return None
-    if base is None:
-        # Of what is in main already, that is the last commit.
-        ahead = git("rev-parse", "--verify", "--quiet", "origin/main") and git("merge-base", "--is-ancestor", "HEAD", "origin/main") is None
-        base = "origin/main" if ahead else "HEAD~1"
-    left = git("merge-base", "HEAD", base)
-    if left is None:
-        return None
-    # A file that was moved differs in both places.
-    committed = git("diff", "--name-only", "--no-renames", "-z", left.strip())
-    new = git("ls-files", "--others", "--exclude-standard", "-z")
-    if committed is None or new is None:
-        return None
-    return {path for path in (committed + new).split("\0") if path}
-
-
-def changed(base):
-    """The pages to check when not all have changed: their names with that of the page of options. None where all are to be checked."""
-    differ = differing(base)
-    if differ is None or str(Path(__file__).resolve().relative_to(ROOT)) in differ:
-        return None
-
-    def has_changed(page):
-        own = {str(path.relative_to(ROOT)) for path in [page.path, *results(page)]}
-        named = {path for command, _, _ in page.commands() for path in re.findall(r"\bstudies/[\w./-]+", command)}
-        return not differ.isdisjoint(own | named)
-
-    def kinds(page):
-        return len({kind for command, _, _ in page.commands() for kind in re.findall(r"\bplimsoll (\w+)", command)})
-
-    every = pages([])
-    names = {page.name for page in every if has_changed(page)}
-    # Of several, the first by its path.
-    names.add(max(every, key=kinds).name)
-    return sorted(names | {OPTIONS.stem})
 
 
 def pages(names):
@@ -354,10 +297,6 @@ def main():
     words = sys.argv[1:]
     if len(words) == 4 and words[0] == "build":
         build(Path(words[1]).resolve(), Path(words[2]).resolve(), Path(words[3]).resolve())
-    elif len(words) in (3, 4) and words[0] == "check" and words[2] == "--changed":
-        names = changed(words[3] if len(words) == 4 else None)
-        print(f"checking {'all pages' if names is None else ', '.join(names)}", file=sys.stderr)
-        check(Path(words[1]), names or [])
     elif len(words) >= 2 and words[0] in ("check", "write", "reprint"):
         {"check": check, "write": write, "reprint": reprint}[words[0]](Path(words[1]), words[2:])
     else:
