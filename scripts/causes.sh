@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Causes put to the test: measures every file of studies/causes, each with a bottleneck that was put there, and prints how often it was named.
 #
-#   scripts/causes.sh [NAME...]   such as disk-iops; without names, all of them: some 25 minutes, as root, on a machine that does nothing else
+#   scripts/causes.sh [NAME...]   such as disk-iops; without names, all of them: some 50 minutes, as root, on a machine that does nothing else
 #
-# An experiment that was interrupted goes on when this is called again.
+# Each is measured alone, beside a program that needs a processor for three of every six seconds, and beside two that need one each all the time. An experiment
+# that was interrupted goes on when this is called again.
 #
-#   PLIMSOLL=FILE        the program [target/release/plimsoll]
-#   CAUSES_STORE=FILE    where results are kept [target/causes/causes.db]
+#   PLIMSOLL=FILE         the program [target/release/plimsoll]
+#   CAUSES_STORES=FOLDER  where results are kept [target/causes]
 set -euo pipefail
 export LC_ALL=C
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 plimsoll=${PLIMSOLL:-$target/release/plimsoll}
-store=${CAUSES_STORE:-$target/causes/causes.db}
+stores=${CAUSES_STORES:-$target/causes}
 page=()
 if [ $# -eq 0 ]; then
     page=(docs/methods.md)
@@ -34,7 +35,7 @@ die() {
 for name; do
     [ -f "$root/studies/causes/$name.yaml" ] || die "there is no studies/causes/$name.yaml"
 done
-mkdir -p "$(dirname "$store")"
+mkdir -p "$stores"
 # Agents find program and server there; so does everything that is started here.
 export PLIMSOLL_SERVERS=${PLIMSOLL_SERVERS:-$root/target/servers/bin}
 PATH=$(cd "$(dirname "$plimsoll")" && pwd):$PLIMSOLL_SERVERS:$PATH
@@ -98,19 +99,50 @@ uncable() {
     done
     rm -f "$made"
 }
-uncable
-trap uncable EXIT
 
-for name; do
-    say "$name"
-    case $name in
-    network-*) cable "$name" ;;
+# The programs beside which is measured, in this order.
+companies=(alone one two)
+busy=()
+accompany() {
+    case $1 in
+    one)
+        (while :; do timeout 3 sh -c 'while :; do :; done' || sleep 3; done) &
+        busy+=($!)
+        ;;
+    two)
+        for _ in 1 2; do
+            sh -c 'while :; do :; done' &
+            busy+=($!)
+        done
+        ;;
     esac
-    code=0
-    "$plimsoll" run "$root/studies/causes/$name.yaml" --anyway --store "$store" --quiet >"$store.$name.txt" || code=$?
-    uncable
-    # 106: no point is valid, as where the load generator is the bottleneck.
-    [[ $code =~ ^(0|106)$ ]] || die "$name: exit code $code; its output is in $store.$name.txt"
+}
+leave() {
+    [ ${#busy[@]} -eq 0 ] || kill "${busy[@]}" 2>/dev/null || true
+    busy=()
+}
+
+uncable
+trap 'leave; uncable' EXIT
+
+for company in "${companies[@]}"; do
+    store=$stores/$company.db
+    # What would be without the bottleneck is asked once.
+    only=(--only injected)
+    [ "$company" != alone ] || only=()
+    accompany "$company"
+    for name; do
+        say "$name, $company"
+        case $name in
+        network-*) cable "$name" ;;
+        esac
+        code=0
+        "$plimsoll" run "$root/studies/causes/$name.yaml" --anyway --keep-going "${only[@]}" --store "$store" --quiet >"$store.$name.txt" || code=$?
+        uncable
+        # 106: no point is valid, as where the load generator is the bottleneck, or where others are busy; 105: arms were left out.
+        [[ $code =~ ^(0|105|106)$ ]] || die "$name: exit code $code; its output is in $store.$name.txt"
+    done
+    leave
 done
 cd "$root"
-exec cargo run --release --quiet -p plimsoll-judge --example causes "$store" "${page[@]}"
+exec cargo run --release --quiet -p plimsoll-judge --example causes "$stores" "${page[@]}"
