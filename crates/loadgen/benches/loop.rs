@@ -9,10 +9,11 @@
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{PointSpec, SliceSink, program_clock, run_point};
 use plimsoll_plan::Settings;
-use plimsoll_record::Slice;
+use plimsoll_record::{BUCKETS, Slice, bucket_of};
 use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use rustix::time::{ClockId, clock_gettime};
+use std::hint::black_box;
 use std::process::exit;
 use std::sync::Arc;
 
@@ -108,6 +109,31 @@ fn measure(engine: &dyn Engine, subject: &mut Subject, sessions: u32) {
     rounds.cpu_ns.push(cpu_ns / operations);
 }
 
+/// What no measuring loop can do without, nanoseconds per operation: a draw, a call that is not known beforehand, the clock before and after it, and a count in a
+/// histogram.
+fn bare() -> f64 {
+    let clock = quanta::Clock::new();
+    let call: fn(u64) -> u64 = black_box(|key| key ^ SEED);
+    let mut counts = vec![0_u32; BUCKETS];
+    let mut drawn = SEED;
+    let begin = clock.raw();
+    let elapsed = || clock.delta_as_nanos(begin, clock.raw());
+    let (mut operations, mut now) = (0_u64, 0);
+    while now < ROUND_NS / 4 {
+        drawn ^= drawn << 13;
+        drawn ^= drawn >> 7;
+        drawn ^= drawn << 17;
+        let key = ((u128::from(drawn) * u128::from(RECORDS)) >> 64) as u64;
+        let dispatched = elapsed();
+        black_box(call(key));
+        now = elapsed();
+        counts[bucket_of(now - dispatched)] += 1;
+        operations += 1;
+    }
+    black_box(&counts);
+    now as f64 / operations as f64
+}
+
 fn rounds() -> u32 {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     match (words.next().as_deref(), words.next()) {
@@ -133,8 +159,10 @@ fn main() {
     };
     let engine = open("noop", &opening).expect("noop is always there");
     let mut subjects = [subject("c"), subject("a")];
+    let mut bare_ns = Vec::new();
     for _ in 0..rounds {
         for subject in &mut subjects {
+            bare_ns.push(bare());
             measure(&*engine, subject, 1);
             measure(&*engine, subject, 2);
         }
@@ -143,8 +171,18 @@ fn main() {
         "clock {}, {RECORDS} records, zipfian, {rounds} rounds",
         program_clock()
     );
+    let bare_best = bare_ns.iter().copied().fold(f64::INFINITY, f64::min);
+    println!(
+        "a bare loop           best {bare_best:5.1} ns/op, median {:5.1} ns/op",
+        median(&bare_ns)
+    );
     for subject in &subjects {
         let Subject { name, one, two, .. } = subject;
+        println!(
+            "workload {name}, 1 thread   over the bare loop: best {:.2}, medians {:.2}",
+            1e9 / one.best() / bare_best,
+            1e9 / one.median() / median(&bare_ns),
+        );
         println!(
             "workload {name}, 1 thread   best {:5.1} ns/op, median {:5.1} ns/op, CPU median {:5.1} ns/op",
             1e9 / one.best(),
