@@ -1,6 +1,6 @@
 // Charts that tell their exact values, with one cursor over all that share their seconds or their loads.
 //
-// The page draws every chart and puts the values beside it (`crates/page/src/chart/values.rs`); here they are only read out. Charts of one group
+// The page draws every chart and puts the values beside it (`crates/report/src/page/chart/values.rs`); here they are only read out. Charts of one group
 // move their cursors together. A pointer, a finger and the arrow keys do the same.
 import { Chart, read } from "./charts/chart";
 import { Group } from "./charts/group";

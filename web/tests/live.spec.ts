@@ -63,6 +63,19 @@ test("a run is followed to its end", async ({ page, empty, serve }) => {
   expect([0, 106]).toContain((await started.end()).code);
 });
 
+test("a run that is not valid is marked when it ends", async ({ page, empty, serve }) => {
+  const served = await serve(empty);
+  // Too many of the operations of one arm fail, from the first point on.
+  const failing = experiment("refused", 1500, 2).replace("two: {servers: 2}", "two: {error_share: 2%}");
+  const [started, id] = await start(empty, failing);
+  await page.goto(`${served}/experiment/${id}`);
+  const refused = page.locator("[data-live] td.run-invalid");
+  await expect(refused).not.toHaveCount(0);
+  await expect(refused.first()).toHaveAttribute("title", /^not valid: c at 1 thread: [0-9]+ of [0-9]+ operations failed/);
+  await expect(page.locator("[data-live] td.run-finished:not(.run-invalid)").first()).toHaveText(/✓/);
+  expect((await started.end()).code).toBe(106);
+});
+
 test("each host of a run is shown with what it does now", async ({ page, empty, serve }) => {
   const served = await serve(empty);
   const rest = `

@@ -360,6 +360,9 @@ pub struct CurvePoint {
     pub cause: Option<Cause>,
     /// Each run by itself.
     pub results: Vec<PointResult>,
+    /// Where no run is valid, the figures of all of them, without their single results: to be looked at, and judged by nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Box<CurvePoint>>,
 }
 
 /// One point of one run.
@@ -385,7 +388,10 @@ pub struct PointResult {
     pub generator_share: Option<f64>,
     /// Generator lag p99 in an open loop, nanoseconds.
     pub generator_lag_p99_ns: Option<f64>,
-    /// Achieved over offered rate in an open loop.
+    /// Operations due per second in an open loop: of random arrivals, those that came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<f64>,
+    /// Share of those that were finished, 0 to 1.
     pub achieved: Option<f64>,
     /// Share of the processors' time that other programs left to the run, 0 to 1; `None` where that is not known.
     #[serde(default)]

@@ -19,6 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Fewest points that make a curve with a knee.
 const FEWEST_POINTS: usize = 3;
 
+/// Share of a rate by which what was due may differ from it without being told.
+const DUE_AS_ASKED: f64 = 0.001;
+
 /// The curve of an arm and a mix.
 pub(crate) fn curve_of<'a>(curves: &'a [Curve], arm: &str, mix: &str) -> Option<&'a Curve> {
     curves
@@ -106,14 +109,29 @@ pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePo
         .iter()
         .filter(|sample| sample.result.valid)
         .collect();
+    let mut point = point_of(plan, arm, samples, &valid);
+    if valid.is_empty() {
+        let all: Vec<&Sample> = samples.iter().collect();
+        let mut refused = point_of(plan, arm, samples, &all);
+        refused.results.clear();
+        point.refused = Some(Box::new(refused));
+    }
+    point
+}
+
+/// The figures of a point are those of the samples that are `used`.
+fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> CurvePoint {
     let over = |metric: Metric| {
-        let reading = |sample: &&Sample| Some((sample.result.block, sample.reading(metric)?.value));
-        Estimate::over_blocks(valid.iter().filter_map(reading))
+        let reading = |sample: &&Sample| {
+            let reading = sample.extract.reading(metric)?;
+            Some((sample.result.block, reading.value))
+        };
+        Estimate::over_blocks(used.iter().filter_map(reading))
     };
     let (mut response, mut service) = (Vec::new(), Vec::new());
     let mut operations: BTreeMap<Operation, Vec<_>> = BTreeMap::new();
     let (mut ok, mut not_found, mut errors) = (0_u64, 0_u64, 0_u64);
-    for sample in &valid {
+    for sample in used {
         let block = sample.result.block;
         let of_block = |distribution| (block, distribution);
         response.extend(sample.extract.response.as_ref().map(of_block));
@@ -137,7 +155,7 @@ pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePo
             LatencySummary::over_blocks(distributions),
         );
     }
-    let watched: Vec<&Figures> = valid.iter().map(|sample| &sample.extract.figures).collect();
+    let watched: Vec<&Figures> = used.iter().map(|sample| &sample.extract.figures).collect();
     let judged: Vec<bool> = samples
         .iter()
         .filter_map(|sample| sample.meets_objective)
@@ -148,15 +166,15 @@ pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePo
         point: label.point,
         load_label: label.load_label.clone(),
         load: load_of(samples).unwrap_or(label.load),
-        valid_runs: as_u32(valid.len()),
+        valid_runs: as_u32(samples.iter().filter(|sample| sample.result.valid).count()),
         runs: as_u32(samples.len()),
         throughput: over(Metric::Throughput),
         response: LatencySummary::over_blocks(&response),
         service: LatencySummary::over_blocks(&service),
-        p99_at_least: valid
+        p99_at_least: used
             .iter()
             .any(|sample| sample.extract.is_lower_bound(99.0)),
-        p999_at_least: valid
+        p999_at_least: used
             .iter()
             .any(|sample| sample.extract.is_lower_bound(99.9)),
         by_operation,
@@ -168,6 +186,7 @@ pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePo
         figures: FigureSummary::over_blocks(&watched),
         cause: cause(plan, arm, &samples.iter().collect::<Vec<_>>()),
         results: samples.iter().map(|sample| sample.result.clone()).collect(),
+        refused: None,
     }
 }
 
@@ -338,6 +357,41 @@ fn scalability(sweep: &[&Measured<'_>]) -> Option<Scalability> {
 }
 
 impl CurvePoint {
+    /// Operations due per second in an open loop, the median of the runs, where they are not what was asked for: random arrivals are more or fewer.
+    pub fn due(&self) -> Option<f64> {
+        let LoadKind::Open { rate, .. } = self.load else {
+            return None;
+        };
+        let due: Vec<f64> = self.results.iter().filter_map(|one| one.due).collect();
+        median(&due).filter(|due| (due - rate).abs() > DUE_AS_ASKED * rate)
+    }
+
+    /// A metric over the valid runs. Percentiles of which only a lower bound is known are empty; `None` for what a point does not keep.
+    pub fn estimate(&self, metric: Metric) -> Option<Estimate> {
+        let of = |latencies: &LatencySummary, percentile: f64| match percentile {
+            50.0 => Some(latencies.p50.clone()),
+            95.0 => Some(latencies.p95.clone()),
+            99.0 if self.p99_at_least => Some(Estimate::default()),
+            99.0 => Some(latencies.p99.clone()),
+            99.9 if self.p999_at_least => Some(Estimate::default()),
+            99.9 => Some(latencies.p999.clone()),
+            _ => None,
+        };
+        match metric {
+            Metric::Throughput => Some(self.throughput.clone()),
+            Metric::ResponseMean => Some(self.response.mean.clone()),
+            Metric::Response { percentile } => of(&self.response, percentile),
+            Metric::Service { percentile } => of(&self.service, percentile),
+            Metric::CpuPerOperation => Some(self.cpu_per_operation.clone()),
+            Metric::Errors => {
+                let all = self.ok + self.not_found + self.errors;
+                let share = self.errors as f64 / all as f64;
+                Some(Estimate::over_blocks((all > 0).then_some((0, share))))
+            }
+            Metric::Line | Metric::Cost => None,
+        }
+    }
+
     /// Units that were finished in all valid runs, however they ended.
     pub fn operations(&self) -> u64 {
         let Self {

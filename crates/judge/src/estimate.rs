@@ -12,7 +12,7 @@ impl Estimate {
     ///
     /// The interval is that of order statistics, which holds for values of any law and never leaves its median out: runs may be of two kinds, as with another program beside
     /// some of them. None is given for fewer than 6 values, which cannot attain 95 %.
-    pub(crate) fn over_blocks(values: impl IntoIterator<Item = (u32, f64)>) -> Self {
+    pub fn over_blocks(values: impl IntoIterator<Item = (u32, f64)>) -> Self {
         let values: Vec<(u32, f64)> = values
             .into_iter()
             .filter(|(_, value)| value.is_finite())

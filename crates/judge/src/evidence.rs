@@ -52,6 +52,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) generator_share: Option<f64>,
     /// Lowest share of an open loop's rate that was achieved in a run.
     pub(crate) achieved: Option<f64>,
+    /// Operations due per second in it.
+    pub(crate) due: Option<f64>,
     /// Lowest share that counts as achieved.
     pub(crate) achieved_limit: f64,
     /// Operations that write.
@@ -171,6 +173,7 @@ impl<'a> Evidence<'a> {
                 .iter()
                 .filter_map(|sample| sample.result.achieved)
                 .reduce(f64::min),
+            due: middle(&|sample| sample.result.due),
             achieved_limit: crate::gates::Limits::of(plan).achieved,
             writing: middle(&|sample| Some(writing(sample)?.per_second))
                 .zip(middle(&|sample| Some(writing(sample)?.mean_ns)))

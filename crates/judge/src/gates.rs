@@ -75,6 +75,8 @@ pub(crate) struct Gated {
     pub(crate) generator_share: Option<f64>,
     /// p99 of the generator's lag in an open loop, nanoseconds.
     pub(crate) generator_lag_p99_ns: Option<f64>,
+    /// Operations due per second in an open loop.
+    pub(crate) due: Option<f64>,
     /// Finished over due, in an open loop.
     pub(crate) achieved: Option<f64>,
     /// What other programs used of the machine on which they used most, where that is known.
@@ -341,6 +343,7 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
     {
         let achieved = finished as f64 / due as f64;
         gated.achieved = Some(achieved);
+        gated.due = Some(due as f64 / (end.measured_ns as f64 / 1e9));
         if achieved < limits.achieved {
             let message = format!(
                 "{finished} of {due} operations due were finished, {:.1} %",

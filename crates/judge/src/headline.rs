@@ -52,7 +52,9 @@ pub(crate) fn headline(
     let mut of_lines = lines.iter().flat_map(|line| &line.blocks);
     let any_line = of_lines.any(|block| block.trials.iter().any(|trial| trial.valid));
     if !points.any(|point| point.valid_runs > 0) && !any_line {
-        let invalid = format!("INVALID: no point is valid.{because} No figure below may be used.");
+        let invalid = format!(
+            "INVALID: no point is valid.{because} No figure below may be used; those in brackets are as they were measured."
+        );
         return std::iter::once(invalid)
             .chain(incomplete(progress))
             .collect();

@@ -494,7 +494,7 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
         None => deciding(analysis, &arm, &mix, points)
             .ok_or_else(|| nothing("none of its points is valid"))?,
     };
-    if read(point, metric).is_none() {
+    if point.estimate(metric).is_none() {
         let metric = metric.name();
         return Err(HistoryError::Metric { metric });
     }
@@ -596,31 +596,5 @@ fn value(analysis: &Analysis, followed: &Followed) -> Option<Estimate> {
     };
     let curve = curve_of(&analysis.curves, arm, mix)?;
     let point = curve.points.iter().find(|point| point.load == load)?;
-    read(point, *metric)
-}
-
-/// A metric of a point. Percentiles of which only a lower bound is known are empty; `None` for what a point does not keep.
-fn read(point: &CurvePoint, metric: Metric) -> Option<Estimate> {
-    let of = |latencies: &crate::LatencySummary, percentile: f64| match percentile {
-        50.0 => Some(latencies.p50.clone()),
-        95.0 => Some(latencies.p95.clone()),
-        99.0 if point.p99_at_least => Some(Estimate::default()),
-        99.0 => Some(latencies.p99.clone()),
-        99.9 if point.p999_at_least => Some(Estimate::default()),
-        99.9 => Some(latencies.p999.clone()),
-        _ => None,
-    };
-    match metric {
-        Metric::Throughput => Some(point.throughput.clone()),
-        Metric::ResponseMean => Some(point.response.mean.clone()),
-        Metric::Response { percentile } => of(&point.response, percentile),
-        Metric::Service { percentile } => of(&point.service, percentile),
-        Metric::CpuPerOperation => Some(point.cpu_per_operation.clone()),
-        Metric::Errors => {
-            let all = point.ok + point.not_found + point.errors;
-            let share = point.errors as f64 / all as f64;
-            Some(Estimate::over_blocks((all > 0).then_some((0, share))))
-        }
-        Metric::Line | Metric::Cost => None,
-    }
+    point.estimate(*metric)
 }

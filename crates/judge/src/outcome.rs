@@ -1,6 +1,6 @@
 //! What an analysis comes to, for exit codes.
 
-use crate::{Analysis, GateOutcome, GateResult, Judgement};
+use crate::{Analysis, GateOutcome, GateResult, Judgement, PointResult};
 use plimsoll_record::{Severity, Warning};
 
 /// What an analysis comes to.
@@ -27,6 +27,21 @@ impl crate::Comparison {
 }
 
 impl Analysis {
+    /// Which point of a run is not valid, and why; `None` where all are.
+    pub fn why_refused(&self, block: u32, arm: &str) -> Option<String> {
+        let curves = self.curves.iter().filter(|curve| curve.arm == arm);
+        let mut points =
+            curves.flat_map(|curve| curve.points.iter().map(|point| (&curve.mix, point)));
+        points.find_map(|(mix, point)| {
+            let is_refused = |one: &&PointResult| one.block == block && !one.valid;
+            let result = point.results.iter().find(is_refused)?;
+            let mut warnings = result.warnings.iter();
+            let gravest = warnings.find(|one| one.severity() == Severity::Invalid);
+            let because = gravest.map_or("it did not end", |warning| warning.message.as_str());
+            Some(format!("{mix} at {}: {because}", point.load_label))
+        })
+    }
+
     /// What it comes to. Invalid weighs more than a broken bound: a bound on numbers that may not be used says nothing.
     pub fn outcome(&self) -> Outcome {
         let of_factors = self.factors.iter().flat_map(|factors| &factors.effects);

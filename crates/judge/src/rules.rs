@@ -384,7 +384,11 @@ fn offered(evidence: &Evidence<'_>) -> Option<(bool, String)> {
             let achieved = evidence.achieved?;
             (
                 achieved >= evidence.achieved_limit,
-                format!("{} of {} done", percent(achieved, 1), rate(asked)),
+                format!(
+                    "{} of {} done",
+                    percent(achieved, 1),
+                    rate(evidence.due.unwrap_or(asked))
+                ),
             )
         }
         LoadKind::Closed { think_time_ns, .. } => {

@@ -206,6 +206,7 @@ impl Sample {
             steadiness: extract.settling.steadiness,
             generator_share: gated.generator_share,
             generator_lag_p99_ns: gated.generator_lag_p99_ns,
+            due: gated.due,
             achieved: gated.achieved,
             left_by_others: left_by_others(&extract.figures, point, run, arm, cores),
             figures: extract.figures.clone(),

@@ -256,13 +256,16 @@ impl Watcher for Live {
                 self.point_ends();
             }
             Event::Closing => self.phase(Phase::TearDown),
-            Event::RunEnds { state } => {
+            Event::RunEnds { state, refused } => {
                 self.left
                     .run_ends(**state == RunState::Finished, self.seconds());
-                if let RunState::Failed { message } = state {
-                    let Now { run, runs, arm, .. } = &self.now;
-                    self.say(&format!("run {run} of {runs} ({arm}) failed: {message}"));
-                }
+                let Now { run, runs, arm, .. } = &self.now;
+                let ended = match (state, refused) {
+                    (RunState::Failed { message }, _) => format!("failed: {message}"),
+                    (_, Some(reason)) => format!("is not valid: {reason}"),
+                    (_, None) => return,
+                };
+                self.say(&format!("run {run} of {runs} ({arm}) {ended}"));
             }
         }
     }

@@ -225,6 +225,13 @@ pub fn measure(
         fresh: asked.fresh,
         is_enough,
         to_repeat,
+        why_refused: |record| {
+            let (_, analysis) = judged(record)?;
+            record
+                .runs
+                .iter()
+                .find_map(|run| analysis.why_refused(run.block, &run.arm))
+        },
         is_hopeless: match asked.keep_going {
             true => |_| None,
             false => is_hopeless,

@@ -270,6 +270,20 @@ fn label(sessions: u32) -> String {
     }
 }
 
+/// Makes a point one of which no run is valid.
+pub fn refuse(point: &mut CurvePoint) {
+    let mut refused = point.clone();
+    refused.results.clear();
+    point.refused = Some(Box::new(refused));
+    point.valid_runs = 0;
+    point.throughput = Estimate::default();
+    point.response = LatencySummary::default();
+    point.service = LatencySummary::default();
+    for result in &mut point.results {
+        result.valid = false;
+    }
+}
+
 fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noise) -> CurvePoint {
     let sessions = shape.sessions[at];
     let law = law(arm, mix);
@@ -308,6 +322,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
             },
             generator_share: Some(0.012),
             generator_lag_p99_ns: None,
+            due: None,
             achieved: None,
             left_by_others: None,
             figures: Figures::default(),
@@ -344,6 +359,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
         figures: FigureSummary::default(),
         cause: None,
         results,
+        refused: None,
     }
 }
 

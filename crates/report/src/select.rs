@@ -5,6 +5,7 @@ use plimsoll_judge::{
     Analysis, BlocksNeeded, Cause, Comparison, CostResult, Curve, CurvePoint, Estimate, Judgement,
     LineResult, Outcome,
 };
+use plimsoll_record::quantities::numbers::Numbers;
 use plimsoll_record::{LoadKind, Severity, Warning, WarningId};
 
 /// Names in sentences are cut at this width.
@@ -254,6 +255,15 @@ pub fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)
     }
     kinds.sort_by_key(|(_, severity, _)| std::cmp::Reverse(*severity));
     kinds
+}
+
+/// A figure that counts for nothing.
+pub(crate) fn in_brackets(figure: &str, numbers: Numbers) -> String {
+    if figure == numbers.nothing() {
+        figure.to_owned()
+    } else {
+        format!("({figure})")
+    }
 }
 
 /// The median; NaN if no run gave a value.

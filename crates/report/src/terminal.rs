@@ -232,6 +232,10 @@ fn one_mix(
         out.push_str("  no point was measured\n");
         return;
     }
+    let mut points = curves.iter().flat_map(|curve| &curve.points);
+    if points.any(|point| point.refused.is_some()) {
+        paragraph(out, DIM, words::REFUSED, 2, screen);
+    }
     overview::draw(out, analysis, mix, signs, screen);
     if overview::is_enough(&curves) {
         overview::why(out, analysis, mix, signs, screen);

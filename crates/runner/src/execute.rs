@@ -64,6 +64,8 @@ pub struct Execution<'a> {
     pub is_enough: fn(&ExperimentRecord) -> bool,
     /// Blocks in which a gate refused a point for what happened to the machine, and which are not measured again yet; asked when all runs are made.
     pub to_repeat: fn(&ExperimentRecord) -> Vec<u32>,
+    /// Why a point of the runs in this record is not valid; asked of the runs that have just been made.
+    pub why_refused: fn(&ExperimentRecord) -> Option<String>,
     /// Why no valid verdict can come any more, however the missing runs end; asked before each block but the first.
     pub is_hopeless: fn(&ExperimentRecord) -> Option<String>,
 }
@@ -316,7 +318,10 @@ pub fn execute(
                 let state = RunState::Failed {
                     message: error.to_string(),
                 };
-                watcher.event(&Event::RunEnds { state: &state });
+                watcher.event(&Event::RunEnds {
+                    state: &state,
+                    refused: None,
+                });
                 for run in turn {
                     *attempts.entry(key(plan, run)).or_insert(0) += 1;
                 }
@@ -327,7 +332,19 @@ pub fn execute(
         };
         let is_bad = |state: &&RunState| **state != RunState::Finished;
         let worst = states.iter().find(is_bad).unwrap_or(&RunState::Finished);
-        watcher.event(&Event::RunEnds { state: worst });
+        let mut refused = None;
+        if *worst == RunState::Finished {
+            let of_turn = |run: &RunRecord| {
+                run.block == first.block
+                    && run.attempt == attempt
+                    && names.iter().any(|name| run.arm == *name)
+            };
+            refused = (execution.why_refused)(&store.load_runs(&id, of_turn)?);
+        }
+        watcher.event(&Event::RunEnds {
+            state: worst,
+            refused,
+        });
         for ((run, state), attempt) in turn.iter().zip(&states).zip(made) {
             let arm = run.arm as usize;
             match state {
@@ -358,6 +375,8 @@ pub fn execute(
             break;
         }
     }
+    // A rig that was killed when all it had to do was done has left its journal.
+    let _: Result<(), RunnerError> = undo_what_was_left(&*execution.hosts.host(None)?, watcher);
     if missing == 0 {
         store.finish(&id, &now())?;
     }

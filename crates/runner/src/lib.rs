@@ -42,6 +42,7 @@
 //!     fresh: false,
 //!     only: None,
 //!     is_enough: |_| false,
+//!     why_refused: |_| None,
 //!     is_hopeless: |_| None,
 //!     to_repeat: |_| Vec::new(),
 //! };

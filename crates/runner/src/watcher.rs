@@ -60,7 +60,11 @@ pub enum Event<'a> {
     /// The engine is being closed and the data removed.
     Closing,
     /// The run is over.
-    RunEnds { state: &'a RunState },
+    RunEnds {
+        state: &'a RunState,
+        /// Why a gate refused a point of it.
+        refused: Option<String>,
+    },
 }
 
 /// A watcher before which every event is logged.
@@ -121,9 +125,10 @@ impl Event<'_> {
             ),
             Self::PointEnds => info!("load phase or point ends"),
             Self::Closing => info!("closing the engine"),
-            Self::RunEnds { state } => match state {
-                RunState::Failed { message } => warn!("run failed: {message}"),
-                state => info!("run ends: {state:?}"),
+            Self::RunEnds { state, refused } => match (state, refused) {
+                (RunState::Failed { message }, _) => warn!("run failed: {message}"),
+                (_, Some(reason)) => warn!("run ends, and is not valid: {reason}"),
+                (state, None) => info!("run ends: {state:?}"),
             },
         }
     }

@@ -138,6 +138,15 @@ impl Store {
     /// The whole record of an experiment, named by its id, by the start of its id, by its name (the one of that name that was begun
     /// last), or by `last`, `last~1` for the one before it, and so on. Late slices are merged, and runs that were cut off are interrupted.
     pub fn load(&self, wanted: &str) -> Result<ExperimentRecord, StoreError> {
+        self.load_runs(wanted, |_| true)
+    }
+
+    /// The same with the runs alone that are wanted.
+    pub fn load_runs(
+        &self,
+        wanted: &str,
+        is_wanted: impl Fn(&RunRecord) -> bool,
+    ) -> Result<ExperimentRecord, StoreError> {
         // One transaction, so that what another program writes meanwhile is seen whole or not at all.
         let snapshot = self
             .connection
@@ -149,6 +158,9 @@ impl Store {
         for (run_key, mut run) in self.run_heads(key)? {
             if cut_off && run.state == RunState::Started {
                 run.state = RunState::Interrupted;
+            }
+            if !is_wanted(&run) {
+                continue;
             }
             self.load_points(run_key, &mut run)?;
             record.runs.push(run);

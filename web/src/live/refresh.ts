@@ -1,6 +1,7 @@
 // Fetches the page again when a run has ended, and puts what it says now in the place of what it said before. Where the reader is, what is open and
 // what has the focus stays.
 import { take } from "../main";
+import { markInvalid } from "./grid";
 
 /** Milliseconds from the end of a run until the page is fetched, and between two times at least. */
 const SOON_MS = 400;
@@ -60,6 +61,7 @@ export class Refresher {
       old.replaceWith(fresh);
       if (!live) this.ended();
     });
+    markInvalid(document, page);
     document.title = page.title;
     take(fresh);
   }

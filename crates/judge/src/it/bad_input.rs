@@ -142,7 +142,7 @@ fn no_valid_point() {
         }
     });
     assert_snapshot!(said(&lab.analyse()), @r"
-INVALID: no point is valid. Main problem: a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points). No figure below may be used.
+INVALID: no point is valid. Main problem: a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points). No figure below may be used; those in brackets are as they were measured.
 Invalid
 ");
 }

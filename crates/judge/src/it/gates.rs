@@ -268,7 +268,11 @@ fn a_rate_that_was_not_achieved_is_a_caution() {
         point.end.as_mut().unwrap().due = Some(150_000)
     });
     // 120,000 of 150,000.
-    assert_eq!(analysis.curves[0].points[0].results[0].achieved, Some(0.8));
+    let point = &analysis.curves[0].points[0];
+    assert_eq!(point.results[0].achieved, Some(0.8));
+    // In 12 s.
+    let due = Some(150_000.0 / 12.0);
+    assert_eq!((point.results[0].due, point.due()), (due, due));
     assert!(warns(&analysis, WarningId::RateNotAchieved));
     assert_eq!(valid_runs(&analysis), 6);
     assert_eq!(state(&analysis, "rate achieved"), ValidityState::Caution);

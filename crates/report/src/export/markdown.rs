@@ -1,7 +1,8 @@
 //! A result as Markdown, for a pull request, an issue or the summary of a job: what decides as a table, what differs, whether it can be trusted.
 
 use crate::{Report, select, text, words};
-use plimsoll_judge::{Comparison, History, ValidityState};
+use plimsoll_judge::{Analysis, Comparison, Estimate, History, ValidityState};
+use plimsoll_plan::Metric;
 use plimsoll_record::quantities::numbers::TERMINAL;
 use plimsoll_record::quantities::words::{confidence, counted};
 use std::fmt::Write;
@@ -28,7 +29,7 @@ pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>
              |---|---|---|---:|---:|---:|---|---:|---|\n",
         );
         for one in deciding {
-            line(&mut told, row(one));
+            line(&mut told, row(analysis, one));
         }
     }
     let reasons = select::primaries(analysis).filter_map(|one| one.dearer.as_deref());
@@ -83,18 +84,24 @@ pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>
     told
 }
 
-fn row(one: &Comparison) -> String {
+/// The value of an arm is that of all its valid runs, as in every other output, also where the difference is judged by fewer.
+fn row(analysis: &Analysis, one: &Comparison) -> String {
     let numbers = TERMINAL;
-    let middle = |side: fn(&(u32, f64, f64)) -> f64| {
-        let mut values: Vec<f64> = one.pairs.iter().map(side).collect();
-        values.sort_by(f64::total_cmp);
-        let at = |place: usize| values.get(place).copied();
-        let low = at(values.len().saturating_sub(1) / 2);
-        let both = low.zip(at(values.len() / 2));
-        both.map_or_else(
-            || numbers.nothing().to_owned(),
-            |(low, high)| words::metric_value(one.metric, f64::midpoint(low, high), numbers),
-        )
+    let value = |arm: &str, side: fn(&(u32, f64, f64)) -> f64| {
+        let value = match one.metric {
+            Metric::Line => select::line(analysis, arm, &one.mix).and_then(|line| line.rate.median),
+            Metric::Cost => select::cost(analysis, arm, &one.mix)
+                .and_then(|cost| select::shown_cost(analysis, cost)?.median),
+            metric => select::point(analysis, arm, &one.mix, one.point)
+                .and_then(|point| point.estimate(metric)?.median),
+        };
+        // Of a percentile that no other output shows, or of which only a bound is known.
+        let of_pairs =
+            || Estimate::over_blocks(one.pairs.iter().map(|pair| (pair.0, side(pair)))).median;
+        match value.or_else(of_pairs) {
+            Some(value) => words::metric_value(one.metric, value, numbers),
+            None => numbers.nothing().to_owned(),
+        }
     };
     let verdict = &one.verdict;
     let nothing = || numbers.nothing().to_owned();
@@ -112,8 +119,8 @@ fn row(one: &Comparison) -> String {
         one.mix.clone(),
         one.load_label.clone(),
         words::metric(one.metric),
-        middle(|(_, baseline, _)| *baseline),
-        middle(|(_, _, arm)| *arm),
+        value(&one.baseline, |(_, baseline, _)| *baseline),
+        value(&one.arm, |(_, _, arm)| *arm),
         difference,
         interval,
         numbers.margin(verdict.margin),

@@ -40,6 +40,7 @@ use crate::page::shell::{self, Place, Shell};
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_record::RunRecord;
+use plimsoll_record::quantities::numbers::PAGE;
 use plimsoll_trace::diskmap::{FileUse, RunMap};
 use serde::{Deserialize, Serialize};
 
@@ -289,6 +290,11 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
 /// Words about something left out, below a picture or a table.
 fn notes(notes: &[String]) -> Markup {
     html! { @for note in notes { p.remark { (note) } } }
+}
+
+/// A cell with a figure of runs of which none is valid.
+fn refused(figure: &str) -> Markup {
+    html! { td.num.refused { (select::in_brackets(figure, PAGE)) } }
 }
 
 #[cfg(test)]

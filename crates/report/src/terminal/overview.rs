@@ -18,6 +18,8 @@ const NAME: usize = 28;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
+    /// What was due, where that is not what was asked.
+    Due,
     Rate,
     P50,
     P95,
@@ -36,12 +38,13 @@ enum Column {
 }
 
 use Column::{
-    Cause, Cost, Cpu, EngineCache, Line, P50, P95, P99, P999, PageCache, Queue, Rate, Requests,
-    Service, Valid,
+    Cause, Cost, Cpu, Due, EngineCache, Line, P50, P95, P99, P999, PageCache, Queue, Rate,
+    Requests, Service, Valid,
 };
 
 /// As they stand beside each other.
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 16] = [
+    Due,
     Rate,
     P50,
     P95,
@@ -243,7 +246,7 @@ impl Arms<'_> {
                 Some((select::median(&line.rate), true))
             }
             Cost => median(self.cost(point)?.1),
-            EngineCache | PageCache | Requests | Queue | Valid | Cause => None,
+            Due | EngineCache | PageCache | Requests | Queue | Valid | Cause => None,
         }
     }
 
@@ -294,6 +297,7 @@ impl Arms<'_> {
         let any = |known: fn(&CurvePoint) -> bool| self.points.iter().any(|point| known(point));
         match column {
             Rate | P99 | Valid => true,
+            Due => any(|point| point.due().is_some()),
             P50 => any(|point| !point.response.p50.values.is_empty()),
             P95 => any(|point| !point.response.p95.values.is_empty()),
             P999 => any(|point| !point.response.p999.values.is_empty()),
@@ -314,6 +318,13 @@ impl Arms<'_> {
 
     fn cell(&self, column: Column, point: &CurvePoint) -> String {
         let numbers = self.screen.numbers();
+        if let (Some(refused), false) = (
+            &point.refused,
+            matches!(column, Valid | Cause | Line | Cost),
+        ) {
+            let figure = self.cell(column, refused);
+            return paint(DIM, &select::in_brackets(&figure, numbers));
+        }
         let figures = &point.figures.median;
         let share = |value| words::figure(FigureUnit::Share, value, numbers);
         let latency = |estimate: &Estimate, at_least: bool| {
@@ -342,8 +353,7 @@ impl Arms<'_> {
                 ),
                 None => numbers.nothing().into(),
             },
-            Rate if point.valid_runs == 0 => "no valid run".into(),
-            _ if point.valid_runs == 0 => numbers.nothing().into(),
+            Due => numbers.rate(point.due().unwrap_or(f64::NAN)),
             Rate => numbers.rate(select::median(&point.throughput)),
             P50 => latency(&point.response.p50, false),
             P95 => latency(&point.response.p95, false),
@@ -371,6 +381,7 @@ fn requests(point: &CurvePoint) -> Option<f64> {
 
 fn title(column: Column) -> &'static str {
     match column {
+        Due => "due",
         Rate => "op/s",
         P50 => "p50",
         P95 => "p95",

@@ -1,5 +1,6 @@
 //! One arm of one mix over the load. Columns are left out, the least telling first, until the table fits.
 
+use super::DIM;
 use super::screen::{Screen, paint};
 use crate::select;
 use crate::words;
@@ -13,6 +14,8 @@ use plimsoll_record::{LoadKind, Severity};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Load,
+    /// What was due, where that is not what was asked.
+    Due,
     Rate,
     Interval,
     P50,
@@ -25,7 +28,7 @@ enum Column {
     Cause,
 }
 
-use Column::{Cause, Cpu, Errors, Interval, Load, P50, P95, P99, P999, Rate, Valid};
+use Column::{Cause, Cpu, Due, Errors, Interval, Load, P50, P95, P99, P999, Rate, Valid};
 
 /// From the fullest to the barest; `true` spells numbers out.
 const LAYOUTS: [(bool, &[Column]); 9] = [
@@ -118,6 +121,14 @@ pub(super) fn printed(table: &Table) -> String {
 
 pub(super) fn draw(curve: &Curve, layout: Layout, screen: &Screen) -> String {
     let Layout { full, columns } = layout;
+    let is_due = curve.points.iter().any(|point| point.due().is_some());
+    let columns: Vec<Column> = columns
+        .iter()
+        .flat_map(|column| match column {
+            Load if is_due => vec![Load, Due],
+            other => vec![*other],
+        })
+        .collect();
     let mut table = unruled();
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     table.set_header(
@@ -132,7 +143,7 @@ pub(super) fn draw(curve: &Curve, layout: Layout, screen: &Screen) -> String {
                 .map(|column| right(cell(*column, point, curve, full, screen))),
         );
     }
-    for (column, kind) in table.column_iter_mut().zip(columns) {
+    for (column, kind) in table.column_iter_mut().zip(&columns) {
         let gap = if !full && matches!(kind, Errors | Valid) {
             1
         } else {
@@ -165,6 +176,7 @@ fn load_header(curve: &Curve) -> Option<&'static str> {
 fn header(column: Column, curve: &Curve, full: bool) -> String {
     let name = match column {
         Load => load_header(curve).unwrap_or("load"),
+        Due => "due",
         Rate => "op/s",
         Interval => "interval",
         P50 => "p50",
@@ -182,6 +194,10 @@ fn header(column: Column, curve: &Curve, full: bool) -> String {
 
 fn cell(column: Column, point: &CurvePoint, curve: &Curve, full: bool, screen: &Screen) -> String {
     let numbers = screen.numbers();
+    if let (Some(refused), Rate | P50 | P95 | P99 | P999 | Cpu) = (&point.refused, column) {
+        let figure = cell(column, refused, curve, full, screen);
+        return paint(DIM, &select::in_brackets(&figure, numbers));
+    }
     let latency = |estimate: &Estimate| spelled_latency(select::median(estimate), full, numbers);
     let bounded = |estimate: &Estimate, at_least: bool| {
         let sign = match (at_least, screen.unicode) {
@@ -202,7 +218,7 @@ fn cell(column: Column, point: &CurvePoint, curve: &Curve, full: bool, screen: &
             Some(cause) => cause.kind.name().into(),
             None => numbers.nothing().into(),
         },
-        _ if point.valid_runs == 0 => numbers.nothing().into(),
+        Due => spelled_rate(point.due().unwrap_or(f64::NAN), full, numbers),
         Errors if point.errors > 0 => paint(
             AnsiColor::Red.on_default(),
             &errors(point.errors, full, numbers),

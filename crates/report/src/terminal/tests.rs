@@ -1,7 +1,7 @@
 use super::*;
 use crate::sample::{self as sample, Shape};
 use anstream::adapter::strip_str;
-use plimsoll_judge::{Estimate, RecordComparison, Side, ThresholdResult, UnpairedComparison};
+use plimsoll_judge::{RecordComparison, Side, ThresholdResult, UnpairedComparison};
 use plimsoll_record::{ExperimentRecord, LoadKind, Warning, WarningId};
 use unicode_width::UnicodeWidthStr;
 
@@ -479,9 +479,8 @@ fn points_that_fail_are_shown_as_failed() {
         ..Shape::quickstart()
     });
     let points = &mut analysis.curves[1].points;
-    points[1].valid_runs = 0;
+    sample::refuse(&mut points[1]);
     points[1].errors = 12_345;
-    points[1].throughput = Estimate::default();
     points[2].valid_runs = 4;
     points[3].p99_at_least = true;
     points[4].load = LoadKind::Open {
@@ -489,6 +488,10 @@ fn points_that_fail_are_shown_as_failed() {
         sessions: 16,
     };
     points[4].load_label = "20,000 op/s".into();
+    points[4]
+        .results
+        .iter_mut()
+        .for_each(|one| one.due = Some(19_640.0));
     let text = shown_of(&record, &analysis, &Screen::default());
     let table: Vec<&str> = text
         .lines()

@@ -218,7 +218,7 @@ impl LoadChart<'_> {
         let points = || drawn.iter().flat_map(|(curve, _)| &curve.points);
         let loads: Vec<f64> = points().map(|point| load_number(point.load)).collect();
         let (mut lowest, mut highest) = (f64::INFINITY, 0.0f64);
-        for point in points().filter(|point| point.valid_runs > 0) {
+        for point in points().map(|point| point.refused.as_deref().unwrap_or(point)) {
             let estimate = self.quantity.of(point);
             let (low, high) = estimate
                 .interval
@@ -306,7 +306,14 @@ impl LoadChart<'_> {
             let x = place_x(point);
             let estimate = self.quantity.of(point);
             if point.valid_runs == 0 || !select::median(estimate).is_finite() {
-                let y = PLOT.y(0.0) - 7.0;
+                let refused = point
+                    .refused
+                    .as_deref()
+                    .map(|all| select::median(self.quantity.of(all)));
+                let y = match refused.filter(|value| value.is_finite()) {
+                    Some(value) => place_y(value),
+                    None => PLOT.y(0.0) - 7.0,
+                };
                 let x = if frame.single_load { x } else { x + shift };
                 failed.cross(x, y);
                 close_band(&mut band, &mut upper, &mut lower);

@@ -149,6 +149,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             }
         }
         p.remark {
+            @if points(analysis).any(|point| point.refused.is_some()) { (words::REFUSED) " " }
             "★ is the best median of its column. Small figures are intervals over the blocks"
             @if with_service { ", and service times where they are not the response times" }
             ". The verdict says whether a difference is more than chance."
@@ -305,12 +306,11 @@ fn mix_rows(
                     th scope="row" { (arm_cell(page, arm, first)) }
                     td { (verdicts(analysis, arm, mix, judged)) }
                     @match points[row] {
-                        Some(point) if point.valid_runs > 0 => {
+                        Some(point) => {
                             @for (column, best) in COLUMNS.iter().zip(&best) {
                                 (number(column, point, *best == Some(row)))
                             }
                         }
-                        Some(_) => td.failed colspan=(COLUMNS.len()) { "✗ no valid run at this load" },
                         None => td.failed colspan=(COLUMNS.len()) { "not measured" },
                     }
                     @if extra.iops { (iops_cell(points[row])) }
@@ -410,6 +410,10 @@ fn best(column: &Column, points: &[Option<&CurvePoint>]) -> Option<usize> {
 }
 
 fn number(column: &Column, point: &CurvePoint, best: bool) -> Markup {
+    if let Some(refused) = &point.refused {
+        return super::refused(&(column.spelled)(select::median((column.of)(refused))));
+    }
+    let due = point.due().filter(|_| column.higher_is_better);
     let estimate = (column.of)(point);
     let service = column.service.map(|of| of(point));
     let client = figure_of_client(column, point);
@@ -427,6 +431,7 @@ fn number(column: &Column, point: &CurvePoint, best: bool) -> Markup {
             @if let Some(service) = service.filter(|service| *service != estimate && select::median(service).is_finite()) {
                 small { "service " ((column.spelled)(select::median(service))) }
             }
+            @if let Some(due) = due { small { (PAGE.rate(due)) " due" } }
             @if let Some(client) = client { small { "client " (PAGE.latency(client)) } }
         }
     }
@@ -446,7 +451,7 @@ fn valid(point: Option<&CurvePoint>) -> Markup {
     html! {
         td.num {
             @if let Some(point) = point {
-                (point.valid_runs) " of " (point.runs)
+                @if point.valid_runs == 0 { strong.failed { "✗ 0" } } @else { (point.valid_runs) } " of " (point.runs)
                 small.failed[point.errors > 0] {
                     @if point.errors > 0 { (words::counted(point.errors, "error", PAGE)) } @else { "no errors" }
                 }

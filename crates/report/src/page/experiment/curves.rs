@@ -296,9 +296,13 @@ fn data_row(page: &Page<'_>, point: &CurvePoint, causes: bool) -> Markup {
     html! {
         tr {
             th scope="row" { (page.arm(&point.arm)) }
-            td { (prose::label(&point.load_label, NAME)) }
-            @if point.valid_runs == 0 {
-                td.failed colspan="9" { "✗ no valid run" }
+            td { (prose::label(&point.load_label, NAME)) @if let Some(due) = point.due() { small { (PAGE.rate(due)) " due" } } }
+            @if let Some(refused) = &point.refused {
+                (super::refused(&rate(select::median(&refused.throughput)))) (super::refused(PAGE.nothing()))
+                @for latencies in [&refused.response.p50, &refused.response.p95, &refused.response.p99] { (super::refused(&latency(select::median(latencies)))) }
+                (super::refused(PAGE.nothing()))
+                @for latencies in [&refused.response.p999, &refused.cpu_per_operation] { (super::refused(&latency(select::median(latencies)))) }
+                td.num { (PAGE.count(point.errors)) }
             } @else {
                 td.num { (rate(select::median(&point.throughput))) }
                 td.num { (interval(&point.throughput, rate)) }
@@ -310,7 +314,7 @@ fn data_row(page: &Page<'_>, point: &CurvePoint, causes: bool) -> Markup {
                 td.num { (latency(select::median(&point.cpu_per_operation))) }
                 td.num { (PAGE.count(point.errors)) }
             }
-            td.num { (point.valid_runs) " of " (point.runs) }
+            td.num.failed[point.valid_runs == 0] { (point.valid_runs) " of " (point.runs) }
             @if causes { td { (super::why::word(point.cause.as_ref())) } }
             td.each { @for (_, value) in point.throughput.values.iter().take(24) { span { (rate(*value)) } " " } }
         }

@@ -16,6 +16,7 @@ const CELLS: usize = 1_600;
 const PLANNED: (&str, &str, &str) = ("planned", "·", "planned");
 const GOING: (&str, &str, &str) = ("going", "●", "running");
 const FINISHED: (&str, &str, &str) = ("finished", "✓", "finished");
+const REFUSED: (&str, &str) = ("finished run-invalid", "⊘");
 const FAILED: (&str, &str, &str) = ("failed", "✗", "failed");
 const INTERRUPTED: (&str, &str, &str) = ("interrupted", "◐", "interrupted");
 
@@ -83,8 +84,8 @@ fn grid(page: &Page<'_>) -> Markup {
                         th scope="row" { span.arm { (page.style(&arm.name).swatch()) (text::short(&arm.name, NAME)) } }
                         @for block in 0..blocks {
                             @let (key, mark, word) = state(page, block, &arm.name);
-                            td data-run={ (block) ":" (number) } class={ "run-" (key) } title=(word) {
-                                span aria-hidden="true" { (mark) } span.hidden { (word) }
+                            td data-run={ (block) ":" (number) } class={ "run-" (key) } title=(&word) {
+                                span aria-hidden="true" { (mark) } span.hidden { (&word) }
                             }
                         }
                     }
@@ -96,7 +97,26 @@ fn grid(page: &Page<'_>) -> Markup {
 }
 
 /// How the run of an arm in a block stands: finished if any attempt of it is, else as the last one does.
-fn state(page: &Page<'_>, block: usize, arm: &str) -> (&'static str, &'static str, &'static str) {
+fn state(page: &Page<'_>, block: usize, arm: &str) -> (&'static str, &'static str, String) {
+    let refused = u32::try_from(block)
+        .ok()
+        .and_then(|block| page.report.analysis.why_refused(block, arm));
+    let (key, mark, word) = recorded(page, block, arm);
+    match refused.filter(|_| key == FINISHED.0) {
+        Some(reason) => (
+            REFUSED.0,
+            REFUSED.1,
+            format!("not valid: {}", text::short(&reason, 200)),
+        ),
+        None => (key, mark, word.to_owned()),
+    }
+}
+
+fn recorded(
+    page: &Page<'_>,
+    block: usize,
+    arm: &str,
+) -> (&'static str, &'static str, &'static str) {
     let mut last = PLANNED;
     for run in page.runs_of(arm).filter(|run| run.block as usize == block) {
         last = match run.state {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::page::shown::shown;
 use crate::sample::{self as sample, Shape};
-use plimsoll_judge::{Analysis, Estimate, Figures, LatencySummary};
+use plimsoll_judge::{Analysis, Estimate, Figures};
 use plimsoll_record::{
     DiskChoice, ExperimentRecord, ExperimentState, RigRecord, RunState, Storage, Warning, WarningId,
 };
@@ -302,23 +302,15 @@ fn an_arm_without_a_valid_point_is_still_told() {
     let (record, mut analysis) = with_tails(false);
     for curve in analysis.curves.iter_mut().skip(1) {
         for point in &mut curve.points {
-            point.valid_runs = 0;
-            point.throughput = Estimate::default();
-            point.response = LatencySummary::default();
-            point.service = LatencySummary::default();
-            for result in &mut point.results {
-                result.valid = false;
-            }
+            sample::refuse(point);
         }
     }
     let html = rendered(&record, &analysis);
     check(&html);
-    assert!(html.contains("✗ no valid run at this load") && html.contains("id=\"percentiles\""));
+    assert!(html.contains("✗ 0") && html.contains("id=\"percentiles\""));
+    assert!(html.contains(crate::words::REFUSED) && html.contains("<td class=\"num refused\">("));
     for point in &mut analysis.curves[0].points {
-        point.valid_runs = 0;
-        for result in &mut point.results {
-            result.valid = false;
-        }
+        sample::refuse(point);
     }
     let html = rendered(&record, &analysis);
     check(&html);
@@ -652,10 +644,8 @@ fn only_what_cannot_be_told_needs_blocks() {
 fn points_that_fail_are_shown_as_failed() {
     let (mut record, mut analysis) = small();
     let points = &mut analysis.curves[1].points;
-    points[1].valid_runs = 0;
+    sample::refuse(&mut points[1]);
     points[1].errors = 12_345;
-    points[1].throughput = Estimate::default();
-    points[1].response = LatencySummary::default();
     points[2].p99_at_least = true;
     record.state = ExperimentState::Unfinished;
     record.runs[2].state = RunState::Failed {
