@@ -66,7 +66,7 @@ test("a run is followed to its end", async ({ page, empty, serve }) => {
 test("a run that is not valid is marked when it ends", async ({ page, empty, serve }) => {
   const served = await serve(empty);
   // Too many of the operations of one arm fail, from the first point on.
-  const failing = experiment("refused", 1500, 2).replace("two: {servers: 2}", "two: {error_share: 2%}");
+  const failing = experiment("refused", 1500, 2).replace("records: 10", "records: 2").replace("two: {servers: 2}", "two: {error_share: 2%}");
   const [started, id] = await start(empty, failing);
   await page.goto(`${served}/experiment/${id}`);
   const refused = page.locator("[data-live] td.run-invalid");
