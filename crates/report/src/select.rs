@@ -12,7 +12,7 @@ use plimsoll_record::{LoadKind, Severity, Warning, WarningId};
 const NAME: usize = 60;
 
 /// The point at which a mix is judged: that of its first deciding comparison, else the baseline's point of the highest throughput, else
-/// any arm's.
+/// any arm's; of points without a valid run only where there are no others.
 pub fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
     let deciding = analysis
         .comparisons
@@ -22,23 +22,22 @@ pub fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
         return Some(comparison.point);
     }
     let baseline = baseline(analysis);
-    let mut best: Option<(bool, f64, u32)> = None;
+    let mut best: Option<((bool, bool, f64), u32)> = None;
     for curve in analysis.curves.iter().filter(|curve| curve.mix == mix) {
-        for point in curve.points.iter().filter(|point| point.valid_runs > 0) {
+        for point in &curve.points {
             let Some(index) = point.point else { continue };
+            let shown = point.refused.as_deref().unwrap_or(point);
             let rank = (
+                point.valid_runs > 0,
                 Some(curve.arm.as_str()) == baseline,
-                median(&point.throughput),
-                index,
+                median(&shown.throughput),
             );
-            let better = best
-                .is_none_or(|(own, rate, _)| (rank.0 && !own) || (rank.0 == own && rank.1 > rate));
-            if better && rank.1.is_finite() {
-                best = Some(rank);
+            if rank.2.is_finite() && best.is_none_or(|(known, _)| rank > known) {
+                best = Some((rank, index));
             }
         }
     }
-    best.map(|(_, _, index)| index)
+    best.map(|(_, index)| index)
 }
 
 /// A sentence of the analysis in which long names of arms and mixes are shortened.
