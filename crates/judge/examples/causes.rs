@@ -40,7 +40,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         [stores] => (stores, None),
         [stores, page] => (stores, Some(page)),
         _ => {
-            return Err("name the folder of the stores, and the page if it is to be written".into());
+            return Err(
+                "name the folder of the stores, and the page if it is to be written".into(),
+            );
         }
     };
     let mut measured = Vec::new();

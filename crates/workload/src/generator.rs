@@ -81,7 +81,7 @@ impl OpGenerator {
     }
 
     /// Closed loop: the next operation of this session's own stream.
-    #[inline]
+    #[inline(always)]
     #[expect(
         clippy::should_implement_trait,
         reason = "the operation borrows the generator, as no iterator can let it"
