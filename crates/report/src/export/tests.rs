@@ -570,6 +570,25 @@ fn markdown_has_what_decides_and_keeps_foreign_words_plain() {
     insta::assert_snapshot!(text);
 }
 
+#[test]
+fn an_arm_has_one_value_also_where_only_some_of_its_blocks_are_compared() {
+    let (record, mut analysis) = small();
+    let rows = |analysis: &Analysis| -> Vec<String> {
+        let report = Report {
+            record: &record,
+            analysis,
+        };
+        let text = markdown::render(&report, None, None);
+        let rows = text.lines().filter(|line| line.starts_with("| "));
+        rows.map(str::to_owned).collect()
+    };
+    let whole = rows(&analysis);
+    for one in &mut analysis.comparisons {
+        one.pairs.truncate(1);
+    }
+    assert_eq!(rows(&analysis), whole);
+}
+
 mod slow {
     use super::*;
 
