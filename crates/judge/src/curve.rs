@@ -366,7 +366,7 @@ impl CurvePoint {
         median(&due).filter(|due| (due - rate).abs() > DUE_AS_ASKED * rate)
     }
 
-    /// A metric over the valid runs. Percentiles of which only a lower bound is known are empty; `None` for what a point does not keep.
+    /// A metric over the valid runs; empty for a percentile that is only a lower bound, `None` for a metric that points do not keep.
     pub fn estimate(&self, metric: Metric) -> Option<Estimate> {
         let of = |latencies: &LatencySummary, percentile: f64| match percentile {
             50.0 => Some(latencies.p50.clone()),

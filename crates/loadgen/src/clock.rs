@@ -97,7 +97,7 @@ impl ProgramClockStart {
     }
 }
 
-/// With so many bits a day is exact to a microsecond, and products stay below 128 bits.
+/// Bits of the fixed-point factor from ticks to nanoseconds: a day is exact to a microsecond, and products fit 128 bits.
 const SCALE_BITS: u32 = 40;
 
 impl ClockStart for ProgramClockStart {

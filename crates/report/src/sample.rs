@@ -270,7 +270,7 @@ fn label(sessions: u32) -> String {
     }
 }
 
-/// Makes a point one of which no run is valid.
+/// Makes all runs of a point invalid.
 pub fn refuse(point: &mut CurvePoint) {
     let mut refused = point.clone();
     refused.results.clear();

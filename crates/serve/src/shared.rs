@@ -37,7 +37,7 @@ pub(crate) async fn apart<T: Send + 'static, E: From<ProgramFailed> + Send + 'st
     done.unwrap_or_else(|_| Err(ProgramFailed.into()))
 }
 
-/// Takes so many permits, or fails when they are not free within [`PATIENCE`].
+/// Takes `many` permits, or fails if they are not free within [`PATIENCE`].
 pub(crate) async fn patiently(
     all: &Arc<Semaphore>,
     many: u32,

@@ -403,11 +403,7 @@ impl JudgedReader<'_, '_> {
         }
         let points = self.names.points;
         if !points.is_empty() && !points.iter().any(|point| point.at() == Some(at)) {
-            let points = points.iter().map(|point| {
-                point
-                    .at()
-                    .map_or_else(|| "the stages".to_owned(), load_at_text)
-            });
+            let points = points.iter().map(LoadPoint::text);
             let mistake = Mistake::NotAPoint {
                 at: load_at_text(at),
                 points: points.collect(),

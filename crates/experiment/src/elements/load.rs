@@ -3,6 +3,7 @@
 use crate::Collector;
 use crate::document::{Checked, Field, Place};
 use crate::elements::closed::{CLOSED, closed};
+use crate::elements::compare::load_at_text;
 use crate::elements::file::file;
 use crate::elements::open::{OPEN, open};
 use crate::elements::search::{self, search as search_keys};
@@ -83,6 +84,12 @@ impl LoadPoint {
             (_, Load::Open { rate, .. }) => Some(LoadAt::Rate(*rate)),
             (_, Load::Stages { .. }) => None,
         }
+    }
+
+    /// In people's units.
+    pub(crate) fn text(&self) -> String {
+        self.at()
+            .map_or_else(|| "the stages".to_owned(), load_at_text)
     }
 
     /// The most operations per second that can be asked for; `None` where that is not known before the run.

@@ -104,9 +104,7 @@ impl JudgedReader<'_, '_> {
         };
         let mistake = Mistake::ThresholdBeyondOffered {
             text: text.to_owned(),
-            point: point
-                .at()
-                .map_or_else(|| "the stages".to_owned(), load_at_text),
+            point: point.text(),
         };
         self.problems.add(path, Some(place), mistake);
     }

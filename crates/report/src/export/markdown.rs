@@ -95,7 +95,7 @@ fn row(analysis: &Analysis, one: &Comparison) -> String {
             metric => select::point(analysis, arm, &one.mix, one.point)
                 .and_then(|point| point.estimate(metric)?.median),
         };
-        // Of a percentile that no other output shows, or of which only a bound is known.
+        // Other outputs do not show this percentile, or it is only a bound.
         let of_pairs =
             || Estimate::over_blocks(one.pairs.iter().map(|pair| (pair.0, side(pair)))).median;
         match value.or_else(of_pairs) {

@@ -292,7 +292,7 @@ fn notes(notes: &[String]) -> Markup {
     html! { @for note in notes { p.remark { (note) } } }
 }
 
-/// A cell with a figure of runs of which none is valid.
+/// A cell with a figure of invalid runs.
 fn refused(figure: &str) -> Markup {
     html! { td.num.refused { (select::in_brackets(figure, PAGE)) } }
 }

@@ -320,7 +320,7 @@ impl Arms<'_> {
         let numbers = self.screen.numbers();
         if let (Some(refused), false) = (
             &point.refused,
-            matches!(column, Valid | Cause | Line | Cost),
+            matches!(column, Due | Valid | Cause | Line | Cost),
         ) {
             let figure = self.cell(column, refused);
             return paint(DIM, &select::in_brackets(&figure, numbers));

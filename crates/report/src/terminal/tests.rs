@@ -473,6 +473,30 @@ fn no_line_is_wider_than_the_screen() {
 }
 
 #[test]
+fn what_was_due_is_shown_of_invalid_points_too() {
+    let (record, mut analysis) = sample::experiment(&Shape::quickstart());
+    for point in analysis
+        .curves
+        .iter_mut()
+        .flat_map(|curve| &mut curve.points)
+    {
+        point.load = LoadKind::Open {
+            rate: 20_000.0,
+            sessions: 16,
+        };
+        point
+            .results
+            .iter_mut()
+            .for_each(|one| one.due = Some(19_640.0));
+        sample::refuse(point);
+    }
+    let text = shown_of(&record, &analysis, &Screen::default());
+    // The first line with the arm is in the table of all arms.
+    let row = text.lines().find(|line| line.contains("■ shallow-harbour"));
+    assert!(row.is_some_and(|row| row.contains(" 19,640 ")), "{text}");
+}
+
+#[test]
 fn points_that_fail_are_shown_as_failed() {
     let (record, mut analysis) = sample::experiment(&Shape {
         mixes: vec!["A".into()],
