@@ -15,6 +15,7 @@ use crate::elements::load_phase::load_phase;
 use crate::elements::measurement::measurement;
 use crate::elements::objective::objective;
 use crate::elements::open::open;
+use crate::elements::ratio::{RATIO, ratio_words};
 use crate::elements::rig::{RigReader, StoredData};
 use crate::elements::scales::scaled;
 use crate::elements::search::{LineSearch, line_search};
@@ -89,7 +90,7 @@ pub struct Overrides {
     pub pilot: bool,
     /// `--aa`, with the arm that it names, if any: one arm against itself.
     pub against_itself: Option<Option<String>>,
-    /// `--scale`; without it, or with `laptop`, the file as written.
+    /// `--scale`; without it `laptop`, which is the file as written unless it has a scale of that name.
     pub scale: Option<String>,
     /// Levels of the factor with `refine`.
     pub scouted: Scouted,
@@ -169,6 +170,10 @@ pub fn check(
     };
 
     let mut origins = Origins::new(&source);
+    if let (Some(name), Some((ratio, place))) = (&chosen.name, chosen.ratio) {
+        let path = format!("{}.{name}.{RATIO}", file::scales.name);
+        origins.add_file(&path, ratio_words(ratio), place);
+    }
     let name = origins.settle("", Some(&file), file::name);
     let question = origins.settle("", Some(&file), file::question);
     match &grid {

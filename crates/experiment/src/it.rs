@@ -53,6 +53,15 @@ static ENGINES: [EngineKind; 3] = [
                 default: Some("60s"),
             },
             Setting {
+                name: "checkpoint_interval",
+                about: "Of the real engine.",
+                kind: SettingKind::Duration {
+                    min_ns: 0,
+                    max_ns: 3_600_000_000_000,
+                },
+                default: None,
+            },
+            Setting {
                 name: "eviction_dirty_target",
                 about: "Share of the cache that may be dirty.",
                 kind: SettingKind::Number { min: 0.0, max: 1.0 },

@@ -399,11 +399,11 @@ pub enum Mistake {
         scales: Vec<String>,
     },
     /// A scale with the name of the file as written.
-    #[error(
-        "the file as written is the scale `{}`",
-        crate::elements::scales::OWN_SCALE
-    )]
-    OwnScale,
+    #[error("the file as written is the scale `{name}`")]
+    OwnScale { name: &'static str },
+    /// A scale that is not smaller.
+    #[error("a ratio is more than 0 and at most 1")]
+    RatioOutOfRange,
     /// Something about disk, filesystem, limits, price or working set.
     #[error(transparent)]
     Rig(#[from] RigMistake),
@@ -492,7 +492,8 @@ impl Diagnosis for Mistake {
             Self::ThresholdBeyondOffered { .. } => "threshold-beyond-offered",
             Self::SameArm => "same-arm",
             Self::UnknownScale { .. } => "unknown-scale",
-            Self::OwnScale => "own-scale",
+            Self::OwnScale { .. } => "own-scale",
+            Self::RatioOutOfRange => "ratio-out-of-range",
             Self::Rig(mistake) => mistake.code(),
             Self::FlagOutOfRange { .. } => "flag-out-of-range",
         }
@@ -614,7 +615,8 @@ impl Diagnosis for Mistake {
             ),
             Self::SameArm => "write the names of two arms, the baseline first".into(),
             Self::UnknownScale { name, scales } => nearest_or_all(name, scales, "the scales are"),
-            Self::OwnScale => "choose another name".into(),
+            Self::OwnScale { .. } => "choose another name".into(),
+            Self::RatioOutOfRange => "write for example `ratio: 1/20`, or `5%`".into(),
             Self::Rig(mistake) => return mistake.help(),
             Self::Histogram { .. }
             | Self::Workload { .. }

@@ -39,9 +39,11 @@ pub enum RigMistake {
     /// A device where only an emulated disk is possible.
     #[error("a device cannot be described here")]
     DeviceNotHere,
-    /// A capacity that is not a multiple of a block.
-    #[error("{capacity} is no multiple of 4096 bytes")]
-    CapacityNotBlocks { capacity: String },
+    #[error("there is no disk that could be read ahead")]
+    ReadaheadWithoutDisk,
+    /// A capacity or a readahead that is not a multiple of a block.
+    #[error("{size} is no multiple of 4096 bytes")]
+    NotBlocks { size: String },
     /// A disk into which the data does not fit.
     #[error("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*.capacity_bytes), quoted(.arm), decimal_bytes(*.needed_bytes as f64))]
     DiskBelowData {
@@ -212,7 +214,8 @@ impl RigMistake {
             Self::DeviceName { .. } => "device-name",
             Self::FigureOfDevice { .. } => "figure-of-device",
             Self::DeviceNotHere => "device-not-here",
-            Self::CapacityNotBlocks { .. } => "capacity-not-blocks",
+            Self::ReadaheadWithoutDisk => "readahead-without-disk",
+            Self::NotBlocks { .. } => "not-blocks",
             Self::DiskBelowData { .. } => "disk-below-data",
             Self::PercentileBelowMedian { .. } => "percentile-below-median",
             Self::TableNotAscending { .. } => "table-not-ascending",
@@ -260,7 +263,10 @@ impl RigMistake {
             }
             Self::FigureOfDevice { .. } => "remove it, or describe an emulated disk".into(),
             Self::DeviceNotHere => "give the name of a preset, or figures such as {iops: 600, latency: 7ms}".into(),
-            Self::CapacityNotBlocks { .. } => "write it in KiB, MiB or GiB".into(),
+            Self::ReadaheadWithoutDisk => {
+                "name a disk, for example `disk: gp3`; what a plain directory lies on is left as it is".into()
+            }
+            Self::NotBlocks { .. } => "write it in KiB, MiB or GiB".into(),
             Self::DiskBelowData { .. } => {
                 "leave `capacity` away for one that suffices, or store less".into()
             }

@@ -4,6 +4,7 @@ use crate::Collector;
 use crate::document::{Key, Keys, Kind, Need, Node, Object, Shape, SourceText};
 use crate::elements::arm::{ARM, OPEN_ARM, OPEN_DEFAULTS, arm as arm_keys};
 use crate::elements::file::FILE;
+use crate::elements::ratio::RATIO;
 use crate::elements::scales::can_be_scaled;
 use plimsoll_plan::{EngineKind, Setting, SettingKind};
 use plimsoll_record::quantities::units;
@@ -176,6 +177,8 @@ fn scale() -> Map<String, Value> {
     for key in FILE.keys.iter().filter(|key| can_be_scaled(key.name)) {
         properties.insert(key.name.to_owned(), json!({ "description": key.about }));
     }
+    let about = "The file in proportion smaller: more than 0, at most 1, such as 1/20.";
+    properties.insert(RATIO.into(), json!({ "description": about }));
     let mut schema = Map::new();
     schema.insert("type".into(), json!("object"));
     schema.insert("additionalProperties".into(), json!(false));

@@ -147,6 +147,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             checkpoints: plimsoll_plan::Checkpoints::default(),
             log_operations: 0,
             spare_blocks: None,
+            caches: plimsoll_plan::Caches::AsLoaded,
             end_timeout_ns: plimsoll_plan::END_TIMEOUT_NS,
         },
         objective: (frame.errors > 0.0).then(|| Objective {
@@ -340,6 +341,7 @@ fn empty_run(block: u32, position: u32, arm: &str) -> RunRecord {
         storage: None,
         records_loaded: None,
         data_bytes: None,
+        warmed: None,
         rig: None,
         load: None,
         points: Vec::new(),

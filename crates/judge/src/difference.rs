@@ -149,6 +149,7 @@ impl Declared<'_> {
                 let by_uri = self.has("uri") && BY_URI.contains(&name);
                 other_engine || self.has(name) || by_set || by_uri
             }
+            Some(("storage", "readahead_bytes")) => self.has("readahead"),
             // The engine's notes restate its settings in its own words.
             Some(("engine", "version")) => false,
             Some(("engine", _)) => {
@@ -172,9 +173,12 @@ impl Declared<'_> {
         let other_place = self.has("directory") || self.other_kind_of_disk();
         match what {
             "engine.version" => self.has("engine") || self.has("server.program"),
-            "storage.filesystem" | "storage.mount_options" | "rig.mkfs" | "rig.mkfs_version" => {
-                self.is_about("filesystem") || other_place
-            }
+            // Btrfs has a readahead of its own.
+            "storage.filesystem"
+            | "storage.mount_options"
+            | "storage.readahead_bytes"
+            | "rig.mkfs"
+            | "rig.mkfs_version" => self.is_about("filesystem") || other_place,
             "storage.size_bytes" => self.is_about("disk") || other_place,
             _ if what.starts_with("rig.server.") => self.is_about("server") || self.has("engine"),
             // An arm without limits has no control group; and a server sees the processors and the memory that it may use.

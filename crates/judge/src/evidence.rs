@@ -5,6 +5,7 @@ use crate::network::LinkUse;
 use crate::rig::emulated;
 use crate::sample::Sample;
 use crate::{FigureSummary, Figures, IdentityCheck};
+use plimsoll_plan::words::readahead_of;
 use plimsoll_plan::{Arm, Plan, is_by_uri};
 use plimsoll_record::{DiskSpec, LoadKind, Operation, ShapedFrom, WarningId};
 use plimsoll_stats::median;
@@ -44,7 +45,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) foreign: Option<f64>,
     /// The emulated disk, where its limits hold.
     pub(crate) disk: Option<&'a DiskSpec>,
-    /// One for each of its limits.
+    /// What the kernel reads ahead on the disk, where the arm decides it, bytes.
+    pub(crate) readahead_bytes: Option<u64>,
+    /// One for each limit of the emulated disk.
     pub(crate) identities: Vec<IdentityCheck>,
     /// Runs in which the generator was the limit, and all.
     pub(crate) generator_limited: (usize, usize),
@@ -163,6 +166,7 @@ impl<'a> Evidence<'a> {
             has_disk: is_server || considered.iter().any(|sample| sample.keeps_data),
             foreign: middle(&|sample| Some(sample.foreign?.share)),
             disk,
+            readahead_bytes: readahead_of(&arm.rig),
             identities: checks,
             generator_limited: (
                 considered.iter().filter(is_limited).count(),

@@ -161,6 +161,11 @@ figures! {
     device_read_bytes_per_second = "read from the device", BytesPerSecond;
     /// Written to the device.
     device_written_bytes_per_second = "written to the device", BytesPerSecond;
+    /// Bytes of one read at the device.
+    device_read_size_bytes = "size of a device read", Bytes;
+    /// Reads at the device for each page of the engine's that the page cache did not have: bytes of a page on disk / bytes of a device read. Below 1 where
+    /// one read fetches several pages.
+    device_reads_per_missed_page = "device reads for a missed page", Count;
     /// Mean latency of reads.
     device_read_ns = "latency of device reads", Nanoseconds;
     /// Mean latency of writes.

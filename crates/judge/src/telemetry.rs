@@ -101,6 +101,7 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
     };
     let asked_per_second = sums.per_second(asked);
     let read_per_second = sums.per_second(names::DEVICE_READ_BYTES);
+    let read_size = sums.quotient(names::DEVICE_READ_BYTES, names::DEVICE_READS);
     let from_page_cache = asked_per_second
         .zip(read_per_second)
         .map(|(asked, read)| (asked - read).max(0.0));
@@ -174,6 +175,11 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         device_flushes_per_second: sums.per_second(names::DEVICE_FLUSHES),
         device_read_bytes_per_second: read_per_second,
         device_written_bytes_per_second: sums.per_second(names::DEVICE_WRITTEN_BYTES),
+        device_read_size_bytes: read_size,
+        device_reads_per_missed_page: sums
+            .quotient(names::ENGINE_BLOCK_READ_BYTES, names::ENGINE_PAGES_READ)
+            .zip(read_size)
+            .and_then(|(page, read)| ratio(page, read)),
         device_read_ns: sums.quotient(names::DEVICE_READ_TIME, names::DEVICE_READS),
         device_write_ns: sums.quotient(names::DEVICE_WRITE_TIME, names::DEVICE_WRITES),
         device_flush_ns: sums.quotient(names::DEVICE_FLUSH_TIME, names::DEVICE_FLUSHES),

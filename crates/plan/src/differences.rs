@@ -2,7 +2,7 @@
 
 use crate::Arm;
 use crate::server::{own_after_start, own_arguments};
-use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words};
+use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words, readahead_of};
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::redact::redact;
@@ -28,7 +28,7 @@ pub struct Difference {
 }
 
 /// Everything in the plan that differs between two arms but their names: what was planted in a control, engine and its settings, data, directory, figures of the disk,
-/// filesystem with its options, limits, server, machine and price, in this order.
+/// filesystem with its options, readahead, limits, server, machine and price, in this order.
 ///
 /// Settings that only one of two engines has are no difference beside that of the engines.
 pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
@@ -51,6 +51,8 @@ pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
         right.rig.filesystem.as_ref(),
         &mut found,
     );
+    let readahead = |arm: &Arm| or_nothing(readahead_of(&arm.rig).map(units::size));
+    found.add("readahead", &readahead(left), &readahead(right));
     limits(&left.rig.limits, &right.rig.limits, &mut found);
     server(left, right, &mut found);
     let machine = |arm: &Arm| or_nothing(arm.rig.machine.clone());

@@ -1,5 +1,6 @@
 //! What a plan would do: in which order, for how long, needing how much, and where each value comes from.
 
+use crate::cautions::cautions;
 use crate::estimate::data_bytes;
 use crate::grid::{GridExplanation, without_cells};
 use crate::needs::{cache_bytes, held_bytes, needs, run_ns};
@@ -18,6 +19,10 @@ use serde::Serialize;
 /// Arms that are told one by one in a grid.
 const MOST_ARMS_IN_TABLES: usize = 24;
 
+/// What a ratio means.
+const IN_PROPORTION: &str = "as written: data, operations, caches, memory, burst credits, checkpoint intervals and durations (10 s or more) are smaller in proportion; threads, rates and \
+     what a disk does in a second are not, nor what a process takes beside its cache, nor processors";
+
 /// What a plan would do. The figures of [`Needs`] are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanExplanation {
@@ -25,6 +30,9 @@ pub struct PlanExplanation {
     pub name: String,
     /// Of the experiment.
     pub question: Option<String>,
+    /// The scale of the file, and how much smaller than the file as written it is, where it is so in proportion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<String>,
     /// [`Plan::hash`].
     pub hash: String,
     /// What is varied, where arms are cells of a grid.
@@ -57,6 +65,9 @@ pub struct PlanExplanation {
     pub seed: u64,
     /// Time, disk and memory.
     pub needs: Needs,
+    /// What points of this length cannot tell, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<String>,
     /// Whether points can end before their time, after a number of operations.
     pub may_end_early: bool,
     /// Every value with its origin.
@@ -124,6 +135,7 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
     PlanExplanation {
         name: plan.name.clone(),
         question: plan.question.clone(),
+        scale: plan.scale.as_ref().map(|scale| scale_words(plan, scale)),
         hash: plan.hash(),
         grid: GridExplanation::of(plan),
         arms: plan
@@ -150,8 +162,19 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         pairing: plan.measurement.pairing,
         seed: plan.measurement.seed,
         needs,
+        cautions: cautions(plan, engines),
         may_end_early: plan.measurement.operations.is_some(),
         origins: plan.origins.clone(),
+    }
+}
+
+/// `laptop, 1/20 of the file: …`
+fn scale_words(plan: &Plan, scale: &str) -> String {
+    let path = format!("scales.{scale}.ratio");
+    let ratio = plan.origins.iter().find(|origin| origin.path == path);
+    match ratio {
+        Some(ratio) => format!("{scale}, {} of the file {IN_PROPORTION}", ratio.value),
+        None => scale.to_owned(),
     }
 }
 
@@ -171,7 +194,7 @@ fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) ->
         on: arm.on.clone(),
         load_hosts: load_hosts(plan, arm, engines),
         disk: arm.rig.disk.as_ref().map(disk_line),
-        filesystem: arm.rig.filesystem.as_ref().map(filesystem_line),
+        filesystem: filesystem_line(&arm.rig),
         limits: limits_line(&arm.rig.limits),
         server: server_line(arm),
         machine: arm.rig.machine.clone(),
@@ -299,6 +322,9 @@ impl std::fmt::Display for PlanExplanation {
             writeln!(f, "  {question}")?;
         }
         writeln!(f)?;
+        if let Some(scale) = &self.scale {
+            writeln!(f, "scale   {scale}")?;
+        }
         if self.against_itself {
             let words = "one arm against a copy of itself: whatever differs is the machine's doing";
             writeln!(f, "        {words}")?;
@@ -416,6 +442,9 @@ impl std::fmt::Display for PlanExplanation {
         }
         if !needed.is_empty() {
             writeln!(f, "needs   {}", needed.join(", "))?;
+        }
+        for caution in &self.cautions {
+            writeln!(f, "caution {caution}")?;
         }
 
         if let Some(grid) = &self.grid {

@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 mod catalogue;
+mod cautions;
 pub mod design;
 mod differences;
 pub mod estimate;
@@ -52,7 +53,7 @@ pub use metric::{Direction, Metric, percentile, table_percentile};
 pub use needs::{MOST_TRIALS, Needs, inserted_at, needs};
 pub use order::{duet_runs, folded_runs, planned_runs};
 pub use plan::{
-    Arm, Checkpoints, Compare, END_TIMEOUT_NS, Gate, LoadAt, LoadPhase, Looks, Measurement,
+    Arm, Caches, Checkpoints, Compare, END_TIMEOUT_NS, Gate, LoadAt, LoadPhase, Looks, Measurement,
     Objective, Order, Origin, PLAN_VERSION, Pairing, Plan, PlannedRun, Point, PointRole, Search,
     Sessions, Source, Threshold, WorkingSet,
 };

@@ -262,6 +262,9 @@ pub struct Measurement {
     /// When the engine writes a checkpoint.
     #[serde(default, skip_serializing_if = "Checkpoints::is_as_they_come")]
     pub checkpoints: Checkpoints,
+    /// How the caches stand when the first point begins.
+    #[serde(default, skip_serializing_if = "Caches::are_as_loaded")]
+    pub caches: Caches,
     /// Operations of each point of which begin and end are noted, the first ones; 0: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub log_operations: u32,
@@ -299,6 +302,27 @@ impl Checkpoints {
     /// Whether they are left to the engine.
     pub fn is_as_they_come(&self) -> bool {
         *self == Self::AsTheyCome
+    }
+}
+
+/// How the caches of a run stand when its first point begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Caches {
+    /// As storing the data and settling it left them.
+    #[default]
+    AsLoaded,
+    /// Filled by the reads of the first workload that reads, from a disk without limits, until their hit ratios have settled.
+    Warm {
+        /// At most so long, nanoseconds.
+        within_ns: u64,
+    },
+}
+
+impl Caches {
+    /// Whether nothing is done about them.
+    pub fn are_as_loaded(&self) -> bool {
+        *self == Self::AsLoaded
     }
 }
 

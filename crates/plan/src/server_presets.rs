@@ -55,7 +55,7 @@ pub struct ServerSetting {
     pub name: &'static str,
     /// Divides its text into several values.
     pub between: Option<char>,
-    /// With `{value}` for the value, once for each; sizes are bytes.
+    /// With `{value}` for the value, once for each; sizes are bytes, times seconds.
     pub arguments: &'static [&'static str],
 }
 
@@ -66,11 +66,10 @@ impl ServerPreset {
         for setting in &self.settings {
             let texts: Vec<String> = match settings.0.get(setting.name) {
                 None | Some(SettingValue::Flag(false)) => continue,
-                Some(
-                    SettingValue::Bytes(whole)
-                    | SettingValue::Count(whole)
-                    | SettingValue::Nanos(whole),
-                ) => vec![whole.to_string()],
+                Some(SettingValue::Bytes(whole) | SettingValue::Count(whole)) => {
+                    vec![whole.to_string()]
+                }
+                Some(SettingValue::Nanos(nanos)) => vec![(*nanos as f64 / 1e9).to_string()],
                 Some(value) => {
                     let text = value.to_string();
                     match setting.between {
@@ -152,6 +151,7 @@ fn mongod() -> ServerPreset {
                 None,
                 &["--wiredTigerJournalCompressor", "{value}"],
             ),
+            setting("checkpoint_interval", None, &["--syncdelay", "{value}"]),
             setting("directory_per_db", None, &["--directoryperdb"]),
             setting("parameters", Some(','), &["--setParameter", "{value}"]),
             setting("arguments", Some(' '), &["{value}"]),

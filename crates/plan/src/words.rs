@@ -4,8 +4,8 @@ use crate::WorkingSet;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::{
-    Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, EventSpec, FilesystemSpec,
-    LimitsSpec, Price,
+    Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, EventSpec, LimitsSpec, Price,
+    RigSpec, USUAL_READAHEAD_BYTES,
 };
 
 /// The keys of a disk's figures, in the order of the file format.
@@ -111,8 +111,9 @@ pub fn figures_line(spec: &DiskSpec, with_capacity: bool) -> String {
     parts.join(", ")
 }
 
-/// A filesystem in one line: `xfs (mkfs -m reflink=0; mount noatime)`.
-pub fn filesystem_line(spec: &FilesystemSpec) -> String {
+/// The filesystem of an arm in one line: `xfs (mkfs -m reflink=0; mount noatime), readahead 0`; `None` on a plain directory.
+pub fn filesystem_line(rig: &RigSpec) -> Option<String> {
+    let spec = rig.filesystem.as_ref()?;
     let mut options = Vec::new();
     if !spec.mkfs.is_empty() {
         options.push(format!("mkfs {}", spec.mkfs.join(" ")));
@@ -120,10 +121,21 @@ pub fn filesystem_line(spec: &FilesystemSpec) -> String {
     if !spec.mount.is_empty() {
         options.push(format!("mount {}", spec.mount.join(",")));
     }
-    match options.as_slice() {
-        [] => spec.kind.name().to_owned(),
-        options => format!("{} ({})", spec.kind.name(), options.join("; ")),
+    let mut line = spec.kind.name().to_owned();
+    if !options.is_empty() {
+        line.push_str(&format!(" ({})", options.join("; ")));
     }
+    if let Some(bytes) = rig.readahead_bytes {
+        line.push_str(&format!(", readahead {}", units::size(bytes)));
+    }
+    Some(line)
+}
+
+/// What the kernel reads ahead at most on the disk of an arm, as asked or by default, bytes; `None` where it is left as it is.
+pub fn readahead_of(rig: &RigSpec) -> Option<u64> {
+    let usual = matches!(rig.disk, Some(DiskChoice::Emulated { .. }));
+    rig.readahead_bytes
+        .or(usual.then_some(USUAL_READAHEAD_BYTES))
 }
 
 /// Limits in one line: `382MiB of memory, 1.5 processors, on 0 and 1`; `None` where nothing is limited.

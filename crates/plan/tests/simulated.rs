@@ -112,6 +112,7 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
         checkpoints: plimsoll_plan::Checkpoints::default(),
         log_operations: 0,
         spare_blocks: None,
+        caches: plimsoll_plan::Caches::AsLoaded,
         end_timeout_ns: plimsoll_plan::END_TIMEOUT_NS,
     };
     let load = Load::Open {

@@ -72,11 +72,11 @@ pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
     DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, MOST_MEMBERS,
     MemberRecord, Price, RigRecord, RigSpec, RoleCommands, ServerRecord, ServerSpec, ShapedFrom,
-    TraceReference, latency_at,
+    TraceReference, USUAL_READAHEAD_BYTES, latency_at,
 };
 pub use run::{
     EngineDescription, ErrorSample, Half, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd,
-    PointLabel, PointRecord, RunRecord, RunState,
+    PointLabel, PointRecord, RunRecord, RunState, WarmedCaches,
 };
 pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,

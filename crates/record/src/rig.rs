@@ -358,6 +358,9 @@ pub struct ServerRecord {
     pub members: Vec<MemberRecord>,
 }
 
+/// What Linux reads ahead on a device at most unless it is told otherwise, bytes.
+pub const USUAL_READAHEAD_BYTES: u64 = 128 << 10;
+
 /// What an arm stands on, as asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
@@ -367,6 +370,9 @@ pub struct RigSpec {
     /// Made on the disk; `None` only without one.
     #[serde(default)]
     pub filesystem: Option<FilesystemSpec>,
+    /// What the kernel reads ahead at most on the disk, bytes; `None`: [`USUAL_READAHEAD_BYTES`] on an emulated disk, and on a device what it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readahead_bytes: Option<u64>,
     /// Of the process under test.
     #[serde(default)]
     pub limits: LimitsSpec,

@@ -72,6 +72,9 @@ pub struct RunRecord {
     /// Bytes of data and indexes on the disk after the load, as the engine tells them.
     #[serde(default)]
     pub data_bytes: Option<u64>,
+    /// How the caches were filled before the first point, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmed: Option<WarmedCaches>,
     /// What the arm stood on, where the program made it.
     #[serde(default)]
     pub rig: Option<RigRecord>,
@@ -85,6 +88,19 @@ pub struct RunRecord {
     /// What was noticed while running.
     #[serde(default)]
     pub warnings: Vec<Warning>,
+}
+
+/// Caches that were filled before the first point of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WarmedCaches {
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// Whether the hit ratios had settled at the end.
+    pub settled: bool,
+    /// Hits of the engine's cache in the last seconds, 0 to 1, where they are known.
+    pub engine_hits: Option<f64>,
+    /// Hits of the page cache in the last seconds, 0 to 1, where they are known.
+    pub page_cache_hits: Option<f64>,
 }
 
 /// A half of a machine.

@@ -81,6 +81,15 @@ warnings! {
     /// Nothing completed for 3 s or more at a rate above 10/s, or throughput stayed below half of its mean for 10 s or more.
     Stall = "W-STALL", Caution,
         "check what the engine and the disk did during the marked span";
+    /// Throughput stood at two levels by turns, a factor of 2 apart or more.
+    TwoStates = "W-TWO-STATES", Caution,
+        "neither mean nor median is a state that it was in: read both levels, and give the caches more or less room than the data just needs";
+    /// What had to be read from the disk for an operation still fell: what was measured is the filling of the caches.
+    CacheFilling = "W-CACHE-FILLING", Caution,
+        "begin when the caches are full: measurement: {caches: warm} fills them from a disk without limits, or a longer warm-up";
+    /// The hit ratios of caches that were to be filled had not settled when the time for that was over.
+    CachesNotWarm = "W-CACHES-NOT-WARM", Caution,
+        "read the results as those of caches that still fill, or give them longer: measurement: {warm_within: 20m}";
     /// Too few operations for the upper percentiles.
     FewOperations = "W-FEW-OPERATIONS", Note,
         "too few operations for an interval of this percentile: measure longer";

@@ -913,6 +913,7 @@ fn runs(shape: &Shape, analysis: &Analysis) -> Vec<RunRecord> {
                 storage: Some(storage()),
                 records_loaded: Some(200_000),
                 data_bytes: None,
+                warmed: None,
                 rig: None,
                 load: None,
                 points: if shape.slices {

@@ -14,10 +14,11 @@ use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
 use plimsoll_plan::search::Known;
 use plimsoll_plan::{Arm, Pairing, Plan, PlannedRun, keeps_data_here, redact_json, sha256};
+use plimsoll_record::quantities::words::percent;
 use plimsoll_record::redact::redact;
 use plimsoll_record::{
     Calibration, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Half, Machine,
-    ProbeTime, Program, RECORD_VERSION, RigRecord, RunRecord, RunState,
+    ProbeTime, Program, RECORD_VERSION, RigRecord, RunRecord, RunState, Warning, WarningId,
 };
 use plimsoll_rig::RigError;
 use plimsoll_stats::looks;
@@ -293,6 +294,7 @@ pub fn execute(
                     storage: None,
                     records_loaded: None,
                     data_bytes: None,
+                    warmed: None,
                     rig: None,
                     load: None,
                     points: Vec::new(),
@@ -1060,6 +1062,29 @@ impl Stored<'_> {
             }
             Frame::Settled { data_bytes } => {
                 self.head.data_bytes = data_bytes;
+                self.write_head(store)?;
+            }
+            Frame::Warming => event(&Event::Note("filling the caches, before the first point")),
+            Frame::Warmed { caches } => {
+                self.head.warmed = Some(caches);
+                let hits = |share: Option<f64>| {
+                    share.map_or_else(|| "unknown".to_owned(), |share| percent(share, 1))
+                };
+                let words = format!(
+                    "after {:.0} s: hits of the engine's cache {}, of the page cache {}",
+                    caches.seconds,
+                    hits(caches.engine_hits),
+                    hits(caches.page_cache_hits)
+                );
+                event(&Event::Note(&words));
+                if !caches.settled {
+                    let message = format!(
+                        "the hit ratios of the caches had not settled after {:.0} s",
+                        caches.seconds
+                    );
+                    let warning = Warning::new(WarningId::CachesNotWarm, &self.head.arm, message);
+                    self.head.warnings.push(warning);
+                }
                 self.write_head(store)?;
             }
             Frame::Closing => event(&Event::Closing),

@@ -5,7 +5,9 @@
 
 use plimsoll_plan::search::{Known, Outcome};
 use plimsoll_plan::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
-use plimsoll_record::{DiskChoice, EngineDescription, EventSpec, PointEnd, PointLabel, Slice};
+use plimsoll_record::{
+    DiskChoice, EngineDescription, EventSpec, PointEnd, PointLabel, Slice, WarmedCaches,
+};
 use plimsoll_rig::{GroupPaths, RunningServer};
 use plimsoll_workload::Mix;
 use plimsoll_workload::schedule::Share;
@@ -13,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 11;
+pub const FRAMES_VERSION: u32 = 12;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -238,6 +240,13 @@ pub enum Frame {
     Settled {
         /// Bytes of data and indexes, by the engine.
         data_bytes: Option<u64>,
+    },
+    /// The caches are being filled before the first point.
+    Warming,
+    /// The caches were filled before the first point, as far as they could be.
+    Warmed {
+        /// What was reached.
+        caches: WarmedCaches,
     },
     /// What is under test has stored its data, and its memory is to be limited to what it takes and the page cache that is asked for. The worker waits for the word to go on.
     SizeMemory,

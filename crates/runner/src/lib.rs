@@ -68,6 +68,7 @@ mod sizing;
 mod slowed;
 mod supervise;
 mod team;
+mod warming;
 mod watch;
 mod watcher;
 mod worker;

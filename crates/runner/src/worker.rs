@@ -5,11 +5,13 @@ use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::ledger::Watched;
 use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
 use crate::slowed::{Slowed, Slowing};
+use crate::warming::{Hits, Warming};
 use crate::watch::watch;
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, kind, open};
 use plimsoll_loadgen::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
 };
+use plimsoll_plan::Caches;
 use plimsoll_plan::search::{PointSequence, Step, Tally};
 use plimsoll_record::figures::NETWORK;
 use plimsoll_record::{Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse};
@@ -18,7 +20,7 @@ use plimsoll_telemetry::{
     round_trips,
 };
 use plimsoll_workload::schedule::{Load, Share};
-use plimsoll_workload::{FieldChoice, KeySpace, KeyText, Workload};
+use plimsoll_workload::{FieldChoice, KeySpace, KeyText, Mix, Workload};
 use rustix::process::DumpableBehavior;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -32,6 +34,8 @@ use std::time::Duration;
 const GONE: &str = "the program that started this worker is gone";
 /// How often a worker that waits for others looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(50);
+/// In place of the number of a point, for what fills the caches: no file has as many points.
+const WARMING: u64 = u64::MAX - 1;
 /// How long a worker that has lost its runner may take to close its engine.
 const ORPHAN_GRACE: Duration = Duration::from_secs(20);
 
@@ -233,6 +237,13 @@ fn measure<W: Write>(
         stored(order, engine, loaded.as_ref(), &mut reporter)?;
     }
     reporter.tell_extents()?;
+    // The others wait before the first point until the first is there too.
+    if let Caches::Warm { within_ns } = order.measurement.caches
+        && order.role.leads()
+        && !warm(order, engine, &key_space, &host, within_ns, &mut reporter)?
+    {
+        return Ok(false);
+    }
 
     let objective = order.objective.as_ref();
     let mut agreed = None;
@@ -457,6 +468,65 @@ fn stored<W: Write>(
         reporter.ask(&Frame::SizeMemory)?;
     }
     Ok(())
+}
+
+/// Fills the caches by reads alone, so that the data stays what it is. `Ok(false)` where the run is stopped meanwhile.
+fn warm<W: Write>(
+    order: &Order,
+    engine: &dyn Engine,
+    key_space: &Arc<KeySpace>,
+    host: &Host,
+    within_ns: u64,
+    reporter: &mut Reporter<'_, W>,
+) -> Result<bool, String> {
+    let reads = |mix: &&Mix| mix.read + mix.scan + mix.read_modify_write > 0.0;
+    let Some(mix) = order.mixes.iter().find(reads) else {
+        return Ok(true);
+    };
+    let mix = Mix {
+        read: 1.0,
+        update: 0.0,
+        insert: 0.0,
+        scan: 0.0,
+        read_modify_write: 0.0,
+        ..mix.clone()
+    };
+    let seed = point_seed(order.seed, WARMING);
+    let workload = Workload::new(key_space, &mix, seed, None).map_err(|error| error.to_string())?;
+    let sessions = order.points.iter().map(|point| point.load.sessions()).max();
+    let spec = PointSpec {
+        load: Load::closed(sessions.unwrap_or(1)),
+        warm_up_ns: 0,
+        duration_ns: within_ns,
+        operations: None,
+        seed,
+        verify: false,
+        share: Share::WHOLE,
+    };
+    reporter.speaker.say(&Frame::Warming);
+    if order.is_on_emulated_disk() {
+        reporter.ask(&Frame::Enter {
+            shaped: false,
+            mark: "filling the caches".into(),
+        })?;
+    }
+    let mut hits = Hits::default();
+    let end = reporter.with_machine(host, |reporter| {
+        let mut warming = Warming {
+            below: reporter,
+            hits: std::mem::take(&mut hits),
+        };
+        let end = run_point(engine, &Arc::new(workload), &spec, &mix, &mut warming);
+        hits = warming.hits;
+        end
+    })?;
+    if let Some(first) = end.errors.first() {
+        return Err(format!("while the caches were filled: {}", first.message));
+    }
+    reporter.speaker.say(&Frame::Warmed {
+        caches: hits.reached(),
+    });
+    Ok(!reporter.stopped())
 }
 
 /// Has the engine write a checkpoint, as the plan asks for.

@@ -101,6 +101,16 @@ impl Host {
             .ok()
     }
 
+    /// Btrfs reads ahead by a figure of its own, not by that of its device. The file that holds it, in KiB, where there is a mounted Btrfs on the device of this
+    /// name.
+    pub fn btrfs_readahead(&self, device: &str) -> Option<PathBuf> {
+        let folder = self.path("sys/fs/btrfs");
+        let ids = self.names("sys/fs/btrfs").into_iter();
+        let mut filesystems = ids.map(|id| folder.join(id));
+        let found = filesystems.find(|one| one.join("devices").join(device).exists())?;
+        Some(found.join("bdi/read_ahead_kb"))
+    }
+
     /// `device` is a directory of sysfs below the root of this host.
     fn describe_device(&self, device: &Path, storage: &mut Storage) {
         // Slashes in names are exclamation marks in sysfs.
@@ -119,9 +129,11 @@ impl Host {
         storage.rotational = read("queue/rotational").map(|text| text == "1");
         storage.scheduler = read("queue/scheduler")
             .map(|text| chosen(&text).map_or_else(|| text.clone(), str::to_owned));
-        storage.readahead_bytes = Host::at(whole)
-            .number("queue/read_ahead_kb")
-            .map(|kibibytes| kibibytes * 1024);
+        let of_btrfs = self.btrfs_readahead(&name);
+        let readahead = of_btrfs.and_then(|file| std::fs::read_to_string(file).ok());
+        storage.readahead_bytes = readahead
+            .or_else(|| read("queue/read_ahead_kb"))
+            .and_then(|text| Some(text.trim().parse::<u64>().ok()? * 1024));
         let driver = whole.join("device/driver").canonicalize().ok();
         let driver = driver.and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
         let below = Host::at(whole).names("slaves").join(", ");
@@ -213,6 +225,16 @@ mod tests {
                 "-> ../../devices/pci0/sdb",
             ),
             ("dev/sdb".to_owned(), "\n"),
+            (
+                "sys/devices/pci0/sdb/queue/read_ahead_kb".to_owned(),
+                "128\n",
+            ),
+            ("sys/fs/btrfs/features/raid56".to_owned(), "0\n"),
+            (
+                "sys/fs/btrfs/ab-12/devices/sdb".to_owned(),
+                "-> ../../../../devices/pci0/sdb",
+            ),
+            ("sys/fs/btrfs/ab-12/bdi/read_ahead_kb".to_owned(), "4096\n"),
             ("dev/disk/by-label/big".to_owned(), "-> ../../sdb"),
         ];
         let files: Vec<(&str, &str)> = files
@@ -267,6 +289,11 @@ mod tests {
         assert_eq!(storage.device.as_deref(), Some("/dev/sdb"));
         assert_eq!(storage.rotational, Some(true));
         assert_eq!(storage.device_model.as_deref(), Some("ST4000NM0035"));
+        assert_eq!(
+            storage.readahead_bytes,
+            Some(4 << 20),
+            "its own, not the device's"
+        );
         assert_eq!(storage.other, other(&[("driver", "sd")]));
     }
 

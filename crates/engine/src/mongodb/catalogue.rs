@@ -10,10 +10,11 @@ const COMPRESSORS: SettingKind = SettingKind::Choice(&["snappy", "zstd", "zlib",
 
 /// Settings of a server that the program starts. A server that runs by itself has its own.
 #[cfg(feature = "mongodb")]
-pub(crate) const OF_THE_SERVER: [&str; 6] = [
+pub(crate) const OF_THE_SERVER: [&str; 7] = [
     "cache_size",
     "block_compressor",
     "journal_compressor",
+    "checkpoint_interval",
     "directory_per_db",
     "parameters",
     "arguments",
@@ -21,10 +22,11 @@ pub(crate) const OF_THE_SERVER: [&str; 6] = [
 
 /// Of these, what means nothing to another server than a mongod.
 #[cfg(feature = "mongodb")]
-pub(crate) const OF_MONGOD: [&str; 5] = [
+pub(crate) const OF_MONGOD: [&str; 6] = [
     "cache_size",
     "block_compressor",
     "journal_compressor",
+    "checkpoint_interval",
     "directory_per_db",
     "parameters",
 ];
@@ -75,6 +77,15 @@ pub(crate) const KIND: EngineKind = EngineKind {
             name: "journal_compressor",
             about: "Compression of the journal of a started server. mongod by itself: snappy.",
             kind: COMPRESSORS,
+            default: None,
+        },
+        Setting {
+            name: "checkpoint_interval",
+            about: "Time between two checkpoints of a started server: each writes all changed pages to the data files. 0s leaves them out. mongod by itself: 60s.",
+            kind: SettingKind::Duration {
+                min_ns: 0,
+                max_ns: 3_600 * SECOND_NS,
+            },
             default: None,
         },
         Setting {

@@ -45,6 +45,10 @@ object! {
          directory, which is also what there is without this key.";
     filesystem = FILESYSTEM_OR_KIND, Default("xfs"), "ext4";
         "What is made on the disk, with its stock options unless more is said. Only with a disk.";
+    readahead = Shape::size(0, 1 << 30), Optional, "32KiB";
+        "How far the kernel reads ahead at most on the disk, a multiple of 4 KiB; 0 makes it read a page of the database in requests of 4 KiB. \
+         It is set before the filesystem is made, and put back afterwards. Without it 128 KiB on an emulated disk, and on a device what that has; \
+         Btrfs has 4 MiB of its own.";
     limits = Shape::Object(&LIMITS), Optional, "{memory: 382MiB, cpus: 1.5}";
         "What is under test may use no more, the page cache that it fills included.";
     server = SERVER_OR_PRESET, Optional, "mongod";

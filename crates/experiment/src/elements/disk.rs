@@ -12,6 +12,7 @@ use crate::{Collector, Problems, Reader};
 use plimsoll_plan::estimate::{ample_capacity, least_capacity, most_held};
 use plimsoll_plan::words::disk_words;
 use plimsoll_plan::{EngineKind, Source};
+use plimsoll_record::quantities::units;
 use plimsoll_record::{Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind};
 use std::path::PathBuf;
 
@@ -28,7 +29,7 @@ const STABLE_NAMES: &str = "/dev/disk/by-";
 pub(crate) const TRACED: u64 = 1_000_000;
 /// Capacity of a disk whose speed does not depend on it, unless the file gives one, bytes.
 pub(crate) const USUAL_CAPACITY: u64 = 16 << 30;
-const BLOCK: u64 = 4096;
+pub(crate) const BLOCK: u64 = 4096;
 
 /// A disk by its name or by its figures.
 pub(crate) const DISK_OR_PRESET: Shape =
@@ -178,9 +179,8 @@ pub(crate) fn described(
         && bytes % BLOCK != 0
         && let Some(checked) = map.get(disk::capacity)
     {
-        let mistake = RigMistake::CapacityNotBlocks {
-            capacity: plimsoll_record::quantities::units::size(bytes),
-        };
+        let size = units::size(bytes);
+        let mistake = RigMistake::NotBlocks { size };
         problems.add(&disk::capacity.under(path), Some(checked.place), mistake);
     }
     let mut spec = match (preset, capacity) {

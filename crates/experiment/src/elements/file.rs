@@ -80,6 +80,8 @@ object! {
     scales = Shape::keyed(Keys::Names("scale"), &EACH_SCALE, 1, 20), Optional, "{full: {measurement: {blocks: 12}}}";
         "The same experiment at other sizes, chosen with `--scale`. Each is a part of a file that is laid over this one: maps are \
          merged key by key, everything else is replaced, and a key with nothing behind it is removed. The file as written is the \
-         scale `laptop`.";
+         scale `laptop`. A scale may have a `ratio`, such as `1/20`: then the file is first made so much smaller, in records, operations, caches, memory, page \
+         cache, capacity, burst credits, checkpoint interval (to whole seconds), warm-up (2 s or more) and duration (10 s or more); threads, rates and what a disk does in a second stay. \
+         A scale with the name `laptop` is taken where none is chosen, and the file as written is then the scale `full`.";
     => one of [arms, factors];
 }

@@ -1,12 +1,13 @@
-//! `filesystem`: what is made on the disk of an arm.
+//! `filesystem` and `readahead`: what is made on the disk of an arm, and how it is read.
 
 use crate::elements::arm::{ArmValue, ReadArm, arm};
-use crate::elements::disk::NO_DISK;
+use crate::elements::disk::{BLOCK, NO_DISK};
 use crate::elements::rig::RigReader;
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use plimsoll_plan::{EngineKind, Source};
-use plimsoll_record::{DiskChoice, FilesystemKind, FilesystemSpec};
+use plimsoll_record::quantities::units;
+use plimsoll_record::{DiskChoice, FilesystemKind, FilesystemSpec, USUAL_READAHEAD_BYTES};
 
 /// A filesystem by its name, or with options.
 pub(crate) const FILESYSTEM_OR_KIND: Shape =
@@ -35,19 +36,7 @@ impl RigReader<'_, '_> {
         let given = arm.get(arm::filesystem);
         let path = arm::filesystem.under(path);
         if disk.is_none() {
-            let given = given?;
-            // With `disk: none`, or with a disk that has a mistake, the defaults are for other arms.
-            let others = !given.is_own() && (arm.get(arm::disk).is_some() || !engine.keeps_data);
-            let wrong_disk = arm
-                .get(arm::disk)
-                .is_some_and(|disk| disk.checked.text() != Some(NO_DISK));
-            if !others && !wrong_disk {
-                self.wrong(
-                    &given.path,
-                    given.checked.place,
-                    RigMistake::FilesystemWithoutDisk,
-                );
-            }
+            self.without_disk(arm, engine, given?, RigMistake::FilesystemWithoutDisk);
             return None;
         }
         let mut spec = FilesystemSpec {
@@ -89,6 +78,54 @@ impl RigReader<'_, '_> {
             }
         }
         Some(spec)
+    }
+
+    /// What the kernel reads ahead on the disk.
+    pub(crate) fn readahead(
+        &mut self,
+        path: &str,
+        arm: &ReadArm,
+        engine: &EngineKind,
+        disk: Option<&DiskChoice>,
+    ) -> Option<u64> {
+        let given = arm.get(arm::readahead);
+        let path = arm::readahead.under(path);
+        let Some(disk) = disk else {
+            self.without_disk(arm, engine, given?, RigMistake::ReadaheadWithoutDisk);
+            return None;
+        };
+        let Some(given) = given else {
+            if matches!(disk, DiskChoice::Emulated { .. }) {
+                let usual = units::size(USUAL_READAHEAD_BYTES);
+                self.origins.add(&path, usual, Source::Default);
+            }
+            return None;
+        };
+        let bytes = given.checked.whole()?;
+        let size = units::size(bytes);
+        let place = given.checked.place;
+        if bytes % BLOCK != 0 {
+            let size = size.clone();
+            self.wrong(&given.path, place, RigMistake::NotBlocks { size });
+        }
+        self.origins.add_file(&path, size, place);
+        Some(bytes)
+    }
+
+    /// Refuses what needs a disk, unless it is in the defaults for the sake of other arms, or the disk itself has a mistake.
+    fn without_disk(
+        &mut self,
+        arm: &ReadArm,
+        engine: &EngineKind,
+        given: &ArmValue,
+        mistake: RigMistake,
+    ) {
+        let disk = arm.get(arm::disk);
+        let for_others = !given.is_own() && (disk.is_some() || !engine.keeps_data);
+        let wrong_disk = disk.is_some_and(|disk| disk.checked.text() != Some(NO_DISK));
+        if !for_others && !wrong_disk {
+            self.wrong(&given.path, given.checked.place, mistake);
+        }
     }
 
     /// Words that reach a program as they are.

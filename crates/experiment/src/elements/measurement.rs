@@ -8,7 +8,7 @@ use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_plan::{
-    Checkpoints, END_TIMEOUT_NS, Measurement, Order, Pairing, SettingValue, Source,
+    Caches, Checkpoints, END_TIMEOUT_NS, Measurement, Order, Pairing, SettingValue, Source,
 };
 use plimsoll_record::ShapedFrom;
 use plimsoll_record::quantities::units;
@@ -17,6 +17,9 @@ use plimsoll_record::quantities::units;
 const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;
 /// Operations of a point whose begin and end can be recorded: each session takes memory for as many, and the record holds them all.
 const MOST_LOGGED: u64 = 10_000;
+/// Caches are given up on after so long unless the file says otherwise.
+const WARM_WITHIN_NS: u64 = 300_000_000_000;
+const WARM: &str = "warm";
 const AS_WRITTEN: &str = "as-written";
 const DUET: &str = "duet";
 const FROM_WARM_UP: &str = "warm-up";
@@ -54,6 +57,11 @@ object! {
     checkpoints = Shape::choice(&["as-they-come", BEFORE_POINTS]), Default("as-they-come"), "before-points";
         "Whether the engine writes a checkpoint before the warm-up of each point, so that all points begin in the same phase. Together with \
          `checkpoint_interval: 0s` in the arms, or one that is longer than a point, no other comes within a point. mongod: by `fsync`.";
+    caches = Shape::choice(&["as-loaded", WARM]), Default("as-loaded"), "warm";
+        "How the caches stand when the first point of a run begins: as storing the data left them; or warm, filled by the reads of the first workload that reads, from a \
+         disk without limits, until the hit ratios of engine and page cache have settled. What was reached is in the record of each run.";
+    warm_within = Shape::duration(SHORTEST_NS, LONGEST_NS), Default("5m"), "10m";
+        "How long `caches: warm` may take. Then the run goes on with what was reached, and says so.";
     log_operations = Shape::count(0, MOST_LOGGED), Default("0"), "100";
         "Begin and end of the first so many measured operations of each point are noted in the record, so that the disk map can \
          show what one of them reads and writes. With one session, each request to the disk belongs to one operation.";
@@ -137,6 +145,16 @@ pub(crate) fn measurement(
         Some(SettingValue::Text(word)) if word == BEFORE_POINTS => Checkpoints::BeforePoints,
         _ => Checkpoints::AsTheyCome,
     };
+    let caches = match origins.settle(PATH, map, measurement::caches) {
+        Some(SettingValue::Text(word)) if word == WARM => {
+            let within = origins.settle(PATH, map, measurement::warm_within);
+            let within_ns = within.and_then(|value| value.whole());
+            Caches::Warm {
+                within_ns: within_ns.unwrap_or(WARM_WITHIN_NS),
+            }
+        }
+        _ => Caches::AsLoaded,
+    };
     let log_operations = origins
         .settle(PATH, map, measurement::log_operations)
         .and_then(|value| u32::try_from(value.whole()?).ok());
@@ -155,6 +173,7 @@ pub(crate) fn measurement(
         seed: seed.unwrap_or(0),
         shaped_from,
         checkpoints,
+        caches,
         log_operations: log_operations.unwrap_or(0),
         spare_blocks: spare_blocks.and_then(|value| u32::try_from(value.whole()?).ok()),
         end_timeout_ns: end_timeout.unwrap_or(END_TIMEOUT_NS),

@@ -23,6 +23,7 @@ pub(crate) mod objective;
 pub(crate) mod open;
 mod price;
 mod property_file;
+pub(crate) mod ratio;
 pub(crate) mod rig;
 pub(crate) mod scales;
 pub(crate) mod search;

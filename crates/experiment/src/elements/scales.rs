@@ -3,6 +3,7 @@
 use crate::Collector;
 use crate::document::{DocumentMistake, Entry, Key, Kind, Node, OpenMap, Place};
 use crate::elements::file::{FILE, file};
+use crate::elements::ratio::{RATIO, ratio, shrunk};
 use crate::mistake::Mistake;
 
 /// A scale in the table of the file: any part of the file.
@@ -11,8 +12,10 @@ pub(crate) static OPEN_SCALE: OpenMap = OpenMap {
     summary: "a part of a file",
 };
 
-/// The file as it is written, as a scale.
+/// The scale that is meant where none is chosen: the file as it is written, unless it has one of this name.
 pub(crate) const OWN_SCALE: &str = "laptop";
+/// The file as it is written, where it has a scale of that name.
+pub(crate) const FULL_SCALE: &str = "full";
 
 /// Whether a scale may change this key of the file.
 pub(crate) fn can_be_scaled(key: &str) -> bool {
@@ -26,10 +29,17 @@ pub(crate) struct Scaled {
     /// `None` is the file as written.
     pub name: Option<String>,
     pub root: Node,
+    /// Where it says so, how much smaller it is in proportion.
+    pub ratio: Option<(f64, Place)>,
 }
 
 impl Scaled {
-    fn new(name: Option<String>, root: &Node, entries: Vec<Entry>) -> Self {
+    fn new(
+        name: Option<String>,
+        root: &Node,
+        entries: Vec<Entry>,
+        ratio: Option<(f64, Place)>,
+    ) -> Self {
         // Mistakes of the file as a whole are shown at its beginning.
         let start = root.place.start;
         Self {
@@ -38,6 +48,7 @@ impl Scaled {
                 place: Place { start, end: start },
                 kind: Kind::Map(entries),
             },
+            ratio,
         }
     }
 
@@ -64,28 +75,38 @@ pub(crate) fn scaled(
     let file = root.entries();
     let key = file.iter().find(|entry| entry.key == file::scales.name);
     let scales = key.map_or(&[][..], |entry| entry.value.entries());
-    let chosen = chosen.filter(|name| *name != OWN_SCALE);
+    let has_own = scales.iter().any(|scale| scale.key == OWN_SCALE);
+    let as_written = if has_own { FULL_SCALE } else { OWN_SCALE };
+    let chosen = Some(chosen.unwrap_or(OWN_SCALE)).filter(|name| *name != as_written);
     let (mut first, mut others) = (None, Vec::new());
     for scale in scales {
-        if scale.key == OWN_SCALE {
-            let mistake = Mistake::OwnScale;
+        if scale.key == as_written {
+            let name = as_written;
+            let mistake = Mistake::OwnScale { name };
             problems.add(file::scales.name, Some(scale.key_place), mistake);
         }
-        let entries = over_file(file, scale.value.entries(), problems);
-        let scaled = Scaled::new(Some(scale.key.clone()), root, entries);
+        let path = format!("{}.{}.{RATIO}", file::scales.name, scale.key);
+        let ratio = ratio(scale.value.entries(), &path, problems);
+        let smaller = ratio.map(|(ratio, _)| shrunk(file, ratio));
+        let entries = over_file(
+            smaller.as_deref().unwrap_or(file),
+            scale.value.entries(),
+            problems,
+        );
+        let scaled = Scaled::new(Some(scale.key.clone()), root, entries, ratio);
         if chosen == Some(scale.key.as_str()) {
             first = Some(scaled);
         } else {
             others.push(scaled);
         }
     }
-    let as_written = Scaled::new(None, root, file.to_vec());
+    let written = Scaled::new(None, root, file.to_vec(), None);
     if let Some(first) = first {
-        others.push(as_written);
+        others.push(written);
         return (first, others);
     }
     if let Some(name) = chosen {
-        let mut known = vec![OWN_SCALE.to_owned()];
+        let mut known = vec![as_written.to_owned()];
         known.extend(scales.iter().map(|scale| scale.key.clone()));
         let mistake = Mistake::UnknownScale {
             name: name.to_owned(),
@@ -93,18 +114,19 @@ pub(crate) fn scaled(
         };
         problems.add(file::scales.name, key.map(|entry| entry.key_place), mistake);
     }
-    (as_written, others)
+    (written, others)
 }
 
 fn over_file(file: &[Entry], scale: &[Entry], problems: &mut Collector<'_>) -> Vec<Entry> {
     let mut allowed = Vec::new();
-    for entry in scale {
+    for entry in scale.iter().filter(|entry| entry.key != RATIO) {
         if can_be_scaled(&entry.key) {
             allowed.push(entry.clone());
             continue;
         }
         let mut valid = FILE.names();
         valid.retain(|key| can_be_scaled(key));
+        valid.push(RATIO.into());
         let key = entry.key.clone();
         problems.add(
             file::scales.name,

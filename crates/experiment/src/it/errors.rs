@@ -130,6 +130,7 @@ screens! {
 ";
     devices_that_may_not_be_erased: rig("disk: {device: /dev/sdb}").replace("{one:", "{three: {disk: {device: /dev/disk/by-id/one, erase: false, iops: 5}}, four: {disk: {preset: gp3, erase: true}}, five: {disk: {device: /dev/disk/by-id/../sda, erase: true}}, one:");
     filesystems: rig("filesystem: xfs").replace("{one:", "{three: {disk: gp3, filesystem: zfs}, four: {disk: gp3, filesystem: {kind: ext4, mkfs: '-O ^has_journal; rm -rf /', mount: $(reboot)}}, one:");
+    readaheads: rig("readahead: 0").replace("{one:", "{three: {disk: gp3, readahead: 33kB}, four: {disk: gp3, readahead: 2GiB}, five: {disk: gp3, readahead: -4KiB}, one:");
     a_disk_for_an_engine_that_keeps_nothing: rig("engine: noop, disk: gp3, filesystem: ext4");
     limits_that_cannot_hold: rig("limits: {memory: 100MiB, cpus: 5, pin: [0, 4]}").replace("{one:", "{three: {limits: {memory: 9GiB, cpus: 0, pin: []}}, one:");
     room_for_page_cache: rig("limits: {memory: 1GiB, page_cache: 64MiB}").replace("{one:", "{three: {limits: {page_cache: 100GiB}}, four: {limits: {page_cache: 0}}, one:");
@@ -141,7 +142,7 @@ screens! {
 ";
     pairs_and_a_baseline: with("arms: {one: {engine: noop}, two: {engine: noop}}") + "compare: {baseline: one, pairs: [[one, two]]}
 ";
-    scales: SMALLEST.to_owned() + "scales: {full: {measurment: null, measurement: {blocks: 0}, plimsoll: 2}, laptop: {}, my scale: 3, twice: {workload: {size: 5MB}, name: }}
+    scales: SMALLEST.to_owned() + "scales: {full: {measurment: null, measurement: {blocks: 0}, plimsoll: 2}, laptop: {ratio: 0}, half: {ratio: 3/2}, third: {ratio: small}, my scale: 3, twice: {workload: {size: 5MB}, name: }}
 ";
     control_characters: with("question: \"first \\x1b[31mred\"") + "\u{1b}[2J: 1\n";
     other_scripts: with("arms: {größe: {engine: noop}}").replace("name: small", "name: ä # 漢字\nquestion: \"漢字: {\"\n日本: 1");

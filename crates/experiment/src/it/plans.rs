@@ -265,7 +265,6 @@ fn settings_of_studies() -> &'static [Setting] {
         "leaf_page_max",
         "memory_page_max",
         "index_prefix_compression",
-        "checkpoint_interval",
         "journal_flush_interval",
         "journal_compressor",
         "update_by",

@@ -3,7 +3,7 @@
 use crate::it::{ENGINES, check_with, plan};
 use crate::{Overrides, Surroundings, check, disk_by_text, disk_presets};
 use plimsoll_plan::{Plan, differences, explain};
-use plimsoll_record::{Backing, DiskLatency};
+use plimsoll_record::{Backing, DiskChoice, DiskLatency};
 use std::cell::Cell;
 
 const RIGS: &str = include_str!("rigs.yaml");
@@ -63,6 +63,87 @@ fn a_scale_is_laid_over_the_file() {
     assert_eq!(own.scale, None);
     assert_eq!(at_scale(RIGS, "laptop"), own);
     assert_ne!(own.hash(), full.hash());
+}
+
+/// The sizes of a published machine.
+const PUBLISHED: &str = "\
+plimsoll: 1
+name: published
+workload: {records: 6M, mixes: {a: {preset: a}}}
+defaults: {cache_size: 1408MiB, checkpoint_interval: 60s, disk: san-raid10, limits: {page_cache: 2714MiB}}
+factors: {filesystem: [xfs, ext4], readahead: [0, 128KiB]}
+load: {closed: {threads: [1, 16]}}
+measurement: {warm_up: 30s, duration: 10m, operations: 10M}
+compare: {factor: filesystem}
+scales:
+  laptop: {ratio: 1/40}
+  look: {ratio: 2.5%, measurement: {duration: 4s, blocks: 1}}
+";
+
+#[test]
+fn a_ratio_makes_a_file_smaller_in_proportion() {
+    let (full, small) = (at_scale(PUBLISHED, "full"), plan(PUBLISHED));
+    let of = |plan: &Plan| {
+        let arm = &plan.arms[0];
+        (
+            arm.data.records,
+            arm.settings.bytes("cache_size").unwrap() >> 20,
+            arm.settings.nanos("checkpoint_interval").unwrap() / 1_000_000_000,
+            arm.rig.limits.page_cache_bytes.unwrap() >> 20,
+            plan.measurement.operations.unwrap(),
+        )
+    };
+    assert_eq!(of(&full), (6_000_000, 1_408, 60, 2_714, 10_000_000));
+    assert_eq!(of(&small), (150_000, 35, 2, 68, 250_000));
+    let names = (full.scale.as_deref(), small.scale.as_deref());
+    assert_eq!(names, (None, Some("laptop")));
+    let seconds = |plan: &Plan| {
+        let measurement = &plan.measurement;
+        [measurement.warm_up_ns, measurement.duration_ns].map(|nanos| nanos / 1_000_000_000)
+    };
+    assert_eq!(seconds(&small), [2, 15], "no warm-up below 2 s");
+    // What is not in proportion, and what the scale itself says.
+    assert_eq!(small.points.len(), 2);
+    assert_eq!(small.arms[0].rig.readahead_bytes, Some(0));
+    let iops = |plan: &Plan| match &plan.arms[0].rig.disk {
+        Some(DiskChoice::Emulated { spec }) => spec.iops,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(iops(&small), iops(&full));
+    let look = at_scale(PUBLISHED, "look");
+    assert_eq!((look.arms[0].data.records, seconds(&look)[1]), (150_000, 4));
+
+    let told = explain(&small, &ENGINES).to_string();
+    let scale = told.lines().find(|line| line.starts_with("scale")).unwrap();
+    assert!(
+        scale.starts_with("scale   laptop, 1/40 of the file as written: data,"),
+        "{scale}"
+    );
+}
+
+/// What points are too short for is known before they are measured.
+#[test]
+fn cautions_of_a_plan_have_their_figures() {
+    let cautions = |text: &str| explain(&plan(text), &ENGINES).cautions;
+    assert!(
+        cautions(&PUBLISHED.replace("readahead: [0, 128KiB]", "cache_size: [1408MiB, 700MiB]"))
+            .is_empty()
+    );
+    let short = PUBLISHED
+        .replace(
+            "ratio: 1/40",
+            "ratio: 1/40, measurement: {warm_up: 2s, duration: 4s}",
+        )
+        .replace("checkpoint_interval: 60s", "checkpoint_interval: 40m");
+    insta::assert_snapshot!(cautions(&short).join("\n"), @"
+    points of 4s are too short to judge whether they were steady: 10s are needed
+    a point of 4s holds 0.07 checkpoints of 1m: what writes of workload a cost at the next one is not measured
+    a page cache of 68MiB takes 29s or more to fill from a disk of 600 IOPS, latency 7ms by requests of 4KiB, and a point is over after 6s: what is measured is the filling
+    ");
+    // Nobody waits for a cache that is filled before, and reads alone need no checkpoint.
+    let warm = short.replace("duration: 4s", "duration: 10s, caches: warm");
+    let reads = warm.replace("preset: a", "preset: c");
+    assert!(cautions(&reads).is_empty(), "{:?}", cautions(&reads));
 }
 
 /// The measured bytes of a record decide how many there are, but not which experiment it is.

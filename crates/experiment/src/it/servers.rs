@@ -42,6 +42,14 @@ pub const MONGODB: EngineKind = EngineKind {
         ),
         setting("upsert", SettingKind::Flag, None),
         setting("insert_into_existing", SettingKind::Flag, None),
+        setting(
+            "checkpoint_interval",
+            SettingKind::Duration {
+                min_ns: 0,
+                max_ns: 3_600_000_000_000,
+            },
+            None,
+        ),
         setting("directory_per_db", SettingKind::Flag, None),
         setting("journal", SettingKind::Flag, None),
         setting(
@@ -131,11 +139,13 @@ fn an_arm_gets_the_server_of_its_engine_with_its_settings() {
         "64 MiB in bytes"
     );
     let spec = server(
-        "directory_per_db: true, parameters: 'a=1, b=x', arguments: '--quiet -v', server: {arguments: [--slowms, '5']}",
+        "checkpoint_interval: 1500ms, directory_per_db: true, parameters: 'a=1, b=x', arguments: '--quiet -v', server: {arguments: [--slowms, '5']}",
     );
     assert_eq!(
-        from(&spec, "--directoryperdb"),
+        from(&spec, "--syncdelay"),
         [
+            "--syncdelay",
+            "1.5",
             "--directoryperdb",
             "--setParameter",
             "a=1",

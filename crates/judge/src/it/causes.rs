@@ -35,6 +35,32 @@ fn a_disk_at_its_iops() {
 }
 
 #[test]
+fn pages_that_are_read_in_pieces() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 850.0);
+    // Half of the operations read a page of 28 KiB, one in five of them from the disk.
+    let watched = Watched {
+        reads: 0.7,
+        request_bytes: 4_096.0,
+        asked_bytes: 0.5 * 28_672.0,
+        ..beyond_caches()
+    };
+    let pages = [(figures::ENGINE_PAGES_READ, 0.5 * 850.0)];
+    watch(&mut lab, &watched, &pages);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::DiskIops);
+    assert_snapshot!(sentence, @"disk IOPS: 595 of 600 used, 0.7 device reads per operation, so at most 857 op/s; measured 850; each missed page took 7 requests of 4 KiB");
+    lab.plan.arms[0].rig.readahead_bytes = Some(0);
+    assert_snapshot!(named(&lab).1, @"disk IOPS: 595 of 600 used, 0.7 device reads per operation, so at most 857 op/s; measured 850; each missed page took 7 requests of 4 KiB: readahead is 0");
+    // What is read ahead does not explain it where that is longer than a page.
+    let whole = Watched {
+        request_bytes: 28_672.0,
+        ..watched
+    };
+    watch(&mut lab, &whole, &pages);
+    assert_snapshot!(named(&lab).1, @"disk IOPS: 595 of 600 used, 0.7 device reads per operation, so at most 857 op/s; measured 850");
+}
+
+#[test]
 fn a_disk_at_its_bandwidth() {
     let mut spec = disk(Some(1e6));
     spec.bandwidth.read = Some(64.0 * 1024.0 * 1024.0);

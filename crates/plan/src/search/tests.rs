@@ -21,6 +21,7 @@ fn measurement() -> Measurement {
         checkpoints: crate::Checkpoints::default(),
         log_operations: 0,
         spare_blocks: None,
+        caches: crate::Caches::AsLoaded,
         end_timeout_ns: crate::END_TIMEOUT_NS,
     }
 }

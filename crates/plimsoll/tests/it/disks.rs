@@ -229,6 +229,46 @@ mod slow {
         assert_eq!(fs::read_dir(laboratory.path("here")).unwrap().count(), 0);
     }
 
+    /// What the file says about readahead and caches is so, is in the record, and what was not reached is said.
+    #[cfg(feature = "wiredtiger")]
+    #[test]
+    fn readahead_and_caches_are_as_the_file_says() {
+        needs!(DISKS);
+        let run = |within: &str| {
+            let laboratory = Laboratory::new();
+            let text = format!(
+                "plimsoll: 1\nname: warm\nworkload: {{records: 5k, preset: c}}\n\
+                 defaults: {{cache_size: 2MiB, disk: {{capacity: 512MiB}}, readahead: 16KiB}}\narms: {{one: }}\n\
+                 load: {{closed: {{threads: 4}}}}\n\
+                 measurement: {{warm_up: 0s, duration: 500ms, blocks: 1, caches: warm, warm_within: {within}}}\n"
+            );
+            laboratory.write("warm.yaml", text);
+            let mut command = laboratory.command(&["run", "warm.yaml", "--anyway"]);
+            command.env("PATH", std::env::var_os("PATH").unwrap());
+            let Said { err, .. } = Said::of(command.output().unwrap());
+            assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
+            let mut record = laboratory.record();
+            assert_eq!(record.runs.len(), 1, "{err}");
+            record.runs.remove(0)
+        };
+        let filled = run("5m");
+        let readahead = filled.storage.unwrap().readahead_bytes;
+        assert_eq!(readahead, Some(16 << 10));
+        let warmed = filled.warmed.unwrap();
+        assert!(warmed.settled && warmed.seconds > 9.0, "{warmed:?}");
+        assert!(
+            warmed
+                .engine_hits
+                .is_some_and(|hits| (0.0..1.0).contains(&hits))
+        );
+        assert_eq!(filled.warnings, []);
+
+        let hasty = run("1s");
+        assert!(!hasty.warmed.unwrap().settled);
+        let warned: Vec<&str> = hasty.warnings.iter().map(|one| one.id.id()).collect();
+        assert_eq!(warned, ["W-CACHES-NOT-WARM"]);
+    }
+
     #[test]
     fn a_wish_to_stop_undoes_the_disk() {
         needs!(DISKS);

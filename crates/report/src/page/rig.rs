@@ -3,8 +3,7 @@
 use crate::{text, words};
 use plimsoll_record::quantities::numbers::{LatencyUnit, Numbers, PAGE};
 use plimsoll_record::{
-    Backing, DiskChoice, DiskLatency, DiskRates, DiskSpec, FilesystemSpec, LimitsSpec, Price,
-    RigSpec,
+    Backing, DiskChoice, DiskLatency, DiskRates, DiskSpec, LimitsSpec, Price, RigSpec,
 };
 
 /// A disk in a few words: `san-raid10: 600 IOPS, 7 ms`. Without limits and latencies it is `unlimited`.
@@ -118,21 +117,6 @@ pub(crate) fn backing(rig: &RigSpec, numbers: Numbers) -> Option<String> {
     Some(format!("{} {place}", numbers.bytes(spec.capacity_bytes)))
 }
 
-/// The kind, and what was asked beyond its stock options.
-pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
-    let mut told = filesystem.kind.name().to_owned();
-    if !filesystem.mkfs.is_empty() {
-        told.push_str(&format!(", mkfs {}", filesystem.mkfs.join(" ")));
-    }
-    if !filesystem.mount.is_empty() {
-        told.push_str(&format!(", mounted with {}", filesystem.mount.join(",")));
-    }
-    if filesystem.mkfs.is_empty() && filesystem.mount.is_empty() {
-        told.push_str(", stock options");
-    }
-    told
-}
-
 /// Memory, processors, pinning; `None` where nothing is limited.
 pub(crate) fn limits(limits: &LimitsSpec, numbers: Numbers) -> Option<String> {
     let mut parts = Vec::new();
@@ -190,8 +174,8 @@ pub(crate) fn calibration_value(unit: &str, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_record::DiskBurst;
     use plimsoll_record::quantities::numbers::TERMINAL;
-    use plimsoll_record::{DiskBurst, FilesystemKind};
 
     fn constant(ns: u64) -> DiskLatency {
         DiskLatency::Constant { ns }
@@ -258,21 +242,6 @@ mod tests {
 
     #[test]
     fn what_surrounds_a_disk_is_told_too() {
-        let stock = FilesystemSpec {
-            kind: FilesystemKind::Ext4,
-            mkfs: Vec::new(),
-            mount: Vec::new(),
-        };
-        assert_eq!(filesystem(&stock), "ext4, stock options");
-        let tuned = FilesystemSpec {
-            mkfs: vec!["-O".into(), "^has_journal".into()],
-            mount: vec!["noatime".into(), "nobarrier".into()],
-            ..stock
-        };
-        assert_eq!(
-            filesystem(&tuned),
-            "ext4, mkfs -O ^has_journal, mounted with noatime,nobarrier"
-        );
         let bounded = LimitsSpec {
             memory_bytes: Some(422 << 20),
             page_cache_bytes: None,

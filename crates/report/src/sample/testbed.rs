@@ -79,6 +79,7 @@ fn rig(number: usize) -> RigSpec {
             mkfs: vec!["-m".into(), "crc=1".into()],
             mount: vec!["noatime".into()],
         }),
+        readahead_bytes: None,
         limits: limits(),
         server: None,
         machine: Some("harbour.medium".into()),

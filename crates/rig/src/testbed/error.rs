@@ -241,6 +241,18 @@ pub enum TestbedError {
     /// The emulated disk failed.
     #[error(transparent)]
     Disk(#[from] plimsoll_disk::DiskError),
+    /// A device has another readahead than was asked for.
+    #[error(
+        "the readahead of {device} is {} kB after {} kB were asked for: ask for what the device takes, in whole pages of memory",
+        taken_bytes >> 10,
+        asked_bytes >> 10
+    )]
+    ReadaheadRefused {
+        /// Such as `sdb`.
+        device: String,
+        asked_bytes: u64,
+        taken_bytes: u64,
+    },
     /// The process of the emulated disk is gone.
     #[error("the disk daemon died (process {process}); what was measured on it since then is void")]
     DaemonDied {

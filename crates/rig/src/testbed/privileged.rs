@@ -11,6 +11,7 @@
 //! - **Files.** Made new, or not at all; read only where they are plain files of this user. No symbolic link is followed.
 //! - **Kills.** A process by its id, the time of its start and the mark in its environment.
 //! - **Control groups.** Only in a filesystem of control groups, under the name that the journal's token gives.
+//! - **Readahead.** Only of a loop device over a file of ours, or of a device that the file allows to be erased; put back only while it is what was set.
 //! - **Unmounts.** Only in a directory of ours.
 //! - **mkfs and mount.** Only options that are listed, with plain values (`plimsoll_record::filesystem_options`).
 
@@ -18,6 +19,7 @@ pub(crate) mod group;
 pub(crate) mod held;
 pub(crate) mod kill;
 pub(crate) mod marker;
+pub(crate) mod readahead;
 pub(crate) mod removal;
 pub(crate) mod unmount;
 

@@ -9,6 +9,7 @@ use crate::testbed::journal::Journal;
 use crate::testbed::mounts;
 use crate::testbed::privileged::HeldDirectory;
 use crate::testbed::privileged::held::new_directory_in;
+use crate::testbed::privileged::readahead;
 use crate::testbed::processes::{is_marked, started_ticks};
 use crate::testbed::requirements::{require_memory, what_runs_here};
 use crate::testbed::rig_parts::RigParts;
@@ -18,7 +19,8 @@ use crate::testbed::tools::Tools;
 use crate::testbed::user::RunUser;
 use crate::testbed::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
-use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
+use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec, USUAL_READAHEAD_BYTES};
+use plimsoll_telemetry::Host;
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -174,6 +176,12 @@ impl Rig {
         // Only on devices of this machine can there be another one.
         let overwrite = self.ground.disk.is_none();
         let tools = self.ground.made.tools();
+        // Whoever used the loop device before may have left another one.
+        let usual = self.ground.disk.is_some().then_some(USUAL_READAHEAD_BYTES);
+        let readahead = order.spec.readahead_bytes;
+        if let Some(bytes) = readahead.or(usual) {
+            readahead::set(&self.ground.made, &name, &from, bytes)?;
+        }
         let made = filesystem::make(tools, spec, &device, overwrite)?;
         let (point, _) = self.place.make("mnt")?;
         self.ground.made.making(Step::Mount {
@@ -181,6 +189,11 @@ impl Rig {
             from,
         })?;
         filesystem::mount(tools, spec, &device, &point)?;
+        if let Some(bytes) = readahead
+            && let Some(file) = Host::here().btrfs_readahead(&name)
+        {
+            readahead::write(&file, &name, bytes)?;
+        }
         // Filesystems have things of their own in their root.
         let data = point.join("data");
         let root = HeldDirectory::open(&point)?.ok_or_else(|| TestbedError::MountVanished {

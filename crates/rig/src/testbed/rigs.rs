@@ -7,6 +7,7 @@ use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, FilesystemSpec, LimitsSpec, RigSpec,
 };
+use plimsoll_telemetry::Host;
 use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs, test_as_program};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -63,6 +64,7 @@ fn builds_rigs_until_it_is_killed() {
         let kind = FilesystemKind::ALL[round % FilesystemKind::ALL.len()];
         let mut spec = spec(disk(320 << 20), kind);
         spec.limits.memory_bytes = Some(64 << 20);
+        spec.readahead_bytes = Some(0);
         let order = RigOrder {
             spec: &spec,
             parent: &folder.join("data"),
@@ -266,6 +268,25 @@ fn is_below_a_loop(filesystem: &str) -> bool {
     })
 }
 
+fn loop_devices() -> impl Iterator<Item = String> {
+    let entries = fs::read_dir("/sys/block").unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("loop"))
+}
+
+fn readahead_kib(device: &str) -> u64 {
+    let file = format!("/sys/block/{device}/queue/read_ahead_kb");
+    fs::read_to_string(file).unwrap().trim().parse().unwrap()
+}
+
+/// Loop devices that nobody uses any more and that read less ahead than a kernel makes them, as only rigs of these tests do. (Those of other tests may be on them already.)
+fn left_without_readahead() -> Vec<String> {
+    let is_free = |name: &String| !Path::new(&format!("/sys/block/{name}/loop")).exists();
+    loop_devices()
+        .filter(|name| is_free(name) && readahead_kib(name) < 128 && is_free(name))
+        .collect()
+}
+
 /// Attached loop devices over files below the folder.
 fn loops_below(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
@@ -312,6 +333,48 @@ mod slow {
             drop(site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap());
             site.nothing_is_left();
         }
+    }
+
+    #[test]
+    fn the_readahead_is_as_asked_and_then_as_it_was() {
+        needs!(DISKS);
+        for kind in FilesystemKind::ALL {
+            for asked in [None, Some(0), Some(32 << 10)] {
+                let mut site = Site::new();
+                let spec = RigSpec {
+                    readahead_bytes: asked,
+                    ..spec(disk(320 << 20), kind)
+                };
+                let rig = site.build(&spec, 1 << 20).unwrap();
+                let device = rig.device().unwrap().to_owned();
+                assert_eq!(readahead_kib(&device), asked.unwrap_or(128 << 10) >> 10);
+                let in_force = Host::here().storage(rig.data_directory()).readahead_bytes;
+                let of_btrfs = (kind == FilesystemKind::Btrfs).then_some(4 << 20);
+                assert_eq!(in_force, asked.or(of_btrfs).or(Some(128 << 10)), "{kind:?}");
+                assert_eq!(site.undo(rig), [""; 0]);
+                assert!(
+                    !left_without_readahead().contains(&device),
+                    "it is put back"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_readahead_that_the_device_does_not_take_is_refused() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let spec = RigSpec {
+            readahead_bytes: Some(5 << 10),
+            ..spec(disk(64 << 20), FilesystemKind::Ext4)
+        };
+        let error = site.build(&spec, 1 << 20).unwrap_err().to_string();
+        assert_ends(
+            &error,
+            "is 4 kB after 5 kB were asked for: ask for what the device takes, in whole pages of memory",
+        );
+        site.nothing_is_left();
+        assert_eq!(left_without_readahead(), [""; 0]);
     }
 
     #[test]
@@ -483,6 +546,7 @@ mod slow {
             }
             assert_eq!(mounts_below(folder.path()), [""; 0], "kill {kill}");
             assert_eq!(loops_below(folder.path()), [""; 0], "kill {kill}");
+            assert_eq!(left_without_readahead(), [""; 0], "kill {kill}");
             for filesystem in filesystems {
                 assert!(!is_below_a_loop(&filesystem), "kill {kill}: {filesystem}");
             }

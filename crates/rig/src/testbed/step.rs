@@ -14,6 +14,12 @@ pub(crate) enum Step {
     Daemon { mark: String, mount_point: PathBuf },
     /// A loop device, whose number is not known before it is made. Ours by the file below it.
     Loop { backing_file: BackingFile },
+    /// The readahead of a device, changed. Ours while the device is, and has what was set.
+    Readahead {
+        from: MountedFrom,
+        was_bytes: u64,
+        set_bytes: u64,
+    },
     /// A mounted filesystem. Ours by place and by what it was mounted from.
     Mount {
         mount_point: PathBuf,
@@ -65,6 +71,11 @@ impl std::fmt::Display for Step {
                     "the loop device over {}",
                     backing_file.path.display()
                 )
+            }
+            Self::Readahead { from, .. } => {
+                let (MountedFrom::LoopOver(BackingFile { path, .. }) | MountedFrom::Device(path)) =
+                    from;
+                write!(formatter, "the readahead set for {}", path.display())
             }
             Self::Mount { mount_point, .. } => {
                 write!(formatter, "the filesystem at {}", mount_point.display())

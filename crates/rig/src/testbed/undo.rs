@@ -3,6 +3,7 @@
 use crate::testbed::TestbedError;
 use crate::testbed::loops::{self, BackingFile};
 use crate::testbed::privileged::kill::{end, end_marked};
+use crate::testbed::privileged::readahead;
 use crate::testbed::privileged::removal::remove_abandoned;
 use crate::testbed::privileged::unmount::unmount;
 use crate::testbed::step::{Making, MountedFrom, Step};
@@ -35,6 +36,11 @@ pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone,
         Step::Directory { path } => remove_abandoned(path, making.inode),
         Step::Daemon { mark, mount_point } => undo_daemon(tools, mark, mount_point, last),
         Step::Loop { backing_file } => undo_loop(tools, backing_file, last),
+        Step::Readahead {
+            from,
+            was_bytes,
+            set_bytes,
+        } => readahead::undo(tools, from, *was_bytes, *set_bytes),
         Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
         Step::Group { path } => groups::remove(path, tools.token(), making.inode),
         Step::Controllers { group, controllers } => Ok(groups::disable(group, controllers)),

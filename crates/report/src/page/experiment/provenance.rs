@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, ArmSummary};
 use plimsoll_record::quantities::numbers::PAGE;
-use plimsoll_record::{ExperimentRecord, Machine, RunState, Storage};
+use plimsoll_record::{ExperimentRecord, Machine, RunState, Storage, WarmedCaches};
 use std::collections::BTreeMap;
 
 /// A list of names and values; values that are not known are left out.
@@ -120,6 +120,26 @@ fn list(facts: &Facts) -> Markup {
     }
 }
 
+/// How the caches stood when the first point of a run began; `None` where no run stored or filled anything.
+fn caches(record: &ExperimentRecord) -> Option<String> {
+    let warmed = record.runs.iter().filter_map(|run| run.warmed);
+    let warmed: Vec<WarmedCaches> = warmed.collect();
+    if warmed.is_empty() {
+        let is_loaded = record.runs.iter().any(|run| run.load.is_some());
+        return is_loaded.then(|| "as storing the data left them".to_owned());
+    }
+    let settled = warmed.iter().filter(|caches| caches.settled).count();
+    let longest = warmed
+        .iter()
+        .map(|caches| caches.seconds)
+        .fold(0.0, f64::max);
+    Some(format!(
+        "warm: settled in {settled} of {}, after {} at most",
+        words::counted(warmed.len() as u64, "run", PAGE),
+        PAGE.span(longest)
+    ))
+}
+
 fn experiment(record: &ExperimentRecord) -> Facts {
     vec![
         (
@@ -133,6 +153,7 @@ fn experiment(record: &ExperimentRecord) -> Facts {
         ("Ended", record.ended_at.as_deref().map(words::date)),
         ("Duration", duration(record)),
         ("Seed", Some(record.seed.to_string())),
+        ("Caches at the first point", caches(record)),
         (
             "Program",
             Some(format!(

@@ -6,6 +6,7 @@ use crate::page::rig;
 use crate::{text, words};
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, ArmSummary};
+use plimsoll_plan::words::filesystem_line;
 use plimsoll_record::quantities::numbers::PAGE;
 use plimsoll_record::{Calibration, Lateness, RigRecord, RigSpec, TraceReference};
 
@@ -31,7 +32,7 @@ pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
             Some(format!("working set {share}"))
         },
         |arm| rig::disk_of(&arm.rig, PAGE),
-        |arm| arm.rig.filesystem.as_ref().map(rig::filesystem),
+        |arm| filesystem_line(&arm.rig),
         |arm| rig::limits(&arm.rig.limits, PAGE),
         |arm| arm.rig.server.as_ref()?.members_in_words(),
     ];
@@ -105,7 +106,7 @@ fn cells(asked: &RigSpec, made: Option<&RigRecord>) -> Markup {
             @if let Some(device) = &made.device { small { "as " (text::short(device, 80)) } }
         }
         td {
-            @match &asked.filesystem { Some(filesystem) => (text::short(&rig::filesystem(filesystem), 200)), None => (PAGE.nothing()) }
+            @match filesystem_line(asked) { Some(filesystem) => (text::short(&filesystem, 200)), None => (PAGE.nothing()) }
             @if let Some(command) = &made.mkfs { small { code { (text::short(command, 300)) } } }
             @if let Some(version) = &made.mkfs_version { small { (text::short(version, 80)) } }
             @if let Some(options) = &made.mount_options { small { "in force: " code { (text::short(options, 300)) } } }

@@ -1,0 +1,131 @@
+//! What the points of a plan will not be able to tell, said before anything runs.
+
+use crate::estimate::loaded_bytes_of;
+use crate::needs::cache_bytes;
+use crate::shares::shares;
+use crate::words::{figures_line, readahead_of};
+use crate::{Arm, Checkpoints, EngineKind, Plan, PointRole, is_by_uri};
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::units::about;
+use plimsoll_record::{DiskChoice, DiskSpec, ShapedFrom};
+use plimsoll_workload::Mix;
+
+/// Measured seconds of a point below which nobody can tell whether it was steady.
+const JUDGED_FROM_NS: u64 = 10_000_000_000;
+/// A mongod's, unless it is told otherwise.
+const USUAL_CHECKPOINT_INTERVAL_NS: u64 = 60_000_000_000;
+/// What one request for a page reads at most where nothing more is read ahead: the largest leaf page of an engine that is left as it is, bytes.
+const LEAF_PAGE: u64 = 32 << 10;
+/// What a request reads where nothing is read ahead, bytes.
+const MEMORY_PAGE: u64 = 4 << 10;
+
+/// One sentence for each thing that the points are too short for. Points of a search have a length for another purpose, and those that end after a number of operations may be shorter
+/// still.
+pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
+    let mut cautions = Vec::new();
+    let duration_ns = plan.measurement.duration_ns;
+    if plan
+        .points
+        .iter()
+        .all(|point| point.role == PointRole::Line)
+    {
+        return cautions;
+    }
+    if duration_ns < JUDGED_FROM_NS {
+        cautions.push(format!(
+            "points of {} are too short to judge whether they were steady: {} are needed",
+            units::duration(duration_ns),
+            units::duration(JUDGED_FROM_NS)
+        ));
+    }
+    let writing: Vec<&Mix> = plan.mixes.iter().filter(|mix| writes(mix)).collect();
+    if let Some(first) = writing.first()
+        && plan.measurement.checkpoints == Checkpoints::AsTheyCome
+    {
+        let mut intervals: Vec<u64> = plan
+            .arms
+            .iter()
+            .filter_map(|arm| interval_ns(arm, engines))
+            .collect();
+        intervals.sort_unstable();
+        intervals.dedup();
+        for interval_ns in intervals.into_iter().filter(|ns| duration_ns < *ns) {
+            let held = duration_ns as f64 / interval_ns as f64;
+            cautions.push(format!(
+                "a point of {} holds {held:.2} checkpoints of {}: what writes of workload {} cost at the next one is not measured",
+                units::duration(duration_ns),
+                units::duration(interval_ns),
+                first.name
+            ));
+        }
+    }
+    let mut filled = Vec::new();
+    for arm in &plan.arms {
+        let Some((words, fill_ns)) = filling(plan, arm, engines) else {
+            continue;
+        };
+        if !filled.contains(&words) && plan.measurement.warm_up_ns + duration_ns < fill_ns {
+            filled.push(words);
+        }
+    }
+    cautions.extend(filled);
+    cautions
+}
+
+fn writes(mix: &Mix) -> bool {
+    mix.update + mix.insert + mix.read_modify_write > 0.0
+}
+
+/// Time between two checkpoints of an arm; `None` where there are none, or nobody here knows.
+fn interval_ns(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
+    let kind = engines.iter().find(|kind| kind.name == arm.engine)?;
+    kind.setting("checkpoint_interval")
+        .filter(|_| !is_by_uri(arm))?;
+    let interval_ns = arm.settings.nanos("checkpoint_interval");
+    Some(interval_ns.unwrap_or(USUAL_CHECKPOINT_INTERVAL_NS)).filter(|ns| *ns > 0)
+}
+
+/// How long the disk of an arm takes at least to fill an empty page cache with what is read from it, in words and nanoseconds.
+fn filling(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Option<(String, u64)> {
+    let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
+        return None;
+    };
+    let kind = engines.iter().find(|kind| kind.name == arm.engine)?;
+    let data = loaded_bytes_of(arm);
+    let is_beyond_cache = data > cache_bytes(arm, engines)? as f64 * kind.usable_cache;
+    let is_shaped = plan.measurement.shaped_from != ShapedFrom::Measuring
+        && plan.measurement.caches.are_as_loaded();
+    let is_read = plan
+        .mixes
+        .iter()
+        .any(|mix| mix.read + mix.scan + mix.read_modify_write > 0.0);
+    if !is_beyond_cache || !is_shaped || !is_read {
+        return None;
+    }
+    let missing = shares(arm, engines)?.page_cache * data;
+    let request = readahead_of(&arm.rig)?.clamp(MEMORY_PAGE, LEAF_PAGE);
+    let reads = reads_per_second(plan, spec)?;
+    let seconds = missing / (reads * request as f64);
+    let fill_ns = (seconds * 1e9) as u64;
+    let words = format!(
+        "a page cache of {} takes {} or more to fill from a disk of {} by requests of {}, and a point is over after {}: what is measured is the filling",
+        units::size((missing / f64::from(1 << 20)).round() as u64 * (1 << 20)),
+        about(fill_ns),
+        figures_line(spec, false),
+        units::size(request),
+        units::duration(plan.measurement.warm_up_ns + plan.measurement.duration_ns)
+    );
+    Some((words, fill_ns))
+}
+
+/// Reads that the disk lets through in a second, at the most sessions that wait for them at once; `None` where nothing limits them.
+fn reads_per_second(plan: &Plan, disk: &DiskSpec) -> Option<f64> {
+    let sessions = plan.points.iter().map(|point| point.load.sessions());
+    let latency_ns = disk.read_latency.median_ns();
+    let by_latency = sessions
+        .max()
+        .filter(|_| latency_ns > 0.0)
+        .map(|sessions| f64::from(sessions) * 1e9 / latency_ns);
+    let limits = [disk.iops.read, disk.iops.joint, by_latency];
+    limits.into_iter().flatten().reduce(f64::min)
+}

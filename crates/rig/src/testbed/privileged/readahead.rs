@@ -1,0 +1,92 @@
+//! How far the kernel reads ahead on a device: set before a filesystem is made, verified, and put back when the device is given up.
+
+use crate::testbed::TestbedError;
+use crate::testbed::rig_parts::RigParts;
+use crate::testbed::step::{MountedFrom, Step};
+use crate::testbed::tools::Tools;
+use crate::testbed::undo::Undone;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Sets it on the device of this name. The journal knows what it was before anything changes.
+pub(crate) fn set(
+    made: &RigParts,
+    name: &str,
+    from: &MountedFrom,
+    bytes: u64,
+) -> Result<(), TestbedError> {
+    let file = file_of_device(name);
+    let was_bytes = read(&file)?;
+    if was_bytes == bytes {
+        return Ok(());
+    }
+    made.making(Step::Readahead {
+        from: from.clone(),
+        was_bytes,
+        set_bytes: bytes,
+    })?;
+    write(&file, name, bytes).inspect_err(|_| {
+        // Nothing undoes a figure that was not asked for.
+        let _ = write(&file, name, was_bytes);
+    })
+}
+
+/// Puts back what a device had, unless somebody has changed it since.
+pub(crate) fn undo(
+    tools: &Tools,
+    from: &MountedFrom,
+    was_bytes: u64,
+    set_bytes: u64,
+) -> Result<Undone, TestbedError> {
+    let names = match from {
+        MountedFrom::LoopOver(file) => file.devices(tools),
+        MountedFrom::Device(path) => path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .into_iter()
+            .collect(),
+    };
+    let mut undone = Undone::WasGone;
+    for name in names {
+        let file = file_of_device(&name);
+        if file.exists() && read(&file)? == set_bytes {
+            write(&file, &name, was_bytes)?;
+            undone = Undone::Gone;
+        }
+    }
+    Ok(undone)
+}
+
+/// A partition has that of its disk.
+fn file_of_device(name: &str) -> PathBuf {
+    let own = Path::new("/sys/class/block").join(name);
+    let whole = match fs::canonicalize(&own) {
+        Ok(path) if path.join("partition").exists() => path.parent().map(Path::to_owned),
+        _ => None,
+    };
+    whole.unwrap_or(own).join("queue/read_ahead_kb")
+}
+
+fn read(file: &Path) -> Result<u64, TestbedError> {
+    let text = fs::read_to_string(file).map_err(|error| TestbedError::io("read", file, error))?;
+    let kibibytes: u64 = text.trim().parse().map_err(|_| {
+        let error = std::io::Error::other(format!("it says {:?}", text.trim()));
+        TestbedError::io("read", file, error)
+    })?;
+    Ok(kibibytes << 10)
+}
+
+/// Writes it, and looks whether it was taken: kernels round to whole pages, and some devices bound it.
+pub(crate) fn write(file: &Path, device: &str, bytes: u64) -> Result<(), TestbedError> {
+    fs::write(file, (bytes >> 10).to_string())
+        .map_err(|error| TestbedError::io("write", file, error))?;
+    let taken_bytes = read(file)?;
+    if taken_bytes == bytes {
+        return Ok(());
+    }
+    Err(TestbedError::ReadaheadRefused {
+        device: device.to_owned(),
+        asked_bytes: bytes,
+        taken_bytes,
+    })
+}
