@@ -239,7 +239,11 @@ fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64
         .map(|(other, baseline)| (other / baseline).ln())
         .collect();
     let left = match judged {
-        Judged::Chosen => Some(duets_beside_others(&duets, [&baseline, &other])?),
+        // One program beside them keeps one side busy.
+        Judged::Chosen => {
+            let ranges = duets_beside_others(&duets, [&baseline, &other], false)?;
+            Some(ranges.into_iter().map(|[one, _]| one).collect())
+        }
         Judged::WithoutOthers if is_duet => without_halves(&duets, Some(&more)),
         Judged::WithoutOthers => without_explained(&differences, [&more]),
         Judged::AsMeasured if is_duet => without_halves(&duets, None),

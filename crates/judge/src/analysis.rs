@@ -623,6 +623,10 @@ impl Undisturbed {
 pub struct Adjustment {
     /// The share of the variance of the differences that it explains, 0 to 1, where it is taken out by regression; `None` where disturbed duets are left out.
     pub explained: Option<f64>,
+    /// What others left to the baseline and to the other arm, shares of their processors' time, where they kept both sides of duets busy and took more from one: the comparison then
+    /// covers the difference without what they took and with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<(f64, f64)>,
     /// The estimate with it, a share.
     pub estimate: f64,
     pub interval: Option<(f64, f64)>,

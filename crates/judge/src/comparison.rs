@@ -10,11 +10,13 @@ use crate::estimate::CONFIDENCE;
 use crate::matched::{Matched, Measured, preferred};
 use crate::pairing::primaries;
 use crate::roles::{is_line, load_label};
+use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
-use crate::words::{Change, percent};
+use crate::words::{Change, counted, list, percent};
 use crate::{Adjustment, Comparison, FactorResults, Judgement, Undisturbed, Verdict};
 use plimsoll_plan::{Direction, Metric, Plan, Point};
+use plimsoll_record::WarningId;
 use plimsoll_stats::{Grounds, Interval, Rule, Standing, judge, judge_together};
 
 /// Looked at in every experiment, beside the metrics that decide.
@@ -75,7 +77,9 @@ pub(crate) fn comparisons(
                         let sides = pair.map(|arm| &arms[arm].points[point_index][..]);
                         Measured::apart(sides, metric)
                     };
-                    let case = Case::of(plan, pair, point_index, metric, measured);
+                    let mut case = Case::of(plan, pair, point_index, metric, measured);
+                    case.in_two_states =
+                        pair.map(|arm| in_two_states(&arms[arm].points[point_index]));
                     if decides {
                         deciding_pairs.push(case);
                     } else if case.measured.has_any() {
@@ -143,6 +147,32 @@ struct Case {
     measured: Measured,
     /// Why there is nothing to compare, where that is known beforehand.
     obstacle: Option<String>,
+    /// Of each arm, in how many of its runs throughput stood at two levels by turns, and how many there are.
+    in_two_states: [(usize, usize); 2],
+}
+
+fn in_two_states(runs: &[Sample]) -> (usize, usize) {
+    let valid = runs.iter().filter(|run| run.result.valid);
+    let has = |run: &&Sample| {
+        let mut warnings = run.result.warnings.iter();
+        warnings.any(|warning| warning.id == WarningId::TwoStates)
+    };
+    (valid.clone().filter(has).count(), valid.count())
+}
+
+/// `in-memory was in two states by turns in 3 of 8 runs: what is compared is a mixture of them.`
+fn mixture_words(case: &Case) -> Option<String> {
+    let each = case.arms.iter().zip(case.in_two_states);
+    let mixed = each.filter(|(_, (runs, _))| *runs > 0);
+    let told: Vec<String> = mixed
+        .map(|(arm, (runs, of))| format!("{arm} in {runs} of {}", counted(of, "run")))
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "Throughput stood at two levels by turns, of {}: what is compared is a mixture of them.",
+            list(&told)
+        )
+    })
 }
 
 impl Case {
@@ -176,6 +206,7 @@ impl Case {
             rule: rule(plan, metric),
             measured,
             obstacle,
+            in_two_states: [(0, 0); 2],
         }
     }
 
@@ -330,6 +361,7 @@ fn adjustment(case: &Case, confidence: Option<f64>) -> Option<Adjustment> {
     let interval = attained(&judgement).map(|interval| (interval.lower, interval.upper));
     Some(Adjustment {
         explained: matched.explained(),
+        left: matched.left_unequally(),
         estimate: judgement.change.value,
         interval,
     })
@@ -343,22 +375,30 @@ fn kept_out_words(
     names: [&str; 2],
 ) -> Option<String> {
     let explained = adjustment.and_then(|adjustment| adjustment.explained);
-    let (how, others) = match (undisturbed, explained) {
-        (Some(Undisturbed { blocks, of, left }), _) => (
+    let left_unequally = adjustment.and_then(|adjustment| adjustment.left);
+    let (how, others) = match (undisturbed, left_unequally, explained) {
+        (Some(Undisturbed { blocks, of, left }), _, _) => (
             format!(
                 "Because {}, only the {blocks} of {of} blocks are judged in which they left both alone",
                 preferred(left, names)
             ),
             "the others",
         ),
-        (None, Some(share)) => (
+        (None, Some(left), _) => (
+            format!(
+                "Because {} and kept both busy, the interval covers the difference without what they took and with it",
+                preferred(left, names)
+            ),
+            "it",
+        ),
+        (None, None, Some(share)) => (
             format!(
                 "What other programs took of the processors explains {} of the noise and is taken out",
                 percent(share, 0)
             ),
             "it",
         ),
-        (None, None) => return None,
+        (None, None, None) => return None,
     };
     let with = adjustment.map_or_else(String::new, |adjustment| {
         let Adjustment {
@@ -410,6 +450,12 @@ fn comparison(case: Case, primary: bool, verdict: Verdict, grounds: Option<Groun
     let undisturbed = case.measured.matched().and_then(Matched::undisturbed);
     if verdict.estimate.is_some()
         && let Some(words) = kept_out_words(case.metric, undisturbed, adjustment, [baseline, arm])
+    {
+        sentence.push(' ');
+        sentence.push_str(&words);
+    }
+    if verdict.estimate.is_some()
+        && let Some(words) = mixture_words(&case)
     {
         sentence.push(' ');
         sentence.push_str(&words);

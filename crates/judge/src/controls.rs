@@ -81,6 +81,9 @@ fn kept_out_words(kept_out: Option<&KeptOut>) -> &'static str {
         Some(KeptOut::LeftOut { .. }) => {
             " Only duets count in which other programs left both sides alone."
         }
+        Some(KeptOut::TakenOutOrLeftIn { .. }) => {
+            " What other programs took of the processors is taken out, or left in."
+        }
         Some(KeptOut::Explained { .. }) => {
             " What other programs took of the processors is taken out."
         }

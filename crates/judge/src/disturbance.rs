@@ -10,6 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum KeptOut {
     /// By regression.
     Explained { with: Vec<[Observation; 2]> },
+    /// They kept both sides of duets busy, and took more from one: both with what they took and without is possible.
+    TakenOutOrLeftIn {
+        with: Vec<[Observation; 2]>,
+        left: [f64; 2],
+    },
     /// They preferred a side: only undisturbed blocks are known.
     LeftOut {
         with: Vec<[Observation; 2]>,
@@ -20,7 +25,9 @@ pub(crate) enum KeptOut {
 impl KeptOut {
     pub(crate) fn with(&self) -> &[[Observation; 2]] {
         match self {
-            Self::Explained { with } | Self::LeftOut { with, .. } => with,
+            Self::Explained { with }
+            | Self::TakenOutOrLeftIn { with, .. }
+            | Self::LeftOut { with, .. } => with,
         }
     }
 }
@@ -38,9 +45,18 @@ pub(crate) struct OneSided {
     pub(crate) undisturbed: BTreeSet<u32>,
     /// What they left to each side on average, a share of its processors' time.
     pub(crate) left: [f64; 2],
+    /// Whether they always wanted the processors of both sides, so that there was nothing to prefer: what they left is what the arms took.
+    pub(crate) kept_busy: bool,
 }
 
-/// Whether other programs preferred one side of these duets, and in which they preferred none; `None` where they did not, or nothing is known of it.
+/// Of its processors' time, how much of a side is busy where somebody always wants it.
+const BUSY: f64 = 0.97;
+/// Of that, what others take at least where they are among those who always want it: a program that never sleeps gets as much beside any server.
+const TAKEN: f64 = 0.25;
+/// Of the duets, in how many both sides must be so.
+const BUSY_DUETS: f64 = 0.9;
+
+/// Whether other programs took more from one side of these duets, and in which they preferred none; `None` where they did not, or nothing is known of it.
 pub(crate) fn one_sided(sides: [&[Sample]; 2]) -> Option<OneSided> {
     let of_side = |side: &[Sample]| -> BTreeSet<u32> {
         let valid = side.iter().filter(|sample| sample.result.valid);
@@ -56,11 +72,28 @@ pub(crate) fn one_sided(sides: [&[Sample]; 2]) -> Option<OneSided> {
             .filter_map(|(block, is)| is.then_some(*block))
             .collect(),
         left: left.map(|left| mean(&left).unwrap_or(1.0)),
+        kept_busy: kept_busy(sides, &blocks),
     })
 }
 
+fn kept_busy(sides: [&[Sample]; 2], blocks: &[u32]) -> bool {
+    let is_busy = |sample: &Sample| {
+        let figures = &sample.extract.figures;
+        let stolen = figures.machine_steal.unwrap_or(0.0);
+        let busy = figures.machine_busy.map(|busy| busy + stolen);
+        let left = sample.result.left_by_others;
+        busy.is_some_and(|busy| busy >= BUSY) && left.is_some_and(|left| left <= 1.0 - TAKEN)
+    };
+    let of_block = |side: &[Sample], block: u32| {
+        let mut runs = side.iter().filter(|sample| sample.result.valid);
+        runs.any(|sample| sample.result.block == block && is_busy(sample))
+    };
+    let is_of_both = |block: &&u32| sides.iter().all(|side| of_block(side, **block));
+    blocks.iter().filter(is_of_both).count() as f64 >= BUSY_DUETS * blocks.len() as f64
+}
+
 /// What others left to both sides in each of these blocks, where that is known of all.
-fn left(sides: [&[Sample]; 2], blocks: &[u32]) -> Option<[Vec<f64>; 2]> {
+pub(crate) fn left(sides: [&[Sample]; 2], blocks: &[u32]) -> Option<[Vec<f64>; 2]> {
     let of_side = |side: &[Sample]| {
         let results = side.iter().map(|sample| &sample.result);
         let known = results.map(|result| (result.block, result.left_by_others));

@@ -30,4 +30,5 @@ mod pairs;
 mod records;
 mod rigs;
 mod sweeps;
+mod transients;
 mod verdicts;

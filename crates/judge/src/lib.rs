@@ -125,6 +125,7 @@ mod sentence;
 mod steadiness;
 mod telemetry;
 mod threshold;
+mod transients;
 mod validity;
 mod verdict;
 mod warnings;

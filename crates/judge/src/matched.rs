@@ -5,7 +5,7 @@
 
 use crate::Undisturbed;
 use crate::arm_samples::ArmSamples;
-use crate::disturbance::{KeptOut, disturbance, one_sided};
+use crate::disturbance::{KeptOut, disturbance, left, one_sided};
 use crate::extract::Reading;
 use crate::sample::Sample;
 use crate::select::as_u32;
@@ -14,7 +14,7 @@ use crate::words::{counted, percent};
 use plimsoll_plan::{Direction, Metric, Pairing, Plan};
 use plimsoll_stats::{
     Comparison, Duet, FEWEST_BLOCKS, Observation, StatsError, standard_deviation,
-    visible_with_spread, without_explained, without_halves,
+    taken_out_or_left_in, visible_with_spread, without_explained, without_halves,
 };
 use plimsoll_workload::schedule::Load;
 use std::collections::BTreeSet;
@@ -183,7 +183,7 @@ impl Matched {
         }
     }
 
-    /// Of two arms of a plan. Where other programs preferred a side of duets, only undisturbed blocks are in it. Unless there are bounds, the effect of the halves of duets is
+    /// Of two arms of a plan. Where other programs preferred a side of duets, only undisturbed blocks are in it; where they kept both sides busy, there was nothing to prefer. Unless there are bounds, the effect of the halves of duets is
     /// taken out of what is known, and what other programs took of the processors out of the throughput of closed loops.
     pub(crate) fn in_plan(
         plan: &Plan,
@@ -195,8 +195,21 @@ impl Matched {
         let sides = [a, b].map(|arm| &arms[arm].points[point][..]);
         let mut matched = Self::of(sides[0], sides[1], metric);
         let is_duet = plan.measurement.pairing == Pairing::Duet;
+        let is_closed = matches!(plan.points[point].load, Load::Closed { .. });
+        let is_explained = metric == Metric::Throughput && is_closed;
         if let Some(one_sided) = is_duet.then(|| one_sided(sides)).flatten() {
-            matched.take_halves_out(plan, b);
+            let duets = matched.take_halves_out(plan, b);
+            if one_sided.kept_busy && matched.bounds == 0 {
+                if !is_explained {
+                    return matched;
+                }
+                if let Some(ranges) = duets.and_then(|duets| matched.in_ranges(sides, &duets)) {
+                    let with = std::mem::replace(&mut matched.known, ranges);
+                    let left = one_sided.left;
+                    matched.kept_out = Some(KeptOut::TakenOutOrLeftIn { with, left });
+                    return matched;
+                }
+            }
             let with = matched.known;
             matched = Self::within(sides, metric, |block| {
                 one_sided.undisturbed.contains(&block)
@@ -209,11 +222,7 @@ impl Matched {
             return matched;
         }
         let duets = matched.take_halves_out(plan, b);
-        let is_closed = matches!(plan.points[point].load, Load::Closed { .. });
-        if metric == Metric::Throughput
-            && is_closed
-            && let Some(without) = matched.without_explained(sides, duets.as_deref())
-        {
+        if is_explained && let Some(without) = matched.without_explained(sides, duets.as_deref()) {
             let without = matched.apart_by(&without);
             let with = std::mem::replace(&mut matched.known, without);
             matched.kept_out = Some(KeptOut::Explained { with });
@@ -250,6 +259,14 @@ impl Matched {
         })
     }
 
+    /// What was left to each side, where that is as much the doing of the arms as of other programs.
+    pub(crate) fn left_unequally(&self) -> Option<(f64, f64)> {
+        match &self.kept_out {
+            Some(KeptOut::TakenOutOrLeftIn { left, .. }) => Some((*left).into()),
+            _ => None,
+        }
+    }
+
     /// Why nothing can be said, where other programs preferred a side and left too few blocks alone.
     pub(crate) fn obstacle(&self, names: [&str; 2]) -> Option<String> {
         let Undisturbed { blocks, of, left } = self.undisturbed()?;
@@ -267,6 +284,7 @@ impl Matched {
         let blocks = self.known.len();
         let words = match self.kept_out.as_ref()? {
             KeptOut::LeftOut { .. } => counted(blocks, "undisturbed duet"),
+            KeptOut::TakenOutOrLeftIn { .. } => counted(blocks, "duet"),
             KeptOut::Explained { .. } => format!(
                 "{} and without what other programs took",
                 counted(blocks, "block")
@@ -295,6 +313,23 @@ impl Matched {
         }
         let differences = self.values.iter().map(|(_, a, b)| (b / a).ln());
         without_explained(&differences.collect::<Vec<f64>>(), [&disturbance])
+    }
+
+    /// The pairs with what other programs took taken out, and left in.
+    fn in_ranges(&self, sides: [&[Sample]; 2], duets: &[Duet]) -> Option<Vec<[Observation; 2]>> {
+        let blocks: Vec<u32> = self.values.iter().map(|(block, _, _)| *block).collect();
+        let [baseline, other] = left(sides, &blocks)?;
+        let ranges = taken_out_or_left_in(duets, [&baseline, &other])?;
+        let each = self.values.iter().zip(ranges);
+        let pairs = each.map(|((_, a, b), [least, most])| {
+            let middle = f64::midpoint(a.ln(), b.ln());
+            let baseline = middle - f64::midpoint(least, most) / 2.0;
+            [
+                Observation::exactly(baseline.exp()),
+                Observation::between((baseline + least).exp(), (baseline + most).exp()),
+            ]
+        });
+        Some(pairs.collect())
     }
 
     /// Pairs of the same middles as the values, on a scale of logarithms, that are so far apart.

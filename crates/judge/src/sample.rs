@@ -10,6 +10,7 @@ use crate::gates::{
 use crate::network::NetworkSample;
 use crate::others::left_by_others;
 use crate::rig::remarks;
+use crate::transients::transients;
 use crate::words::run_subject;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_plan::{Arm, Metric, Objective, Plan};
@@ -186,6 +187,10 @@ impl Sample {
             }
             stalls.extend(further.iter().map(|silence| (silence.begin, silence.end)));
             stalls.sort_by(|(left, _), (right, _)| left.total_cmp(right));
+        }
+        if is_point && point.disturbance().is_none() {
+            let found = transients(&extract).into_iter();
+            warnings.extend(found.map(|(id, words)| Warning::new(id, run_subject(run), words)));
         }
         let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
         let valid = gated.complete && !warnings.iter().any(is_invalid);

@@ -94,12 +94,19 @@ impl Observation {
         }
     }
 
-    /// The value that was measured, or the finite bound.
+    /// A value of which only the range is known.
+    pub fn between(lower: f64, upper: f64) -> Observation {
+        Observation { lower, upper }
+    }
+
+    /// The value that was measured, the finite bound, or the middle of the range.
     pub fn value(&self) -> f64 {
-        if self.upper.is_finite() {
+        if self.upper.is_infinite() {
+            self.lower
+        } else if self.lower == 0.0 {
             self.upper
         } else {
-            self.lower
+            f64::midpoint(self.lower, self.upper)
         }
     }
 

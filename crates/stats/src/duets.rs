@@ -1,7 +1,7 @@
 //! Two arms that run at the same time, each on a half of a machine: whether the halves are alike, and how much of the noise they have in common.
 
 use crate::blocks_needed::FEWEST_BLOCKS;
-use crate::explained::{disturbance, undisturbed, without_explained};
+use crate::explained::{any_disturbance, disturbance, undisturbed, without_explained};
 use crate::interval::{Interval, t_two_sided};
 use crate::summary::mean;
 
@@ -111,13 +111,24 @@ pub fn without_halves(duets: &[Duet], disturbance: Option<&[f64]>) -> Option<Vec
     }
 }
 
-/// The differences of duets as they are judged beside other programs, which left so much to the baseline and to the other arm: of [`undisturbed`] duets alone where they
-/// preferred a side, and otherwise without what a [`disturbance`] explains; in both without the effect of the halves, as far as that is known. `None` with fewer than six.
+/// The differences of duets as they are judged beside other programs, each as the range in which it lies. Other programs left so much to the baseline and to the other arm, and
+/// `kept_busy` says whether they kept the processors of both sides busy all the time.
+///
+/// Where they preferred a side, that of [`undisturbed`] duets alone, unless they kept both busy: then [`taken_out_or_left_in`]. Otherwise without what a [`disturbance`] explains. In
+/// all of them without the effect of the halves, as far as that is known. `None` with fewer than six.
 ///
 /// It is what a calibration can repeat: of a record the same is done metric by metric, where others are taken out of throughput alone.
-pub fn duets_beside_others(duets: &[Duet], [baseline, other]: [&[f64]; 2]) -> Option<Vec<f64>> {
+pub fn duets_beside_others(
+    duets: &[Duet],
+    [baseline, other]: [&[f64]; 2],
+    kept_busy: bool,
+) -> Option<Vec<[f64; 2]>> {
+    let exactly = |differences: Vec<f64>| differences.into_iter().map(|one| [one; 2]).collect();
     let (judged, disturbance) = match undisturbed(baseline, other) {
         Some(alone) => {
+            if kept_busy && let Some(ranges) = taken_out_or_left_in(duets, [baseline, other]) {
+                return Some(ranges);
+            }
             let each = duets.iter().zip(alone);
             let alone = each.filter_map(|(duet, alone)| alone.then_some(*duet));
             (alone.collect(), None)
@@ -128,7 +139,29 @@ pub fn duets_beside_others(duets: &[Duet], [baseline, other]: [&[f64]; 2]) -> Op
         return None;
     }
     let alike = without_halves(&judged, disturbance.as_deref());
-    Some(alike.unwrap_or_else(|| judged.iter().map(Duet::difference).collect()))
+    Some(exactly(alike.unwrap_or_else(|| {
+        judged.iter().map(Duet::difference).collect()
+    })))
+}
+
+/// The differences of duets beside programs that kept the processors of both sides busy all the time. An arm that needs less then leaves more to them, so that what was left to
+/// each is as much its own doing as theirs. Each difference is the range from what it is without what the others took to what it is with it, on average over all duets: so arms that
+/// are equal are called different no more often than without what the others took, and a difference counts only as far as it is there with it and without.
+///
+/// `None` where what others took cannot be taken out.
+pub fn taken_out_or_left_in(
+    duets: &[Duet],
+    [baseline, other]: [&[f64]; 2],
+) -> Option<Vec<[f64; 2]>> {
+    let left_in = without_halves(duets, None)?;
+    let taken_out = without_halves(duets, Some(&any_disturbance(baseline, other)?))?;
+    let apart = mean(&left_in)? - mean(&taken_out)?;
+    let ranges = taken_out.into_iter();
+    Some(
+        ranges
+            .map(|one| [one + apart.min(0.0), one + apart.max(0.0)])
+            .collect(),
+    )
 }
 
 /// Pearson's correlation of pairs of values; `None` with fewer than three, or where one side does not vary.

@@ -28,11 +28,16 @@ const UNDISTURBED: f64 = 0.97;
 /// one experiment in twenty in which chance favours a side was left as it was, and called different.
 pub fn disturbance(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<f64>> {
     let compared = Comparison::paired(baseline_left, other_left).ok()?;
+    let differences = any_disturbance(baseline_left, other_left)?;
+    let is_one_sided = compared.p_value() < BY_CHANCE && is_uneven(&differences);
+    (!is_one_sided).then_some(differences)
+}
+
+/// The same where one side may have had more by its own doing.
+pub fn any_disturbance(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<f64>> {
     let differences = more_left(baseline_left, other_left);
     let varies = standard_deviation(&differences).is_some_and(|spread| spread >= LEAST_SPREAD);
-    let is_one_sided = compared.p_value() < BY_CHANCE && is_uneven(&differences);
-    let is_used = differences.len() >= FEWEST_BLOCKS && varies && !is_one_sided;
-    is_used.then_some(differences)
+    (differences.len() >= FEWEST_BLOCKS && varies).then_some(differences)
 }
 
 /// In which duets nothing was taken from either side, in their order, where other programs took more from one side than from the other; `None` where they did not, so that all

@@ -65,6 +65,7 @@ mod sign_flips;
 mod spread;
 mod stalls;
 mod summary;
+mod transient;
 mod trend;
 pub mod verdict;
 mod warm_up;
@@ -75,7 +76,9 @@ pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
 pub use blocks_needed::{FEWEST_BLOCKS, blocks_needed, fewest_blocks};
 pub use change_points::{ChangePoint, ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};
 pub use comparison::{Comparison, Design, Observation, hodges_lehmann};
-pub use duets::{Duet, Halves, correlation, duets_beside_others, halves, without_halves};
+pub use duets::{
+    Duet, Halves, correlation, duets_beside_others, halves, taken_out_or_left_in, without_halves,
+};
 pub use error::StatsError;
 pub use explained::{disturbance, undisturbed, without_explained};
 pub use family::{holm, judge_together};
@@ -96,6 +99,7 @@ pub use sign_flips::sign_flips;
 pub use spread::{Spread, blocks_to_see, spread, visible_with_spread};
 pub use stalls::{SHORTEST_SILENCE_SECONDS, SHORTEST_STALL_SECONDS, silences, stalls};
 pub use summary::{mean, median, quantile, standard_deviation};
+pub use transient::{TwoLevels, still_falls, two_levels};
 pub use trend::{Trend, theil_sen};
 #[doc(inline)]
 pub use verdict::{Direction, Grounds, Judgement, Rule, Verdict, judge};

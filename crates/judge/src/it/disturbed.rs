@@ -188,6 +188,12 @@ fn stayed_beside(arm: &str, _block: u32) -> f64 {
     if arm == "other" { 0.8 } else { 0.0 }
 }
 
+/// They never sleep, on either side: the other arm takes less of its processors, as one that waits more does.
+fn beside_each(arm: &str, block: u32) -> f64 {
+    let more = if arm == "other" { 0.1 } else { 0.0 };
+    1.2 + more + 0.3 * others(arm, block % BLOCKS)
+}
+
 /// By turns beside both sides of duets.
 fn beside_both(arm: &str, block: u32) -> f64 {
     others(arm, block % BLOCKS)
@@ -305,15 +311,18 @@ mod slow {
     /// The calibration and the resampling of records judge differences by `duets_beside_others`: so must the program, whichever way is chosen.
     #[test]
     fn duets_are_judged_as_they_are_calibrated() {
-        for (others, are_left_out) in [
-            (visited as fn(&str, u32) -> f64, true),
-            (beside_both, false),
+        for (others, [are_left_out, are_ranges]) in [
+            (visited as fn(&str, u32) -> f64, [true, false]),
+            (beside_both, [false, false]),
+            (beside_each, [false, true]),
         ] {
             let lab = duets(others);
             let analysis = lab.analyse();
             let found = throughput(&analysis);
             assert_eq!(found.undisturbed.is_some(), are_left_out);
-            assert_eq!(found.adjustment.unwrap().explained.is_some(), !are_left_out);
+            let adjustment = found.adjustment.unwrap();
+            assert_eq!(adjustment.explained.is_some(), !are_left_out && !are_ranges);
+            assert_eq!(adjustment.left.is_some(), are_ranges);
 
             let [base, other] = [0, 1].map(|arm| {
                 let of_arm = |curve: &&Curve| curve.arm == lab.plan.arms[arm].name;
@@ -334,12 +343,39 @@ mod slow {
                 let left = side.iter().map(|result| result.left_by_others.unwrap());
                 left.collect::<Vec<f64>>()
             });
-            let calibrated = duets_beside_others(&all, [&left[0], &left[1]]).unwrap();
+            let sides = [&left[0][..], &left[1]];
+            let calibrated = duets_beside_others(&all, sides, are_ranges).unwrap();
             assert_eq!(found.judged.len(), calibrated.len());
-            for ((base, other), calibrated) in found.judged.iter().zip(calibrated) {
-                let judged = (other / base).ln();
+            for ((base, other), [least, most]) in found.judged.iter().zip(calibrated) {
+                let judged = other / base;
+                let calibrated = f64::midpoint(least.exp(), most.exp());
                 assert!((judged - calibrated).abs() < 1e-9, "{judged} {calibrated}");
             }
+        }
+    }
+
+    /// An arm that takes less leaves more to programs that never sleep, so what they took may be its doing: its loss counts as far as it is there with that and without.
+    #[test]
+    fn beside_programs_that_never_sleep_both_answers_must_hold() {
+        let analysis = duets(beside_each).analyse();
+        let found = throughput(&analysis);
+        let with = found.adjustment.unwrap();
+        let (low, high) = found.verdict.interval.unwrap();
+        // Without what they took it is 2 %; with it 2.5 times what was taken is felt as well.
+        assert!(-0.025 < high && high < -0.01, "{high}");
+        assert!(
+            low < with.estimate && with.estimate < -0.2,
+            "{low} {with:?}"
+        );
+        assert!(
+            found
+                .sentence
+                .contains("and kept both busy, the interval covers"),
+            "{}",
+            found.sentence
+        );
+        for comparison in &analysis.comparisons {
+            assert_eq!(comparison.undisturbed, None);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Are differences from which is taken what other programs did still honest, and how much sharper are they?
 
-use crate::{Comparison, Duet, disturbance, duets_beside_others, without_explained};
+use crate::{Comparison, Duet, Observation, disturbance, duets_beside_others, without_explained};
 
 use crate::calibration::comparing::{covers, excludes_zero};
 use crate::calibration::simulate::Source;
@@ -94,6 +94,13 @@ fn compared(differences: &[f64]) -> Comparison {
     Comparison::paired(&vec![1.0; other.len()], &other).expect("simulated runs are positive")
 }
 
+fn compared_within(ranges: &[[f64; 2]]) -> Comparison {
+    let range = |[lower, upper]: &[f64; 2]| Observation::between(lower.exp(), upper.exp());
+    let other: Vec<Observation> = ranges.iter().map(range).collect();
+    Comparison::paired_within(&vec![Observation::exactly(1.0); other.len()], &other)
+        .expect("simulated runs are positive")
+}
+
 /// What a program that runs where a processor is idle leaves to both sides of a duet: in three of five it is beside one, nine times in ten the other arm's, and takes 10 to 90 %.
 fn beside_the_idle(source: &mut Source) -> [f64; 2] {
     let mut left = [1.0; 2];
@@ -113,24 +120,47 @@ fn at_each_answer(left: f64) -> f64 {
     }
 }
 
-/// Duets beside such a program, as the program judges them; `None` where it does not.
-fn duets_beside(source: &mut Source, own: Own, count: usize, ratio: f64) -> Option<Comparison> {
+/// Two programs that never sleep leave to each side what it takes, which is less the more it waits for answers; one duet in twenty has both beside one side.
+fn kept_busy(source: &mut Source) -> [f64; 2] {
+    let mut left = [(); 2].map(|()| 0.33 * (0.15 * source.normal()).exp());
+    if source.chance(0.05) {
+        left[usize::from(source.coin())] = 0.97;
+    }
+    left
+}
+
+/// An arm does in proportion to what it takes.
+fn as_it_takes(left: f64) -> f64 {
+    1.3 * left.ln()
+}
+
+/// What others leave to both sides of a duet, what each loses by it, and whether they keep both busy.
+type Others = (fn(&mut Source) -> [f64; 2], Loss, bool);
+
+/// Duets beside such programs, as the program judges them; `None` where it does not. The other arm does so much of what the baseline does, and takes so much.
+fn duets_beside(
+    source: &mut Source,
+    own: Own,
+    (left, loss, is_busy): Others,
+    count: usize,
+    [ratio, takes]: [f64; 2],
+) -> Option<Comparison> {
     let (mut duets, mut of_both) = (Vec::new(), [Vec::new(), Vec::new()]);
     for block in 0..count {
         let common = 0.05 * source.normal();
-        let left = beside_the_idle(source);
-        let [baseline, other] = left.map(|left| common + own(source) + at_each_answer(left));
+        let left = left(source);
+        let [baseline, other] = left.map(|left| common + own(source) + loss(left));
         duets.push(Duet {
             baseline,
             other: other + ratio.ln(),
             other_is_second: block % 2 == 1,
         });
         of_both[0].push(left[0]);
-        of_both[1].push(left[1]);
+        of_both[1].push(left[1] * takes);
     }
     let [baseline, other] = &of_both;
-    let differences = duets_beside_others(&duets, [baseline, other])?;
-    Some(compared(&differences))
+    let differences = duets_beside_others(&duets, [baseline, other], is_busy)?;
+    Some(compared_within(&differences))
 }
 
 pub fn studies() -> Vec<Study> {
@@ -211,18 +241,37 @@ pub fn studies() -> Vec<Study> {
         ),
         (834, 12, "the same in 12 duets, 1 % noise", little),
     ];
+    let visitor: Others = (beside_the_idle, at_each_answer, false);
     for (seed, count, simulated, own) in cases {
         studies.add(seed, simulated, coverage, AtLeast(0.93), |source| {
-            Some(covers(&duets_beside(source, own, count, 1.05)?, 0.05))
+            let judged = duets_beside(source, own, visitor, count, [1.05, 1.0])?;
+            Some(covers(&judged, 0.05))
         });
         studies.add(seed + 10, simulated, different, AtMost(0.05), |source| {
-            let judged = duets_beside(source, own, count, 1.0);
+            let judged = duets_beside(source, own, visitor, count, [1.0; 2]);
             Some(judged.is_some_and(|judged| excludes_zero(&judged)))
         });
     }
     let simulated = "40 duets, others take 10 to 90 % of one side in 24, mostly of the same";
     studies.add(851, simulated, found, AtLeast(0.8), |source| {
-        let judged = duets_beside(source, little, 40, 0.98);
+        let judged = duets_beside(source, little, visitor, 40, [0.98, 1.0]);
+        Some(judged.is_some_and(|judged| excludes_zero(&judged)))
+    });
+    let busy: Others = (kept_busy, as_it_takes, true);
+    let simulated = "12 duets, others keep both sides busy, 3 % noise of each side";
+    let own: Own = |source| 0.03 * source.normal();
+    studies.add(861, simulated, different, AtMost(0.05), |source| {
+        let judged = duets_beside(source, own, busy, 12, [1.0; 2]);
+        Some(judged.is_some_and(|judged| excludes_zero(&judged)))
+    });
+    studies.add(862, simulated, coverage, AtLeast(0.93), |source| {
+        let judged = duets_beside(source, own, busy, 12, [1.05, 1.0])?;
+        Some(covers(&judged, 0.05))
+    });
+    // The slower one waits more, and takes less.
+    let found = "30 % slower, and taking 10 % less, found";
+    studies.add(863, simulated, found, AtLeast(0.9), |source| {
+        let judged = duets_beside(source, own, busy, 12, [0.7, 0.9]);
         Some(judged.is_some_and(|judged| excludes_zero(&judged)))
     });
     studies.all

@@ -1,6 +1,6 @@
 //! Is warm-up found, and only warm-up?
 
-use crate::{Scale, Signal, WarmUp, mean, mser5, warm_up};
+use crate::{Scale, Signal, WarmUp, mean, mser5, still_falls, two_levels, warm_up};
 
 use crate::calibration::simulate::Source;
 use crate::calibration::study::{Promise, Studies, Study};
@@ -114,6 +114,33 @@ pub fn studies() -> Vec<Study> {
         Some(!is_steady(found(&series(source, 0.03, 60, |slice| {
             1.0 - 0.5 * (-slice / 40.0).exp()
         }))))
+    });
+    // Points that are no one state.
+    let levels = "two levels";
+    let falls = "a cost that still falls";
+    for (seed, count, noise) in [(931, 10, 0.15), (932, 20, 0.15), (933, 60, 0.15)] {
+        let simulated = format!("steady, {count} s, 15 % noise (AR 0.5)");
+        studies.add(seed, &simulated, levels, AtMost(0.05), |source| {
+            Some(two_levels(&series(source, noise, count, |_| 1.0)).is_some())
+        });
+        studies.add(seed + 10, &simulated, falls, AtMost(0.05), |source| {
+            Some(still_falls(&series(source, noise, count, |_| 1.0)))
+        });
+    }
+    let simulated = "20 s, a ninth of the throughput for 4 to 16 s, 15 % noise";
+    studies.add(951, simulated, levels, AtLeast(0.9), |source| {
+        let (begin, length) = (source.share() * 16.0, 4.0 + source.share() * 12.0);
+        let shape = |slice: f64| {
+            let after = (slice - begin).rem_euclid(20.0);
+            if after < length { 1.0 / 9.0 } else { 1.0 }
+        };
+        Some(two_levels(&series(source, 0.15, 20, shape)).is_some())
+    });
+    let simulated = "20 s, a cost that falls with a time constant of 10 to 30 s, 10 % noise";
+    studies.add(952, simulated, falls, AtLeast(0.9), |source| {
+        let constant = 10.0 + 20.0 * source.share();
+        let shape = |slice: f64| (-slice / constant).exp();
+        Some(still_falls(&series(source, 0.1, 20, shape)))
     });
     studies.all
 }
