@@ -5,7 +5,6 @@ use crate::network::LinkUse;
 use crate::rig::emulated;
 use crate::sample::Sample;
 use crate::{FigureSummary, Figures, IdentityCheck};
-use plimsoll_plan::words::readahead_of;
 use plimsoll_plan::{Arm, Plan, is_by_uri};
 use plimsoll_record::{DiskSpec, LoadKind, Operation, ShapedFrom, WarningId};
 use plimsoll_stats::median;
@@ -166,7 +165,7 @@ impl<'a> Evidence<'a> {
             has_disk: is_server || considered.iter().any(|sample| sample.keeps_data),
             foreign: middle(&|sample| Some(sample.foreign?.share)),
             disk,
-            readahead_bytes: readahead_of(&arm.rig),
+            readahead_bytes: arm.rig.readahead(),
             identities: checks,
             generator_limited: (
                 considered.iter().filter(is_limited).count(),

@@ -320,6 +320,15 @@ impl Matched {
         let blocks: Vec<u32> = self.values.iter().map(|(block, _, _)| *block).collect();
         let [baseline, other] = left(sides, &blocks)?;
         let ranges = taken_out_or_left_in(duets, [&baseline, &other])?;
+        Some(self.apart_within(ranges))
+    }
+
+    fn apart_by(&self, differences: &[f64]) -> Vec<[Observation; 2]> {
+        self.apart_within(differences.iter().map(|difference| [*difference; 2]))
+    }
+
+    /// Pairs of the same middles as the values, on a scale of logarithms, whose difference is in such a range.
+    fn apart_within(&self, ranges: impl IntoIterator<Item = [f64; 2]>) -> Vec<[Observation; 2]> {
         let each = self.values.iter().zip(ranges);
         let pairs = each.map(|((_, a, b), [least, most])| {
             let middle = f64::midpoint(a.ln(), b.ln());
@@ -328,16 +337,6 @@ impl Matched {
                 Observation::exactly(baseline.exp()),
                 Observation::between((baseline + least).exp(), (baseline + most).exp()),
             ]
-        });
-        Some(pairs.collect())
-    }
-
-    /// Pairs of the same middles as the values, on a scale of logarithms, that are so far apart.
-    fn apart_by(&self, differences: &[f64]) -> Vec<[Observation; 2]> {
-        let each = self.values.iter().zip(differences);
-        let pairs = each.map(|((_, a, b), difference)| {
-            let middle = f64::midpoint(a.ln(), b.ln());
-            [-0.5, 0.5].map(|side| Observation::exactly((middle + side * difference).exp()))
         });
         pairs.collect()
     }

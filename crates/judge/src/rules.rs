@@ -63,7 +63,7 @@ const OWN_LATENCY: f64 = 0.5;
 /// Of the time, how long sessions of a closed loop pause when the load is a given one.
 const PAUSING: f64 = 0.8;
 
-/// Requests for one page from which on it is told: a page that does not begin where a request may is read by two.
+/// Device reads for a missed page from which on a cause mentions them. A page that lies across the border of a request takes two.
 const SPLIT: f64 = 2.0;
 
 /// Said of a limit that is not set.

@@ -38,9 +38,7 @@ fn filling(seconds: &[Figures]) -> Option<String> {
         .collect();
     let costs = costs?;
     let (first, last) = (seconds.first()?, seconds.last()?);
-    let third = costs.len() / 3;
-    let mean = |part: &[f64]| plimsoll_stats::mean(part).unwrap_or_default();
-    let [before, after] = [&costs[..third], &costs[costs.len() - third..]].map(mean);
+    let [before, after] = still_falls(&costs)?;
     let held = |second: &Figures| {
         let page_cache = second
             .group_page_cache_bytes
@@ -50,7 +48,7 @@ fn filling(seconds: &[Figures]) -> Option<String> {
     let grows = held(first)
         .zip(held(last))
         .is_none_or(|(first, last)| last > first);
-    if before < LEAST_READ || !grows || !still_falls(&costs) {
+    if before < LEAST_READ || !grows {
         return None;
     }
     let mut words = format!(

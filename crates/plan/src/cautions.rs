@@ -3,16 +3,16 @@
 use crate::estimate::loaded_bytes_of;
 use crate::needs::cache_bytes;
 use crate::shares::shares;
-use crate::words::{figures_line, readahead_of};
+use crate::words::figures_line;
 use crate::{Arm, Checkpoints, EngineKind, Plan, PointRole, is_by_uri};
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::about;
 use plimsoll_record::{DiskChoice, DiskSpec, ShapedFrom};
 use plimsoll_workload::Mix;
 
-/// Measured seconds of a point below which nobody can tell whether it was steady.
-const JUDGED_FROM_NS: u64 = 10_000_000_000;
-/// A mongod's, unless it is told otherwise.
+/// Length of a point from which on its steadiness can be judged, nanoseconds.
+pub const JUDGED_FROM_NS: u64 = 10_000_000_000;
+/// The default of mongod, nanoseconds.
 const USUAL_CHECKPOINT_INTERVAL_NS: u64 = 60_000_000_000;
 /// What one request for a page reads at most where nothing more is read ahead: the largest leaf page of an engine that is left as it is, bytes.
 const LEAF_PAGE: u64 = 32 << 10;
@@ -38,7 +38,7 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
             units::duration(JUDGED_FROM_NS)
         ));
     }
-    let writing: Vec<&Mix> = plan.mixes.iter().filter(|mix| writes(mix)).collect();
+    let writing: Vec<&Mix> = plan.mixes.iter().filter(|mix| mix.writes()).collect();
     if let Some(first) = writing.first()
         && plan.measurement.checkpoints == Checkpoints::AsTheyCome
     {
@@ -72,10 +72,6 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
     cautions
 }
 
-fn writes(mix: &Mix) -> bool {
-    mix.update + mix.insert + mix.read_modify_write > 0.0
-}
-
 /// Time between two checkpoints of an arm; `None` where there are none, or nobody here knows.
 fn interval_ns(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
     let kind = engines.iter().find(|kind| kind.name == arm.engine)?;
@@ -95,15 +91,12 @@ fn filling(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Option<(String, u6
     let is_beyond_cache = data > cache_bytes(arm, engines)? as f64 * kind.usable_cache;
     let is_shaped = plan.measurement.shaped_from != ShapedFrom::Measuring
         && plan.measurement.caches.are_as_loaded();
-    let is_read = plan
-        .mixes
-        .iter()
-        .any(|mix| mix.read + mix.scan + mix.read_modify_write > 0.0);
+    let is_read = plan.mixes.iter().any(Mix::reads);
     if !is_beyond_cache || !is_shaped || !is_read {
         return None;
     }
     let missing = shares(arm, engines)?.page_cache * data;
-    let request = readahead_of(&arm.rig)?.clamp(MEMORY_PAGE, LEAF_PAGE);
+    let request = arm.rig.readahead()?.clamp(MEMORY_PAGE, LEAF_PAGE);
     let reads = reads_per_second(plan, spec)?;
     let seconds = missing / (reads * request as f64);
     let fill_ns = (seconds * 1e9) as u64;

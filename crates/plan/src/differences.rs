@@ -2,7 +2,7 @@
 
 use crate::Arm;
 use crate::server::{own_after_start, own_arguments};
-use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words, readahead_of};
+use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words};
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::redact::redact;
@@ -51,7 +51,7 @@ pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
         right.rig.filesystem.as_ref(),
         &mut found,
     );
-    let readahead = |arm: &Arm| or_nothing(readahead_of(&arm.rig).map(units::size));
+    let readahead = |arm: &Arm| or_nothing(arm.rig.readahead().map(units::size));
     found.add("readahead", &readahead(left), &readahead(right));
     limits(&left.rig.limits, &right.rig.limits, &mut found);
     server(left, right, &mut found);

@@ -43,6 +43,7 @@ mod shares;
 pub mod words;
 
 pub use catalogue::{EngineKind, Setting, Settings, Unfit};
+pub use cautions::JUDGED_FROM_NS;
 pub use differences::{Difference, differences};
 pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use factors::{Design, Factor, Level, Quantity};

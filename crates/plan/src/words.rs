@@ -5,7 +5,7 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::{
     Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, EventSpec, LimitsSpec, Price,
-    RigSpec, USUAL_READAHEAD_BYTES,
+    RigSpec,
 };
 
 /// The keys of a disk's figures, in the order of the file format.
@@ -129,13 +129,6 @@ pub fn filesystem_line(rig: &RigSpec) -> Option<String> {
         line.push_str(&format!(", readahead {}", units::size(bytes)));
     }
     Some(line)
-}
-
-/// What the kernel reads ahead at most on the disk of an arm, as asked or by default, bytes; `None` where it is left as it is.
-pub fn readahead_of(rig: &RigSpec) -> Option<u64> {
-    let usual = matches!(rig.disk, Some(DiskChoice::Emulated { .. }));
-    rig.readahead_bytes
-        .or(usual.then_some(USUAL_READAHEAD_BYTES))
 }
 
 /// Limits in one line: `382MiB of memory, 1.5 processors, on 0 and 1`; `None` where nothing is limited.

@@ -358,7 +358,7 @@ pub struct ServerRecord {
     pub members: Vec<MemberRecord>,
 }
 
-/// What Linux reads ahead on a device at most unless it is told otherwise, bytes.
+/// The readahead that Linux gives a block device by default, bytes. Databases read pages of 4 to 32 kB at random; what is read ahead of them is thrown away.
 pub const USUAL_READAHEAD_BYTES: u64 = 128 << 10;
 
 /// What an arm stands on, as asked.
@@ -385,6 +385,15 @@ pub struct RigSpec {
     /// What it costs.
     #[serde(default)]
     pub price: Option<Price>,
+}
+
+impl RigSpec {
+    /// What the kernel reads ahead at most on the disk, as asked or by default, bytes; `None` where it is left as it is.
+    pub fn readahead(&self) -> Option<u64> {
+        let is_emulated = matches!(self.disk, Some(DiskChoice::Emulated { .. }));
+        self.readahead_bytes
+            .or(is_emulated.then_some(USUAL_READAHEAD_BYTES))
+    }
 }
 
 /// From when on an emulated disk is as it was asked; before, it has no limits.

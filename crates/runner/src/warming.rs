@@ -9,7 +9,7 @@ use plimsoll_record::{Slice, WarmedCaches, WorkerUse};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Seconds of which means are compared.
+/// Length of each of the two stretches whose means are compared, seconds.
 const WINDOW: usize = 5;
 /// By how much two means may differ, a share of all that was asked.
 const SETTLED: f64 = 0.005;
@@ -97,7 +97,7 @@ impl Hits {
 
 fn mean(seconds: &[[Option<f64>; 2]], cache: usize) -> Option<f64> {
     let known: Vec<f64> = seconds.iter().filter_map(|second| second[cache]).collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    plimsoll_stats::mean(&known)
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
             "nothing more is added: {warm:?}"
         );
         assert!(!hits(|_| 0.1, 9).have_settled, "too soon to say");
-        // A cache that is never settled, and one that nobody tells of.
+        // Hit ratios that keep changing, and hit ratios that are not known.
         assert!(!hits(|second| 0.5 - second as f64 / 100.0, 30).have_settled);
         let mut silent = Hits::default();
         (0..30).for_each(|_| silent.add(&Slice::default()));

@@ -479,8 +479,7 @@ fn warm<W: Write>(
     within_ns: u64,
     reporter: &mut Reporter<'_, W>,
 ) -> Result<bool, String> {
-    let reads = |mix: &&Mix| mix.read + mix.scan + mix.read_modify_write > 0.0;
-    let Some(mix) = order.mixes.iter().find(reads) else {
+    let Some(mix) = order.mixes.iter().find(|mix| mix.reads()) else {
         return Ok(true);
     };
     let mix = Mix {

@@ -94,7 +94,7 @@ impl Observation {
         }
     }
 
-    /// A value of which only the range is known.
+    /// A value that is known to lie in this range.
     pub fn between(lower: f64, upper: f64) -> Observation {
         Observation { lower, upper }
     }

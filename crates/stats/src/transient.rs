@@ -52,16 +52,16 @@ pub fn two_levels(samples: &[f64]) -> Option<TwoLevels> {
     let centre = mean(&sorted)?;
     let squares: f64 = sorted.iter().map(|one| (one - centre).powi(2)).sum();
     let least = ((count as f64 * LEAST_SHARE).ceil() as usize).max(3);
-    let between = |lower: usize| {
-        let of = |part: &[f64]| {
-            let apart = part.iter().sum::<f64>() / part.len() as f64 - centre;
-            part.len() as f64 * apart * apart
-        };
-        of(&sorted[..lower]) + of(&sorted[lower..])
-    };
-    let lower =
-        (least..=count.checked_sub(least)?).max_by(|a, b| between(*a).total_cmp(&between(*b)))?;
-    if between(lower) < LEAST_EXPLAINED * squares {
+    // Around the centre, the upper part sums to minus the lower one.
+    let (mut sum, mut between, mut lower) = (0.0, 0.0, 0);
+    for (number, one) in (1..=count - least).zip(&sorted) {
+        sum += one - centre;
+        let explained = sum * sum * (1.0 / number as f64 + 1.0 / (count - number) as f64);
+        if number >= least && explained > between {
+            (between, lower) = (explained, number);
+        }
+    }
+    if lower == 0 || between < LEAST_EXPLAINED * squares {
         return None;
     }
     let limit = f64::midpoint(sorted[lower - 1], sorted[lower]);
@@ -84,19 +84,17 @@ pub fn two_levels(samples: &[f64]) -> Option<TwoLevels> {
     (is_apart && lasts).then_some(found)
 }
 
-/// Whether a cost still falls to the end of a series: its mean in the last third is at most 80 % of that in the first, and Kendall's test finds a trend at 1 %.
-pub fn still_falls(costs: &[f64]) -> bool {
+/// The means of a cost in the first and in the last third of a series, where it still falls to the end: the last is at most 80 % of the first, and Kendall's test finds a trend at
+/// 1 %.
+pub fn still_falls(costs: &[f64]) -> Option<[f64; 2]> {
     if costs.len() < FEWEST {
-        return false;
+        return None;
     }
     let third = costs.len() / 3;
-    let (Some(first), Some(last)) = (mean(&costs[..third]), mean(&costs[costs.len() - third..]))
-    else {
-        return false;
-    };
-    let falls =
-        theil_sen(costs).is_ok_and(|trend| trend.slope_per_sample < 0.0 && trend.p <= BY_CHANCE);
-    falls && last <= FALLEN_TO * first
+    let (first, last) = (mean(&costs[..third])?, mean(&costs[costs.len() - third..])?);
+    let trend = theil_sen(costs).ok()?;
+    let falls = trend.slope_per_sample < 0.0 && trend.p <= BY_CHANCE;
+    (falls && last <= FALLEN_TO * first).then_some([first, last])
 }
 
 #[cfg(test)]
@@ -158,10 +156,10 @@ mod tests {
         let falling: Vec<f64> = (0..20)
             .map(|second| 100.0 * (-f64::from(second) / 20.0).exp())
             .collect();
-        assert!(still_falls(&falling));
+        assert!(still_falls(&falling).is_some());
         let rising: Vec<f64> = falling.iter().rev().copied().collect();
-        assert!(!still_falls(&rising));
-        assert!(!still_falls(&series(&[(5.0, 20)])));
-        assert!(!still_falls(&falling[..9]));
+        assert!(still_falls(&rising).is_none());
+        assert!(still_falls(&series(&[(5.0, 20)])).is_none());
+        assert!(still_falls(&falling[..9]).is_none());
     }
 }

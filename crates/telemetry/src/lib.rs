@@ -59,6 +59,7 @@ pub use mounts::{Mount, mounts_in};
 pub use network::{Network, round_trips};
 pub use processors::on_processors;
 pub use slice_sampler::{Figures, SliceSampler};
+pub use storage::whole_disk;
 pub use survey::{Place, Survey};
 pub use system::{SystemSampler, SystemUse};
 pub use worker::WorkerSampler;

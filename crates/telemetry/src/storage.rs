@@ -23,6 +23,14 @@ pub(crate) const NETWORK_FILESYSTEMS: [&str; 11] = [
     "virtiofs",
 ];
 
+/// The disk of a block device, both as directories of sysfs: what a partition is of, and any other itself.
+pub fn whole_disk(device: &Path) -> &Path {
+    match device.parent() {
+        Some(parent) if device.join("partition").exists() => parent,
+        _ => device,
+    }
+}
+
 impl Host {
     /// What lies under a directory, which need not exist yet.
     pub fn storage(&self, directory: &Path) -> Storage {
@@ -120,10 +128,7 @@ impl Host {
             .to_string_lossy()
             .replace('!', "/");
         storage.device = Some(format!("/dev/{name}"));
-        let whole = match device.parent() {
-            Some(parent) if device.join("partition").exists() => parent,
-            _ => device,
-        };
+        let whole = whole_disk(device);
         let read = |path: &str| Host::at(whole).read(path);
         storage.device_model = read("device/model").or_else(|| read("device/name"));
         storage.rotational = read("queue/rotational").map(|text| text == "1");

@@ -168,6 +168,16 @@ impl Mix {
         Some(mix)
     }
 
+    /// Whether any of its operations reads.
+    pub fn reads(&self) -> bool {
+        self.read + self.scan + self.read_modify_write > 0.0
+    }
+
+    /// Whether any of its operations writes.
+    pub fn writes(&self) -> bool {
+        self.update + self.insert + self.read_modify_write > 0.0
+    }
+
     /// Everything impossible in this description by itself. What is impossible for certain data is found by
     /// [`Workload::new`](crate::Workload::new).
     pub fn check(&self) -> Vec<Problem> {

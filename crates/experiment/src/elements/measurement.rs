@@ -17,8 +17,6 @@ use plimsoll_record::quantities::units;
 const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;
 /// Operations of a point whose begin and end can be recorded: each session takes memory for as many, and the record holds them all.
 const MOST_LOGGED: u64 = 10_000;
-/// Caches are given up on after so long unless the file says otherwise.
-const WARM_WITHIN_NS: u64 = 300_000_000_000;
 const WARM: &str = "warm";
 const AS_WRITTEN: &str = "as-written";
 const DUET: &str = "duet";
@@ -150,7 +148,7 @@ pub(crate) fn measurement(
             let within = origins.settle(PATH, map, measurement::warm_within);
             let within_ns = within.and_then(|value| value.whole());
             Caches::Warm {
-                within_ns: within_ns.unwrap_or(WARM_WITHIN_NS),
+                within_ns: within_ns.unwrap_or(SHORTEST_NS),
             }
         }
         _ => Caches::AsLoaded,

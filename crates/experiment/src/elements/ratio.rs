@@ -4,6 +4,7 @@ use crate::Collector;
 use crate::document::{Entry, Kind, Node, Place};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
+use plimsoll_plan::JUDGED_FROM_NS;
 use plimsoll_record::quantities::units;
 
 /// The key, in scales alone.
@@ -17,8 +18,6 @@ const PARTS: [&str; 6] = [
     file::cells.name,
     file::measurement.name,
 ];
-/// Below it nobody can tell whether a point was steady.
-const SHORTEST_POINT_NS: u64 = 10_000_000_000;
 /// Below it sessions have hardly begun.
 const SHORTEST_WARM_UP_NS: u64 = 2_000_000_000;
 /// Some engines take whole seconds.
@@ -44,7 +43,7 @@ fn shrinks(key: &str) -> Option<Shrinks> {
         "records" | "operations" | "credits" => Shrinks::Count,
         "size" | "cache_size" | "memory" | "page_cache" | "capacity" => Shrinks::Size,
         "duration" => Shrinks::Duration {
-            least_ns: SHORTEST_POINT_NS,
+            least_ns: JUDGED_FROM_NS,
         },
         "warm_up" => Shrinks::Duration {
             least_ns: SHORTEST_WARM_UP_NS,
@@ -127,7 +126,7 @@ fn within(node: &Node, ratio: f64) -> Node {
     }
 }
 
-/// A scalar, or each of a list, as of a factor. What cannot be read is told when it is.
+/// A scalar, or every value of a list, such as the levels of a factor. A value that cannot be parsed stays as it is; the check of the file reports it.
 fn smaller(node: &Node, how: Shrinks, ratio: f64) -> Node {
     let kind = match &node.kind {
         Kind::Scalar(text) => {
@@ -179,7 +178,7 @@ mod tests {
         assert_eq!(of("1408MiB", Shrinks::Size), "35MiB");
         assert_eq!(of("64MiB", Shrinks::Size), "1640KiB", "whole pages");
         let point = Shrinks::Duration {
-            least_ns: SHORTEST_POINT_NS,
+            least_ns: JUDGED_FROM_NS,
         };
         assert_eq!(of("20m", point), "30s");
         assert_eq!(of("120s", point), "10s");

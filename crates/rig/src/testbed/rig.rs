@@ -19,7 +19,7 @@ use crate::testbed::tools::Tools;
 use crate::testbed::user::RunUser;
 use crate::testbed::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
-use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec, USUAL_READAHEAD_BYTES};
+use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
 use plimsoll_telemetry::Host;
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
@@ -177,9 +177,7 @@ impl Rig {
         let overwrite = self.ground.disk.is_none();
         let tools = self.ground.made.tools();
         // Whoever used the loop device before may have left another one.
-        let usual = self.ground.disk.is_some().then_some(USUAL_READAHEAD_BYTES);
-        let readahead = order.spec.readahead_bytes;
-        if let Some(bytes) = readahead.or(usual) {
+        if let Some(bytes) = order.spec.readahead() {
             readahead::set(&self.ground.made, &name, &from, bytes)?;
         }
         let made = filesystem::make(tools, spec, &device, overwrite)?;
@@ -189,7 +187,7 @@ impl Rig {
             from,
         })?;
         filesystem::mount(tools, spec, &device, &point)?;
-        if let Some(bytes) = readahead
+        if let Some(bytes) = order.spec.readahead_bytes
             && let Some(file) = Host::here().btrfs_readahead(&name)
         {
             readahead::write(&file, &name, bytes)?;

@@ -3,7 +3,7 @@
 use super::{Finding, bad, good, note, size};
 use crate::Place;
 use crate::storage::NETWORK_FILESYSTEMS;
-use plimsoll_record::Storage;
+use plimsoll_record::{Storage, USUAL_READAHEAD_BYTES};
 
 pub(super) fn writable(id: &'static str, name: &str, place: &Place) -> Finding {
     let path = &place.storage.directory;
@@ -51,9 +51,6 @@ pub(super) fn filesystem(storage: &Storage) -> Option<Finding> {
         None => good("filesystem", what),
     })
 }
-
-/// The kernel's default. Databases read pages of 4 to 32 kB at random; what is read ahead of them is thrown away.
-const USUAL_READAHEAD_BYTES: u64 = 128 << 10;
 
 /// Above this a random read that misses may cost more than a hundred times what was asked for.
 const HUGE_READAHEAD_BYTES: u64 = 1 << 20;

@@ -5,6 +5,7 @@ use crate::testbed::rig_parts::RigParts;
 use crate::testbed::step::{MountedFrom, Step};
 use crate::testbed::tools::Tools;
 use crate::testbed::undo::Undone;
+use plimsoll_telemetry::whole_disk;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,11 +61,8 @@ pub(crate) fn undo(
 /// A partition has that of its disk.
 fn file_of_device(name: &str) -> PathBuf {
     let own = Path::new("/sys/class/block").join(name);
-    let whole = match fs::canonicalize(&own) {
-        Ok(path) if path.join("partition").exists() => path.parent().map(Path::to_owned),
-        _ => None,
-    };
-    whole.unwrap_or(own).join("queue/read_ahead_kb")
+    let own = fs::canonicalize(&own).unwrap_or(own);
+    whole_disk(&own).join("queue/read_ahead_kb")
 }
 
 fn read(file: &Path) -> Result<u64, TestbedError> {
