@@ -65,8 +65,11 @@ test("a run is followed to its end", async ({ page, empty, serve }) => {
 
 test("a run that is not valid is marked when it ends", async ({ page, empty, serve }) => {
   const served = await serve(empty);
-  // Too many of the operations of one arm fail, from the first point on.
-  const failing = experiment("refused", 1500, 2).replace("records: 10", "records: 2").replace("two: {servers: 2}", "two: {error_share: 2%}");
+  // Too many of the operations of one arm fail, from the first point on. The load may not: whether it does is drawn from the seed, and one that fails fails the run.
+  const failing = experiment("refused", 1500, 3)
+    .replace("records: 10", "records: 2")
+    .replace("two: {servers: 2}", "two: {error_share: 5%}")
+    .replace("blocks: 3", "blocks: 3, seed: 2");
   const [started, id] = await start(empty, failing);
   await page.goto(`${served}/experiment/${id}`);
   const refused = page.locator("[data-live] td.run-invalid");
