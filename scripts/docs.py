@@ -229,7 +229,7 @@ def write(program, names):
                 if MEASURES.match(command):
                     machine.run(command.partition("|")[0])
                     result = next(stored)
-                    machine.run(f"plimsoll bundle last --to '{result}'")
+                    machine.run(f"plimsoll bundle last --small --to '{result}'")
                     printed = machine.report(result, command)
                 else:
                     printed = machine.run(command)

@@ -6,7 +6,8 @@ use crate::telemetry::{by_second, figures};
 use crate::{Figures, SeriesSecond, Steadiness};
 use plimsoll_plan::{Arm, Metric, is_by_uri};
 use plimsoll_record::{
-    Completed, Histogram, Latencies, Operation, PointRecord, Slice, Status, add_units,
+    Completed, Histogram, Latencies, Operation, OperationSlice, PointRecord, Slice, Status,
+    add_units,
 };
 use std::collections::BTreeMap;
 
@@ -37,6 +38,32 @@ impl Totals {
             }
         }
         totals
+    }
+
+    /// The slices of a point that count. Their latencies are known as a whole where each has no histogram of its own any more.
+    pub(crate) fn of_kept(point: &PointRecord, kept: &[&Slice]) -> Self {
+        let mut totals = Self::of(kept);
+        if let Some(sums) = point.end.as_ref().and_then(|end| end.summed_up.as_ref()) {
+            let whole = sums.kept.iter();
+            totals.latencies = whole
+                .map(|part| ((part.status, part.operation), part.latencies.clone()))
+                .collect();
+        }
+        totals
+    }
+
+    /// The latencies, per operation and status.
+    pub(crate) fn into_operations(self) -> Vec<OperationSlice> {
+        let parts = self.latencies.into_iter();
+        let mut operations: Vec<_> = parts
+            .map(|((status, operation), latencies)| OperationSlice {
+                operation,
+                status,
+                latencies,
+            })
+            .collect();
+        operations.sort_by_key(|part| (part.operation, part.status));
+        operations
     }
 
     /// Units of one status, of the histograms that `pick` takes.
@@ -204,7 +231,7 @@ impl Extract {
         let mut figures = figures(kept, cores, sessions);
         let (cut, kept) = match &stated {
             Some(whole) => (Totals::default(), Totals::of(&[whole])),
-            None => (Totals::of(cut), Totals::of(kept)),
+            None => (Totals::of(cut), Totals::of_kept(point, kept)),
         };
         if point.imported().is_some() {
             figures = Figures::default();

@@ -76,7 +76,7 @@ pub fn tail(record: &ExperimentRecord, point: &CurvePoint) -> Option<Tail> {
         let stated = crate::imported::whole(measured);
         let totals = match &stated {
             Some(whole) => Totals::of(&[whole]),
-            None => Totals::of(&kept(measured, result.seconds)),
+            None => Totals::of_kept(measured, &kept(measured, result.seconds)),
         };
         response.merge(&totals.units(Status::Ok, Latencies::response));
         service.merge(&totals.units(Status::Ok, |latencies| &latencies.service));

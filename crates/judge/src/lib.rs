@@ -31,6 +31,7 @@
 //!   threshold     the bounds of the file
 //!   warnings, validity, headline
 //!   latency       whole distributions of response times, when a report asks for them
+//!   summed_up     the record without the histograms of its seconds, for small files
 //! Analysis        ─► reports; Analysis::outcome ─► exit code
 //! ```
 //!
@@ -123,6 +124,7 @@ mod scouting;
 mod select;
 mod sentence;
 mod steadiness;
+mod summed_up;
 mod telemetry;
 mod threshold;
 mod transients;
@@ -164,4 +166,5 @@ pub use outcome::Outcome;
 pub use pairing::{baseline_of, hopeless, to_repeat, too_few_blocks};
 pub use rules::cause_rules;
 pub use scouting::{Bracket, brackets};
+pub use summed_up::summed_up;
 pub use verdict::{Judgement, Verdict};

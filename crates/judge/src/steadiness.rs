@@ -7,12 +7,18 @@ use plimsoll_stats::{Scale, Signal, WarmUp, median, warm_up};
 /// Points of a hundred by which a share must be off before the cut to have a vote.
 const TELLING: f64 = 0.05;
 
+/// What is told of each second.
+pub(crate) const UNIT_PERCENTILES: [f64; 2] = [50.0, 99.0];
+
 /// Every slice of a point in a few numbers, in order, warm-up included.
 pub(crate) fn seconds(point: &PointRecord) -> Vec<SeriesSecond> {
     let mut seconds = Vec::with_capacity(point.slices.len());
-    for slice in &point.slices {
-        let units = successful_units(slice);
-        let [p50_ns, p99_ns] = unit_percentiles_ns(&units, [50.0, 99.0]);
+    let summed_up = point.end.as_ref().and_then(|end| end.summed_up.as_ref());
+    for (at, slice) in point.slices.iter().enumerate() {
+        let [p50_ns, p99_ns] = match summed_up {
+            Some(sums) => sums.units.get(at).copied().unwrap_or_default(),
+            None => unit_percentiles_ns(&successful_units(slice), UNIT_PERCENTILES),
+        };
         let length = slice.length_ns as f64 / 1e9;
         seconds.push(SeriesSecond {
             at: slice.start_ns as f64 / 1e9,

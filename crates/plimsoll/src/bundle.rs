@@ -7,7 +7,7 @@ use crate::run::this_program;
 use crate::screen::print;
 use crate::show::{Drawn, drawn, file_stem};
 use anyhow::Context;
-use plimsoll_judge::analyse;
+use plimsoll_judge::{analyse, summed_up};
 use plimsoll_report::Report;
 use plimsoll_store::bundle::EXTENSION;
 use std::fs::OpenOptions;
@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// `plimsoll bundle`: never overwrites a file.
 pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Result<Exit> {
-    let found = found(&arguments.experiment, store)?;
+    let mut found = found(&arguments.experiment, store)?;
+    if arguments.small {
+        found.record = summed_up(&found.record)?;
+    }
     let analysis = analyse(&found.record)?;
     let report = Report {
         record: &found.record,

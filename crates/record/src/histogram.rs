@@ -128,6 +128,12 @@ impl Histogram {
         }
     }
 
+    /// What is known of it without its buckets and percentiles: count, mean and both ends.
+    #[must_use]
+    pub fn without_buckets(&self) -> Self {
+        Self::known(self.summed_up())
+    }
+
     /// Empties the histogram and keeps its memory.
     pub fn clear(&mut self) {
         if matches!(self.0, Form::Known(_)) {

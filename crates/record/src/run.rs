@@ -1,5 +1,6 @@
 //! One arm in one block.
 
+use crate::OperationSlice;
 use crate::{
     Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, NetworkPoint, Operation,
     ProbeTask, RigRecord, Slice, Status, Storage, Warning,
@@ -228,6 +229,18 @@ pub struct PointEnd {
     /// Where it comes from, if another program measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Box<Imported>>,
+    /// The latencies of the point, where its slices have no histograms of their own any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summed_up: Option<Box<SummedUp>>,
+}
+
+/// What was added up of the slices of a point before their histograms were left out: they have counts, means and the ends of their latencies instead.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SummedUp {
+    /// Latencies of all slices after the warm-up and what was cut beyond it, per operation and status, in that order.
+    pub kept: Vec<OperationSlice>,
+    /// Median and p99 of the response times of what succeeded in each slice, nanoseconds, in the order of the slices.
+    pub units: Vec<[Option<u64>; 2]>,
 }
 
 /// When an operation was under way, on the clock of the traces: so that a request to the disk is known to belong to it.

@@ -114,6 +114,19 @@ impl Latencies {
         self.open.as_ref().map(|open| &open.wait)
     }
 
+    /// The same without buckets and percentiles.
+    #[must_use]
+    pub fn without_buckets(&self) -> Self {
+        let open = self.open.as_ref().map(|open| OpenLatencies {
+            response: open.response.without_buckets(),
+            wait: open.wait.without_buckets(),
+        });
+        Self {
+            service: self.service.without_buckets(),
+            open: open.map(Box::new),
+        }
+    }
+
     /// Adds all counts of `other`. A closed loop's latencies never meet an open loop's within one point.
     pub fn merge(&mut self, other: &Self) {
         self.service.merge(&other.service);

@@ -3,7 +3,7 @@
 use crate::it::laboratory::{Laboratory, Shown, histogram, part, point};
 use crate::it::searched::{lines, measure};
 use crate::it::watched::{self, Watched, disk, one_point, watch};
-use crate::{Analysis, Tail, TailValue, Validity, ValidityState, analyse, heat, tail};
+use crate::{Analysis, Tail, TailValue, Validity, ValidityState, analyse, heat, summed_up, tail};
 use plimsoll_plan::SettingValue;
 use plimsoll_record::{
     Completed, Histogram, LoadKind, Operation, Severity, Status, Summary, Warning, WarningId,
@@ -112,6 +112,40 @@ fn open_loops_have_a_service_time_and_lower_bounds() {
     assert!((tail.longest_ns / 2e9 - 1.0).abs() < 1e-3);
     let from = tail.at_least_from.unwrap();
     assert!((from / 1e-4 - 1.0).abs() < 1e-3, "{from}");
+}
+
+/// Two operations of unlike times, the first seconds slower, and one in a hundred that takes a hundred times as long.
+#[test]
+fn a_record_without_the_histograms_of_its_seconds_says_the_same() {
+    let mut lab = Laboratory::closed(&["one", "two"], &["a"], &[8], 6)
+        .measure(|case| Shown::closed(case, 1e5));
+    for (number, point) in lab.points().enumerate() {
+        for (second, slice) in point.slices.iter_mut().enumerate() {
+            let count = slice.completed.ok;
+            let slow = 40_000 * (1 + u64::from(second < 4)) + 100 * number as u64;
+            let mut parts = Vec::new();
+            for (operation, times) in [(Operation::Read, 1), (Operation::Update, 3)] {
+                let mut service = histogram(slow * times, count / 2 - count / 200);
+                service.record_n(100 * slow * times, count / 200);
+                let mut part = slice.operations[0].clone();
+                part.operation = operation;
+                part.latencies.service = service;
+                parts.push(part);
+            }
+            slice.operations = parts;
+        }
+    }
+    let record = lab.record();
+    let small = summed_up(&record).unwrap();
+    let said = |record| serde_json::to_value(analyse(record).unwrap()).unwrap();
+    assert_eq!(said(&small), said(&record));
+    let mut slices = small.runs.iter().flat_map(|run| &run.points[0].slices);
+    assert!(slices.all(|slice| slice.operations[0].latencies.service.summary().is_some()));
+    assert_eq!(summed_up(&small).unwrap(), small);
+    let analysis = analyse(&small).unwrap();
+    let of = |record| tail(record, &analysis.curves[0].points[0]);
+    assert_eq!(of(&small), of(&record));
+    assert_eq!(heat(&small, &analysis.series[0], 150), None);
 }
 
 #[test]

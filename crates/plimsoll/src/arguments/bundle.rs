@@ -17,4 +17,8 @@ pub struct Bundle {
     /// The new file [default: ./NAME-ID.plimsoll].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub to: Option<PathBuf>,
+    /// Leave out the histograms of single seconds, which are nine tenths of a record: every figure stays, only how response times were spread over the seconds of a run
+    /// is not known any more.
+    #[arg(long)]
+    pub small: bool,
 }

@@ -148,6 +148,7 @@ pub fn end() -> PointEnd {
             }),
         })),
         imported: None,
+        summed_up: None,
     }
 }
 
