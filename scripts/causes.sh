@@ -41,6 +41,9 @@ export PLIMSOLL_SERVERS=${PLIMSOLL_SERVERS:-$root/target/servers/bin}
 PATH=$(cd "$(dirname "$plimsoll")" && pwd):$PLIMSOLL_SERVERS:$PATH
 
 namespaces=(plimsoll-causes-a plimsoll-causes-b)
+made=/run/plimsoll-causes
+# shellcheck source=scripts/namespaces.sh
+. "$root/scripts/namespaces.sh"
 
 # address NETWORK INTERFACE: the first host of the network is in the first namespace, the second in the other.
 address() {
@@ -55,9 +58,7 @@ address() {
 cable() {
     local namespace limited=(-n "${namespaces[1]}" qdisc add dev limited root tbf)
     for namespace in "${namespaces[@]}"; do
-        ip netns add "$namespace"
-        mark "$namespace" >>"$made"
-        ip -n "$namespace" link set lo up
+        make_namespace "$namespace"
     done
     case $1 in
     network-delay)
@@ -80,24 +81,13 @@ cable() {
 
 veth() { ip -n "${namespaces[0]}" link add "$1" type veth peer name "$1" netns "${namespaces[1]}"; }
 
-# What was made here, so that it is known again after a kill: name and inode of each. Names alone say nothing: anybody may have used them.
-made=/run/plimsoll-causes
-mark() { printf '%s %s\n' "$1" "$(stat -Lc %d:%i "/run/netns/$1")"; }
-
 # Interfaces go with their namespaces, and the one that delays with its process, when nobody speaks to it any more.
 uncable() {
-    local namespace
     if [ -n "${wire_PID:-}" ]; then
         exec {wire[1]}>&-
         wait "$wire_PID" || true
     fi
-    for namespace in "${namespaces[@]}"; do
-        [ -e "/run/netns/$namespace" ] || continue
-        grep -qsxF "$(mark "$namespace")" "$made" ||
-            die "there is a network namespace $namespace that this did not make. If nobody needs it: ip netns delete $namespace"
-        ip netns delete "$namespace"
-    done
-    rm -f "$made"
+    remove_namespaces "${namespaces[@]}"
 }
 
 # The programs beside which is measured, in this order.

@@ -23,7 +23,7 @@ use std::path::Path;
 /// What the names of these experiments begin with.
 const PREFIX: &str = "cause-";
 /// Causes that processors are short, which other programs may be to blame for.
-const PROCESSORS: [&str; 3] = ["cpu", "generator", "offered"];
+const PROCESSORS: [&str; 4] = ["cpu", "generator", "offered", "page-cache"];
 /// Stores, and beside what was measured there.
 const COMPANIES: [(&str, &str); 3] = [
     ("alone", "alone"),

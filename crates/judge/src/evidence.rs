@@ -233,6 +233,15 @@ impl<'a> Evidence<'a> {
         Some(self.worker_processors? + server)
     }
 
+    /// Of the sessions' time, how much operations compute or wait for a processor, where it is known of all processes that take part on the machine.
+    pub(crate) fn on_processors(&self) -> Option<f64> {
+        if self.is_by_uri && self.figures.server_processors.is_none() {
+            return None;
+        }
+        let waiting = self.figures.processor_wait?;
+        Some(self.used_processors()? / self.sessions() + waiting)
+    }
+
     /// Of the CPU time that operations take, how much is spent in the kernel: known of a worker that is both client and engine.
     pub(crate) fn kernel_share(&self) -> Option<f64> {
         self.figures.worker_kernel_share

@@ -222,6 +222,9 @@ figures! {
     /// Time in which the control group was held back by its CPU limit, over the time. Some kernels count it for each processor, so it may exceed 1.
     throttled = "throttled by the CPU limit", Share;
 
+    /// Of the sessions' time, how long threads of server and worker were ready to run and waited for a processor.
+    processor_wait = "wait for a processor", Share;
+
     /// Received by the interface between load and server.
     network_received_bytes_per_second = "received from the network", BytesPerSecond;
     /// Sent by it.

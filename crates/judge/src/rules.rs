@@ -8,7 +8,7 @@ use crate::identity::BROKEN_FROM;
 use crate::words::{self, bytes, duration, number, percent, rate};
 use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
 use plimsoll_plan::{Arm, Plan};
-use plimsoll_record::{FOREIGN_CAUTION, LoadKind};
+use plimsoll_record::{FOREIGN_INVALID, LoadKind};
 
 /// Of a limit, how much must be used for it to be the cause.
 const LIMIT_USED: f64 = 0.95;
@@ -20,6 +20,11 @@ const CPU_USED: f64 = 0.9;
 const WAITING_FOR_DISK: f64 = 0.3;
 /// The same, for its latency to be the cause.
 const LATENCY_BOUND: f64 = 0.7;
+/// Of the sessions' time, how much operations must compute or wait for a processor where others have taken it from them. One that waits for something else hardly waits
+/// for a processor: the kernel gives it to who has slept.
+const ON_PROCESSORS: f64 = 0.5;
+/// Of the sessions' time, how much they may wait for a processor where there is room.
+const HARDLY_WAITING: f64 = 0.1;
 /// Of the sessions' time, how much must be spent on room in the engine's cache.
 const CACHE_WAIT: f64 = 0.3;
 /// Of the sessions' time, how much must be spent waiting for flow control.
@@ -42,6 +47,8 @@ const OF_A_SYNC: f64 = 0.7;
 const IN_WRITES: f64 = 0.5;
 /// Of the throughput without checkpoints, how much they must cost.
 const CHECKPOINT_COST: f64 = 0.15;
+/// From which cost on they are the cause also where operations wait for the journal: both write to one disk.
+const CHECKPOINTS_COST_MOST: f64 = 0.5;
 /// Of the time, how long a device without a known limit must be busy.
 const DEVICE_BUSY: f64 = 0.9;
 /// Of the bytes asked, how much must come from the page cache.
@@ -142,7 +149,7 @@ const RULES: [Rule; 20] = [
         kind: CauseKind::PageCache,
         when: || {
             format!(
-                "the processors are full as in the next row, the page cache answers at least {} of what the engine asks and at least {} for each operation, and at least {} of the worker's CPU time is spent in the kernel, or of the machine's where the engine is a server",
+                "the processors are full as in the row of the CPU, the page cache answers at least {} of what the engine asks and at least {} for each operation, and at least {} of the worker's CPU time is spent in the kernel, or of the machine's where the engine is a server",
                 percent(PAGE_CACHE_HITS, 0),
                 bytes(PAGE_CACHE_BYTES),
                 percent(KERNEL, 0)
@@ -151,12 +158,23 @@ const RULES: [Rule; 20] = [
         test: page_cache,
     },
     Rule {
+        kind: CauseKind::EngineCache,
+        when: || {
+            format!(
+                "sessions spend at least {} of their time evicting or waiting for room in the cache; where that is not known, they evict at least {EVICTIONS} pages an operation",
+                percent(CACHE_WAIT, 0)
+            )
+        },
+        test: engine_cache,
+    },
+    Rule {
         kind: CauseKind::Cpu,
         when: || {
             format!(
-                "at least {0} of the processors' time is busy or stolen without what other programs use, or worker and server use {0} of the processors that its sessions can use and reads take less than {1} of their time",
+                "at least {0} of the processors' time is busy or stolen, without what other programs use from {2} on, or worker and server use {0} of the processors that its sessions can use and reads take less than {1} of their time",
                 percent(CPU_USED, 0),
-                percent(WAITING_FOR_DISK, 0)
+                percent(WAITING_FOR_DISK, 0),
+                percent(FOREIGN_INVALID, 0)
             )
         },
         test: cpu,
@@ -202,22 +220,13 @@ const RULES: [Rule; 20] = [
         test: flow_control,
     },
     Rule {
-        kind: CauseKind::EngineCache,
-        when: || {
-            format!(
-                "sessions spend at least {} of their time evicting or waiting for room in the cache; where that is not known, they evict at least {EVICTIONS} pages an operation",
-                percent(CACHE_WAIT, 0)
-            )
-        },
-        test: engine_cache,
-    },
-    Rule {
         kind: CauseKind::Journal,
         when: || {
             format!(
-                "a journal sync is under way for at least {} of the time, writing operations take at least {OF_A_SYNC} syncs each and {} of the sessions' time, and there are enough syncs for all of them",
+                "a journal sync is under way for at least {} of the time, writing operations take at least {OF_A_SYNC} syncs each and {} of the sessions' time, there are enough syncs for all of them, and checkpoints (next row) do not cost {} or more",
                 percent(JOURNAL_BUSY, 0),
-                percent(IN_WRITES, 0)
+                percent(IN_WRITES, 0),
+                percent(CHECKPOINTS_COST_MOST, 0)
             )
         },
         test: journal,
@@ -267,9 +276,10 @@ const RULES: [Rule; 20] = [
         kind: CauseKind::Others,
         when: || {
             format!(
-                "at least {} of the processors' time is busy or stolen, and other programs use at least {}",
+                "at least {} of the processors' time is busy or stolen, other programs use at least {}, and operations compute or wait for a processor for at least {} of the sessions' time, where that is known",
                 percent(CPU_USED, 0),
-                percent(FOREIGN_CAUTION, 0)
+                percent(FOREIGN_INVALID, 0),
+                percent(ON_PROCESSORS, 0)
             )
         },
         test: others,
@@ -278,9 +288,10 @@ const RULES: [Rule; 20] = [
         kind: CauseKind::Contention,
         when: || {
             format!(
-                "closed loop of several sessions: the processors are busy below {0}, worker and server use less than {0} of the processors that its sessions can use, and reads take less than {1} of their time; where load and server are apart, the speed of their links must be known",
+                "closed loop of several sessions: the processors are busy below {0}, or sessions wait for one for less than {2} of their time; worker and server use less than {0} of the processors that its sessions can use, and reads take less than {1} of their time; where load and server are apart, the speed of their links must be known",
                 percent(ROOM, 0),
-                percent(WAITING_FOR_DISK, 0)
+                percent(WAITING_FOR_DISK, 0),
+                percent(HARDLY_WAITING, 0)
             )
         },
         test: contention,
@@ -608,7 +619,9 @@ impl Evidence<'_> {
 fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
     let busy = evidence.figures.machine_busy;
     let stolen = evidence.figures.machine_steal.unwrap_or(0.0);
-    let others = evidence.foreign.unwrap_or(0.0);
+    // A little of others is no reason to name them instead.
+    let others = evidence.foreign.filter(|share| *share >= FOREIGN_INVALID);
+    let others = others.unwrap_or(0.0);
     if busy.is_some_and(|busy| busy + stolen - others >= CPU_USED) {
         return Some(true);
     }
@@ -631,7 +644,17 @@ fn others(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     if let Some(used) = evidence.used_processors() {
         words.push_str(&format!(", what is under test {}", part(used)));
     }
-    Some((busy >= CPU_USED && share >= FOREIGN_CAUTION, words))
+    let on_processors = evidence.on_processors();
+    if let Some(share) = on_processors {
+        let of_time = percent(share.min(1.0), 0);
+        words.push_str(&format!(
+            "; operations compute or wait for a processor for {of_time} of the time"
+        ));
+    }
+    let holds = busy >= CPU_USED
+        && share >= FOREIGN_INVALID
+        && on_processors.is_none_or(|share| share >= ON_PROCESSORS);
+    Some((holds, words))
 }
 
 fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
@@ -875,7 +898,9 @@ fn journal(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     };
     // If operations wait for syncs, one sync serves at most one operation of each session.
     let enough = syncs * evidence.sessions() >= writing.per_second / 2.0;
+    let checkpoints = checkpoint_cost(evidence).unwrap_or(0.0);
     let holds = busy >= JOURNAL_BUSY
+        && checkpoints < CHECKPOINTS_COST_MOST
         && writing.mean_ns >= OF_A_SYNC * sync_ns
         && evidence.in_writes()? >= IN_WRITES
         && enough;
@@ -888,17 +913,19 @@ fn journal(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     Some((holds, words))
 }
 
+/// Of the throughput without checkpoints, how much they cost; `None` where it is not known.
+fn checkpoint_cost(evidence: &Evidence<'_>) -> Option<f64> {
+    let around = evidence.checkpoints.filter(|around| around.without > 0.0)?;
+    Some(evidence.figures.checkpoint_share? * (1.0 - around.with / around.without))
+}
+
 fn checkpoint(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let share = evidence.figures.checkpoint_share?;
     let words = format!("under way for {} of the time", percent(share, 0));
     let Some(around) = evidence.checkpoints else {
         return Some((false, words));
     };
-    let cost = if around.without > 0.0 {
-        share * (1.0 - around.with / around.without)
-    } else {
-        0.0
-    };
+    let cost = checkpoint_cost(evidence).unwrap_or(0.0);
     let words = format!(
         "{words}, {} then and {} otherwise",
         rate(around.with),
@@ -970,9 +997,13 @@ fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     // What is left over proves nothing where a link may be full that nobody knows the speed of.
     network_bandwidth(evidence)?;
     let is_closed = matches!(evidence.load, LoadKind::Closed { target: None, .. });
+    let waits_little = evidence.on_processors().is_some()
+        && figures
+            .processor_wait
+            .is_some_and(|share| share < HARDLY_WAITING);
     let holds = is_closed
         && evidence.sessions() > 1.0
-        && busy < ROOM
+        && (busy < ROOM || waits_little)
         && used < ROOM * evidence.usable_processors()
         && waiting < WAITING_FOR_DISK;
     let mut words = format!(

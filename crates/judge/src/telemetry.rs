@@ -210,6 +210,9 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         pressure_io: sums.of_time(names::MACHINE_PRESSURE_IO),
         pressure_memory: sums.of_time(names::MACHINE_PRESSURE_MEMORY),
         throttled: sums.of_time(names::GROUP_CPU_THROTTLED),
+        processor_wait: sums
+            .of_time(names::WAITED_FOR_PROCESSOR)
+            .and_then(|waited| ratio(waited, f64::from(sessions))),
 
         network_received_bytes_per_second: received,
         network_sent_bytes_per_second: sent,

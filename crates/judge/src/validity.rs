@@ -518,7 +518,10 @@ fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[War
     let gravest = of_foreign.map(Warning::severity).max();
     let crowded = arms.iter().zip(&plan.arms).filter_map(|(samples, arm)| {
         let share = percent(samples.foreign?, 0);
-        Some(format!("{share} while {} was measured", arm.name))
+        Some(format!(
+            "{share} of the processors while {} was measured",
+            arm.name
+        ))
     });
     let crowded: Vec<String> = crowded.collect();
     let is_refused = |sample: &&&Sample| {
@@ -532,10 +535,7 @@ fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[War
     let (foreign, foreign_words) = match gravest {
         _ if !crowded.is_empty() => (
             ValidityState::Bad,
-            format!(
-                "other programs used {} of the processors",
-                crowded.join(", ")
-            ),
+            format!("other programs used {}", crowded.join(", ")),
         ),
         Some(Severity::Invalid) if refused == points.len() => (
             ValidityState::Bad,

@@ -129,6 +129,8 @@ figures! {
     /// Page cache pages that were read again soon after they had been given up.
     GROUP_REFAULTS = "group.refaults", Counter;
 
+    /// Time for which threads of server and worker, as far as they are on this machine, were ready to run and waited for a processor, summed over them.
+    WAITED_FOR_PROCESSOR = "waiting.processor.ns", Counter;
     /// CPU time of the server that was started for the run, of all its members, or that runs by itself on this machine.
     SERVER_CPU = "server.cpu.ns", Counter;
     /// Of it, that of its first member, where it has several.

@@ -41,6 +41,7 @@ mod mounts;
 mod network;
 mod process;
 mod processors;
+mod run_queue;
 mod slice_sampler;
 mod storage;
 mod survey;

@@ -5,6 +5,7 @@ use crate::group::{Group, GroupSource};
 use crate::kernel::Kernel;
 use crate::network::Network;
 use crate::process::{self, Process};
+use crate::run_queue::RunQueue;
 use crate::{DeviceTotals, Host};
 use nix::time::{ClockId, clock_gettime};
 use plimsoll_record::figures;
@@ -22,6 +23,8 @@ pub struct SliceSampler {
     group: Option<Group>,
     /// Its members.
     server: Vec<Process>,
+    /// Of this process, and of the server.
+    run_queue: Option<RunQueue>,
     network: Option<Network>,
     buffer: Vec<u8>,
     /// What all sources told last, levels included.
@@ -42,6 +45,7 @@ impl SliceSampler {
             device,
             group: group.map(|group| Group::open(host, &group)),
             server: Vec::new(),
+            run_queue: Some(RunQueue::of(host, [std::process::id()])),
             network: None,
             buffer: vec![0; 16 << 10],
             last: Vec::new(),
@@ -58,6 +62,7 @@ impl SliceSampler {
             device: None,
             group: None,
             server: Vec::new(),
+            run_queue: None,
             network: None,
             buffer: vec![0; 4 << 10],
             last: Vec::new(),
@@ -72,6 +77,8 @@ impl SliceSampler {
             .iter()
             .map(|process| Process::open(host, *process));
         self.server = opened.collect();
+        let all = processes.iter().copied().chain([std::process::id()]);
+        self.run_queue = Some(RunQueue::of(host, all));
         if let Some(kernel) = &mut self.kernel {
             kernel.without_this_process();
         }
@@ -107,6 +114,9 @@ impl SliceSampler {
             group.tell(&mut self.buffer, now);
         }
         process::tell(&self.server, &mut self.buffer, now);
+        if let Some(queue) = &mut self.run_queue {
+            queue.tell(now);
+        }
         if let Some(kernel) = &mut self.kernel {
             kernel.tell(&mut self.buffer, now);
         }

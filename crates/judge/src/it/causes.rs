@@ -6,7 +6,8 @@ use crate::{CapKind, CauseKind};
 use insta::assert_snapshot;
 use plimsoll_plan::SettingValue;
 use plimsoll_record::{
-    DiskChoice, Latencies, LimitsSpec, Operation, OperationSlice, ShapedFrom, Status, figures,
+    DiskChoice, ForeignCpu, Latencies, LimitsSpec, Operation, OperationSlice, ShapedFrom, Status,
+    figures,
 };
 
 /// Far beyond both caches: the disk is asked as often as it may be, and nearly all time is waiting.
@@ -409,6 +410,110 @@ fn sessions_that_wait_for_each_other_without_a_disk() {
     assert_eq!(without_device(None), CauseKind::Contention);
     let somewhere = plimsoll_record::Storage::default();
     assert_eq!(without_device(Some(somewhere)), CauseKind::Unknown);
+}
+
+/// `others` are other programs; threads of what is under test wait for a processor so many seconds a second.
+fn crowd(lab: &mut Laboratory, watched: &Watched, waited: Option<f64>) {
+    let waited = waited.map(|seconds| (figures::WAITED_FOR_PROCESSOR, 1e9 * seconds));
+    watch(lab, watched, waited.as_slice());
+    for point in lab.points() {
+        point.end.as_mut().unwrap().foreign = Some(Box::new(ForeignCpu {
+            cpu_ns: (watched.others * 13e9) as u64,
+            elapsed_ns: 13 * SECOND_NS,
+            programs: Vec::new(),
+        }));
+    }
+}
+
+#[test]
+fn processors_that_others_have_taken() {
+    let named_with = |waited| {
+        let mut lab = one_point(Some(disk(Some(600.0))), 4, 40_000.0);
+        let watched = Watched {
+            processors: 0.6,
+            others: 1.38,
+            ..Watched::default()
+        };
+        crowd(&mut lab, &watched, waited);
+        named(&lab)
+    };
+    let (kind, sentence) = named_with(Some(3.2));
+    assert_eq!(kind, CauseKind::Others);
+    assert_snapshot!(sentence, @"other programs: they used 1.38 of 2 processors, what is under test 0.6; operations compute or wait for a processor for 95 % of the time");
+    assert_eq!(
+        named_with(None).0,
+        CauseKind::Others,
+        "a kernel that does not tell"
+    );
+    // Busy processors alone are no cause: who waits for a lock sleeps, and has a processor as soon as it needs one.
+    assert_eq!(named_with(Some(0.04)).0, CauseKind::Contention);
+    assert_eq!(named_with(Some(0.8)).0, CauseKind::Unknown);
+}
+
+#[test]
+fn a_little_of_others_does_not_hide_the_page_cache() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 30_000.0);
+    let watched = |processors, others| Watched {
+        reads: 0.002,
+        read_ns: 7e6,
+        asked_bytes: 14_000.0,
+        processors,
+        kernel: 0.5,
+        others,
+        ..Watched::default()
+    };
+    crowd(&mut lab, &watched(1.68, 0.24), Some(13.0));
+    assert_eq!(named(&lab).0, CauseKind::PageCache);
+    crowd(&mut lab, &watched(1.0, 0.98), Some(13.0));
+    assert_eq!(named(&lab).0, CauseKind::Others);
+}
+
+/// Full processors are named where nothing says what fills them.
+#[test]
+fn sessions_that_evict_on_full_processors() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_000.0);
+    let more = [(figures::ENGINE_CACHE_WAIT, 9.6e9)];
+    watch(&mut lab, &Watched::default(), &more);
+    assert_eq!(named(&lab).0, CauseKind::EngineCache);
+}
+
+/// Both write to one disk: while a checkpoint fills it, a sync takes as long.
+#[test]
+fn checkpoints_in_whose_way_the_journal_stands() {
+    let mut lab = Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| Shown {
+        seconds: 40,
+        ..Shown::closed(case, 1_000.0)
+    });
+    let watched = Watched {
+        processors: 0.2,
+        ..Watched::default()
+    };
+    let more = [
+        (figures::ENGINE_JOURNAL_SYNCS, 135.0),
+        (figures::ENGINE_JOURNAL_SYNC_TIME, 135.0 * 7.1e6),
+    ];
+    watch(&mut lab, &watched, &more);
+    let share = |lab: &mut Laboratory, running: u32, then: u64| {
+        for slice in lab.points().flat_map(|point| &mut point.slices) {
+            let runs = slice.index % 10 < running;
+            let name = figures::ENGINE_CHECKPOINT_RUNNING.to_owned();
+            slice.telemetry.insert(name, f64::from(u8::from(runs)));
+            slice.completed.ok = if runs { then } else { 1_000 };
+            slice.operations = vec![OperationSlice {
+                operation: Operation::Update,
+                status: Status::Ok,
+                latencies: Latencies {
+                    service: histogram(8_000_000 * 1_000 / slice.completed.ok, slice.completed.ok),
+                    open: None,
+                },
+            }];
+        }
+    };
+    share(&mut lab, 7, 100);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Checkpoint, "{sentence}");
+    share(&mut lab, 3, 500);
+    assert_eq!(named(&lab).0, CauseKind::Journal);
 }
 
 #[test]
