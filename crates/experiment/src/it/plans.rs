@@ -642,6 +642,7 @@ mod slow {
                     Some("full"),
                     Some("mongodb"),
                     Some("full-mongodb"),
+                    Some("look"),
                     Some("confirm"),
                 ] {
                     if scale.is_some_and(|scale| !text.contains(&format!("\n  {scale}:\n"))) {

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 #[cfg(feature = "mongodb")]
 use {plimsoll_judge::CauseKind, plimsoll_record::ExperimentRecord};
@@ -489,6 +489,45 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 400, blocks: 2, seed: 1}}
 
 mod slow {
     use super::*;
+
+    /// On agents in network namespaces, seven and three of them, with the load from another one.
+    #[test]
+    fn studies_of_machines_run_whole_on_agents() {
+        needs!([
+            Need::Root,
+            Need::Server("mongod"),
+            Need::Server("nats-server"),
+            Need::Program("ip"),
+            Need::Program("nsenter")
+        ]);
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        for (study, arms) in [("processors", 2), ("clouds", 6)] {
+            let laboratory = Laboratory::new();
+            let file = root.join(format!("studies/{study}.yaml"));
+            let environment = laboratory.command(&[]);
+            let of_laboratory = environment
+                .get_envs()
+                .filter_map(|(key, value)| Some((key, value?)));
+            let said = Command::new(root.join("scripts/fleet.sh"))
+                .arg(&file)
+                .args([
+                    "--scale",
+                    "hosts",
+                    "--blocks",
+                    "1",
+                    "--anyway",
+                    "--keep-going",
+                ])
+                .args(["--warm-up", "0s", "--duration", "1s"])
+                .envs(of_laboratory)
+                .env("PLIMSOLL", PROGRAM)
+                .stdin(Stdio::null())
+                .output();
+            let said = crate::laboratory::Said::of(said.unwrap());
+            let record = laboratory.record();
+            assert_eq!(finished(&record), arms, "{said:?}");
+        }
+    }
 
     #[test]
     fn an_arm_runs_on_another_machine() {
