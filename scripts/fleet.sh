@@ -56,7 +56,8 @@ away() {
 }
 trap away EXIT
 
-# within NAMESPACE COMMAND...: all of the machine but its network. What goes on in the background is started without it, or the shell in between would be killed in its place.
+# within NAMESPACE COMMAND...: runs a command with the network of the namespace. Background programs call nsenter themselves: of a function in the background, $! is the
+# subshell, and killing that leaves the program.
 within() { nsenter --net="/run/netns/$1" -- "${@:2}"; }
 
 make_namespace "$hub"

@@ -233,12 +233,15 @@ impl<'a> Evidence<'a> {
         Some(self.worker_processors? + server)
     }
 
-    /// Of the sessions' time, how much operations compute or wait for a processor, where it is known of all processes that take part on the machine.
+    /// Of the sessions' time, how much operations wait for a processor; `None` for a server by URI whose process is not known.
+    pub(crate) fn waiting_for_processors(&self) -> Option<f64> {
+        let is_known = !self.is_by_uri || self.figures.server_processors.is_some();
+        self.figures.processor_wait.filter(|_| is_known)
+    }
+
+    /// Of the sessions' time, how much operations compute or wait for a processor.
     pub(crate) fn on_processors(&self) -> Option<f64> {
-        if self.is_by_uri && self.figures.server_processors.is_none() {
-            return None;
-        }
-        let waiting = self.figures.processor_wait?;
+        let waiting = self.waiting_for_processors()?;
         Some(self.used_processors()? / self.sessions() + waiting)
     }
 

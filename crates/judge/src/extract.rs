@@ -40,10 +40,10 @@ impl Totals {
         totals
     }
 
-    /// The slices of a point that count. Their latencies are known as a whole where each has no histogram of its own any more.
+    /// The slices of a point that count. Where they have no histograms of their own, the latencies are the sums that the point keeps.
     pub(crate) fn of_kept(point: &PointRecord, kept: &[&Slice]) -> Self {
         let mut totals = Self::of(kept);
-        if let Some(sums) = point.end.as_ref().and_then(|end| end.summed_up.as_ref()) {
+        if let Some(sums) = point.summed_up() {
             let whole = sums.kept.iter();
             totals.latencies = whole
                 .map(|part| ((part.status, part.operation), part.latencies.clone()))

@@ -20,10 +20,10 @@ const CPU_USED: f64 = 0.9;
 const WAITING_FOR_DISK: f64 = 0.3;
 /// The same, for its latency to be the cause.
 const LATENCY_BOUND: f64 = 0.7;
-/// Of the sessions' time, how much operations must compute or wait for a processor where others have taken it from them. One that waits for something else hardly waits
-/// for a processor: the kernel gives it to who has slept.
+/// Share of the sessions' time that operations must spend computing or waiting for a processor before other programs are the cause. A thread that sleeps at a lock or a
+/// network hardly waits for a processor: the kernel runs it soon after it wakes.
 const ON_PROCESSORS: f64 = 0.5;
-/// Of the sessions' time, how much they may wait for a processor where there is room.
+/// Share of the sessions' time spent waiting for a processor below which the processors have room.
 const HARDLY_WAITING: f64 = 0.1;
 /// Of the sessions' time, how much must be spent on room in the engine's cache.
 const CACHE_WAIT: f64 = 0.3;
@@ -47,7 +47,7 @@ const OF_A_SYNC: f64 = 0.7;
 const IN_WRITES: f64 = 0.5;
 /// Of the throughput without checkpoints, how much they must cost.
 const CHECKPOINT_COST: f64 = 0.15;
-/// From which cost on they are the cause also where operations wait for the journal: both write to one disk.
+/// The cost from which on checkpoints are the cause even if operations wait for the journal: both write to the same disk.
 const CHECKPOINTS_COST_MOST: f64 = 0.5;
 /// Of the time, how long a device without a known limit must be busy.
 const DEVICE_BUSY: f64 = 0.9;
@@ -619,7 +619,7 @@ impl Evidence<'_> {
 fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
     let busy = evidence.figures.machine_busy;
     let stolen = evidence.figures.machine_steal.unwrap_or(0.0);
-    // A little of others is no reason to name them instead.
+    // Below the share at which a point is refused, other programs are not blamed.
     let others = evidence.foreign.filter(|share| *share >= FOREIGN_INVALID);
     let others = others.unwrap_or(0.0);
     if busy.is_some_and(|busy| busy + stolen - others >= CPU_USED) {
@@ -997,10 +997,9 @@ fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     // What is left over proves nothing where a link may be full that nobody knows the speed of.
     network_bandwidth(evidence)?;
     let is_closed = matches!(evidence.load, LoadKind::Closed { target: None, .. });
-    let waits_little = evidence.on_processors().is_some()
-        && figures
-            .processor_wait
-            .is_some_and(|share| share < HARDLY_WAITING);
+    let waits_little = evidence
+        .waiting_for_processors()
+        .is_some_and(|share| share < HARDLY_WAITING);
     let holds = is_closed
         && evidence.sessions() > 1.0
         && (busy < ROOM || waits_little)

@@ -7,17 +7,14 @@ use plimsoll_stats::{Scale, Signal, WarmUp, median, warm_up};
 /// Points of a hundred by which a share must be off before the cut to have a vote.
 const TELLING: f64 = 0.05;
 
-/// What is told of each second.
-pub(crate) const UNIT_PERCENTILES: [f64; 2] = [50.0, 99.0];
-
 /// Every slice of a point in a few numbers, in order, warm-up included.
 pub(crate) fn seconds(point: &PointRecord) -> Vec<SeriesSecond> {
     let mut seconds = Vec::with_capacity(point.slices.len());
-    let summed_up = point.end.as_ref().and_then(|end| end.summed_up.as_ref());
+    let summed_up = point.summed_up();
     for (at, slice) in point.slices.iter().enumerate() {
         let [p50_ns, p99_ns] = match summed_up {
             Some(sums) => sums.units.get(at).copied().unwrap_or_default(),
-            None => unit_percentiles_ns(&successful_units(slice), UNIT_PERCENTILES),
+            None => unit_percentiles_ns(&successful_units(slice), [50.0, 99.0]),
         };
         let length = slice.length_ns as f64 / 1e9;
         seconds.push(SeriesSecond {

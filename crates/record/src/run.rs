@@ -1,9 +1,8 @@
 //! One arm in one block.
 
-use crate::OperationSlice;
 use crate::{
     Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, NetworkPoint, Operation,
-    ProbeTask, RigRecord, Slice, Status, Storage, Warning,
+    OperationSlice, ProbeTask, RigRecord, Slice, Status, Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -273,6 +272,11 @@ impl PointRecord {
     /// Where it comes from, if another program measured it.
     pub fn imported(&self) -> Option<&Imported> {
         self.end.as_ref()?.imported.as_deref()
+    }
+
+    /// Its latencies added up, if its slices have no histograms of their own.
+    pub fn summed_up(&self) -> Option<&SummedUp> {
+        self.end.as_ref()?.summed_up.as_deref()
     }
 
     /// What was done to the server on purpose meanwhile, and what was seen of it.

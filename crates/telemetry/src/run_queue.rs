@@ -3,6 +3,7 @@
 use crate::{Figures, Host};
 use plimsoll_record::figures;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ pub(crate) struct RunQueue {
     /// Where each lists its threads.
     tasks: Vec<PathBuf>,
     /// What each thread had waited when it was last asked, nanoseconds; `None` before the first time.
-    threads: Option<HashMap<String, u64>>,
+    threads: Option<HashMap<OsString, u64>>,
     waited_ns: u64,
 }
 
@@ -44,7 +45,7 @@ impl RunQueue {
                 // A thread may end meanwhile.
                 let text = fs::read_to_string(thread.path().join("schedstat"));
                 if let Some(waited_ns) = text.ok().as_deref().and_then(waited_ns) {
-                    now.insert(thread.file_name().to_string_lossy().into_owned(), waited_ns);
+                    now.insert(thread.file_name(), waited_ns);
                 }
             }
         }

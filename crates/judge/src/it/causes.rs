@@ -6,8 +6,8 @@ use crate::{CapKind, CauseKind};
 use insta::assert_snapshot;
 use plimsoll_plan::SettingValue;
 use plimsoll_record::{
-    DiskChoice, ForeignCpu, Latencies, LimitsSpec, Operation, OperationSlice, ShapedFrom, Status,
-    figures,
+    DiskChoice, ForeignCpu, Latencies, LimitsSpec, Operation, OperationSlice, ShapedFrom, Slice,
+    Status, figures,
 };
 
 /// Far beyond both caches: the disk is asked as often as it may be, and nearly all time is waiting.
@@ -314,6 +314,28 @@ fn a_server_that_waits_for_its_secondaries() {
     assert_ne!(named(&lab).0, CauseKind::FlowControl);
 }
 
+/// So many updates that take so many nanoseconds each.
+fn updates(count: u64, service_ns: u64) -> Vec<OperationSlice> {
+    vec![OperationSlice {
+        operation: Operation::Update,
+        status: Status::Ok,
+        latencies: Latencies {
+            service: histogram(service_ns, count),
+            open: None,
+        },
+    }]
+}
+
+/// Lets a checkpoint run in the first `running` of every ten seconds, and changes each second by whether one runs in it.
+fn checkpoint(lab: &mut Laboratory, running: u32, mut change: impl FnMut(&mut Slice, bool)) {
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        let runs = slice.index % 10 < running;
+        let name = figures::ENGINE_CHECKPOINT_RUNNING.to_owned();
+        slice.telemetry.insert(name, f64::from(u8::from(runs)));
+        change(slice, runs);
+    }
+}
+
 #[test]
 fn writes_that_wait_for_the_journal() {
     let mut lab = one_point(Some(disk(Some(5_000.0))), 8, 1_000.0);
@@ -328,14 +350,7 @@ fn writes_that_wait_for_the_journal() {
     ];
     watch(&mut lab, &watched, &more);
     for slice in lab.points().flat_map(|point| &mut point.slices) {
-        slice.operations = vec![OperationSlice {
-            operation: Operation::Update,
-            status: Status::Ok,
-            latencies: Latencies {
-                service: histogram(8_000_000, slice.completed.ok),
-                open: None,
-            },
-        }];
+        slice.operations = updates(slice.completed.ok, 8_000_000);
     }
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Journal);
@@ -353,15 +368,12 @@ fn checkpoints_that_cost() {
         ..Watched::default()
     };
     watch(&mut lab, &watched, &[]);
-    for slice in lab.points().flat_map(|point| &mut point.slices) {
-        let running = slice.index % 10 < 5;
-        let name = figures::ENGINE_CHECKPOINT_RUNNING.to_owned();
-        slice.telemetry.insert(name, f64::from(u8::from(running)));
-        if running && !slice.warm_up {
+    checkpoint(&mut lab, 5, |slice, runs| {
+        if runs && !slice.warm_up {
             slice.completed.ok = 2_000;
             slice.operations[0].latencies.service = histogram(800_000, 2_000);
         }
-    }
+    });
     // Sessions that are slower part of the time are in calls all the time; the mean of the point says so.
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Checkpoint, "{sentence}");
@@ -412,7 +424,8 @@ fn sessions_that_wait_for_each_other_without_a_disk() {
     assert_eq!(without_device(Some(somewhere)), CauseKind::Unknown);
 }
 
-/// `others` are other programs; threads of what is under test wait for a processor so many seconds a second.
+/// Puts `watched` into every slice, with its `others` as the CPU time of other programs. Together, the threads under test wait `waited` seconds in each second for a
+/// processor; `None` if the kernel does not report it.
 fn crowd(lab: &mut Laboratory, watched: &Watched, waited: Option<f64>) {
     let waited = waited.map(|seconds| (figures::WAITED_FOR_PROCESSOR, 1e9 * seconds));
     watch(lab, watched, waited.as_slice());
@@ -493,26 +506,16 @@ fn checkpoints_in_whose_way_the_journal_stands() {
         (figures::ENGINE_JOURNAL_SYNC_TIME, 135.0 * 7.1e6),
     ];
     watch(&mut lab, &watched, &more);
-    let share = |lab: &mut Laboratory, running: u32, then: u64| {
-        for slice in lab.points().flat_map(|point| &mut point.slices) {
-            let runs = slice.index % 10 < running;
-            let name = figures::ENGINE_CHECKPOINT_RUNNING.to_owned();
-            slice.telemetry.insert(name, f64::from(u8::from(runs)));
+    let slowed_to = |then: u64| {
+        move |slice: &mut Slice, runs: bool| {
             slice.completed.ok = if runs { then } else { 1_000 };
-            slice.operations = vec![OperationSlice {
-                operation: Operation::Update,
-                status: Status::Ok,
-                latencies: Latencies {
-                    service: histogram(8_000_000 * 1_000 / slice.completed.ok, slice.completed.ok),
-                    open: None,
-                },
-            }];
+            slice.operations = updates(slice.completed.ok, 8_000_000_000 / slice.completed.ok);
         }
     };
-    share(&mut lab, 7, 100);
+    checkpoint(&mut lab, 7, slowed_to(100));
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Checkpoint, "{sentence}");
-    share(&mut lab, 3, 500);
+    checkpoint(&mut lab, 3, slowed_to(500));
     assert_eq!(named(&lab).0, CauseKind::Journal);
 }
 
