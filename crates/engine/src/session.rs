@@ -125,6 +125,11 @@ pub trait Engine: Send + Sync {
         Ok(false)
     }
 
+    /// Empties the engine's own cache, of what is on the disk; `false` where it has none that can be emptied.
+    fn empty_cache(&self) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+
     /// Called when the sessions of a point are about to begin, right before its clock starts. Engines with a script start it here.
     fn point_begins(&self) {}
 

@@ -12,7 +12,7 @@ use crate::elements::file::{FILE, file};
 use crate::elements::hosts::{hosts, listen, load_hosts, on};
 use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, load, loads};
 use crate::elements::load_phase::load_phase;
-use crate::elements::measurement::measurement;
+use crate::elements::measurement::{check_caches, measurement};
 use crate::elements::objective::objective;
 use crate::elements::open::open;
 use crate::elements::ratio::{RATIO, ratio_words};
@@ -325,6 +325,12 @@ pub fn check(
         problems.add(file::events.name, Some(list.place), mistake);
     }
     check_collections(&arms, &read_arms, &mixes, measurement.blocks, &mut problems);
+    check_caches(
+        file.get(file::measurement),
+        &arms,
+        given.engines,
+        &mut problems,
+    );
     if !problems.is_empty() {
         return Err(problems.finish(file_name));
     }

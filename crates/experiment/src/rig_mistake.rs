@@ -171,6 +171,13 @@ pub enum RigMistake {
         /// How many.
         runs: u64,
     },
+    /// `caches: cold` with an arm whose caches are not in reach.
+    #[error("the caches of arm {} cannot be emptied: {why}", quoted(.arm))]
+    CachesNotOurs {
+        arm: String,
+        /// A clause.
+        why: &'static str,
+    },
     #[error(
         "`existing: use` measures documents that are there already, and the operations of `{mix}` would insert others beside them"
     )]
@@ -237,6 +244,7 @@ impl RigMistake {
             Self::SetByArgument { .. } => "set-by-argument",
             Self::NotOurServer { .. } => "not-our-server",
             Self::RunsOnOneCollection { .. } => "runs-on-one-collection",
+            Self::CachesNotOurs { .. } => "caches-not-ours",
             Self::InsertsIntoExisting { .. } => "inserts-into-existing",
             Self::UpsertsExisting => "upserts-existing",
             Self::FilesystemOption { .. } => "filesystem-option",
@@ -319,6 +327,9 @@ impl RigMistake {
                 "choose operations that insert nothing; or write `insert_into_existing: true` beside it, if documents of this program may stay there".into()
             }
             Self::UpsertsExisting => "remove `upsert`".into(),
+            Self::CachesNotOurs { .. } => {
+                "leave `caches` out, or measure a single server that plimsoll starts".into()
+            }
             Self::RunsOnOneCollection { .. } => {
                 "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure on what is there".into()
             }

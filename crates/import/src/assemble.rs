@@ -341,6 +341,7 @@ fn empty_run(block: u32, position: u32, arm: &str) -> RunRecord {
         storage: None,
         records_loaded: None,
         data_bytes: None,
+        caches_emptied: false,
         warmed: None,
         rig: None,
         load: None,

@@ -312,6 +312,8 @@ pub enum Caches {
     /// As storing the data and settling it left them.
     #[default]
     AsLoaded,
+    /// Empty: those of the engine, and of the kernel what they hold of its files.
+    Cold,
     /// Filled by the reads of the first workload that reads, from a disk without limits, until their hit ratios have settled.
     Warm {
         /// At most so long, nanoseconds.

@@ -72,6 +72,9 @@ pub struct RunRecord {
     /// Bytes of data and indexes on the disk after the load, as the engine tells them.
     #[serde(default)]
     pub data_bytes: Option<u64>,
+    /// Whether engine's cache and page cache were emptied before the first point.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub caches_emptied: bool,
     /// How the caches were filled before the first point, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<WarmedCaches>,

@@ -913,6 +913,7 @@ fn runs(shape: &Shape, analysis: &Analysis) -> Vec<RunRecord> {
                 storage: Some(storage()),
                 records_loaded: Some(200_000),
                 data_bytes: None,
+                caches_emptied: false,
                 warmed: None,
                 rig: None,
                 load: None,

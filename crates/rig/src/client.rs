@@ -299,6 +299,11 @@ impl BuiltRig<'_> {
         self.ask(Order::SizeMemory)
     }
 
+    /// Has the kernel drop what its page cache holds of the data, once that is on the disk.
+    pub fn drop_page_cache(&self) -> Result<(), RigError> {
+        self.ask(Order::DropPageCache)
+    }
+
     /// Does something to a member of the server.
     pub fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
         self.ask(Order::Disturb { what })

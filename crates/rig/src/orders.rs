@@ -80,6 +80,8 @@ pub enum Order {
     },
     /// Limits the memory to what is taken now and the page cache that was asked for. Answered with `Option<u64>`, the limit in bytes.
     SizeMemory,
+    /// Has the kernel drop what its page cache holds of the data.
+    DropPageCache,
     /// Does something to a member of the server. Answered with `Disturbed`.
     Disturb { what: Disturb },
     /// Brings all members of the server back, and waits until they are one server.
@@ -145,6 +147,7 @@ impl std::fmt::Display for Order {
                 write!(formatter, "disk {how}: {mark}")
             }
             Self::SizeMemory => formatter.write_str("sizing the memory"),
+            Self::DropPageCache => formatter.write_str("emptying the page cache"),
             Self::Disturb { what } => write!(formatter, "event {what:?}"),
             Self::Heal => formatter.write_str("bringing all members back"),
             Self::StopServer => formatter.write_str("stopping the server"),

@@ -271,6 +271,7 @@ impl Process {
                 let rig = place.rig_mut()?;
                 value(&rig.size_memory()?)
             }
+            Order::DropPageCache => value(&place.rig()?.drop_page_cache()?),
             Order::Disturb { what } => {
                 let rig = place.rig_mut()?;
                 value(&rig.disturb(what)?)

@@ -161,6 +161,10 @@ mod tests {
             Ok(())
         }
 
+        fn drop_page_cache(&self) -> Result<(), RigError> {
+            Ok(())
+        }
+
         fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
             let mut asked = self.0.borrow_mut();
             asked.push(what);

@@ -294,6 +294,7 @@ pub fn execute(
                     storage: None,
                     records_loaded: None,
                     data_bytes: None,
+                    caches_emptied: false,
                     warmed: None,
                     rig: None,
                     load: None,
@@ -994,6 +995,7 @@ impl Stored<'_> {
             | Frame::Ready
             | Frame::Stored
             | Frame::SizeMemory
+            | Frame::DropPageCache
             | Frame::LieStill
             | Frame::Measuring { .. }
             | Frame::Heal
@@ -1060,8 +1062,12 @@ impl Stored<'_> {
                 self.head.records_loaded = records;
                 self.write_head(store)?;
             }
-            Frame::Settled { data_bytes } => {
+            Frame::Settled {
+                data_bytes,
+                caches_emptied,
+            } => {
                 self.head.data_bytes = data_bytes;
+                self.head.caches_emptied = caches_emptied;
                 self.write_head(store)?;
             }
             Frame::Warming => event(&Event::Note("filling the caches, before the first point")),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 12;
+pub const FRAMES_VERSION: u32 = 13;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -26,7 +26,7 @@ pub(crate) const REPLACED: &str = "the worker is of another version than the pro
 pub(crate) enum Word {
     /// The worker is to stop.
     Stop,
-    /// Answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::LieStill`], [`Frame::Heal`] and [`Frame::Stored`].
+    /// Answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::DropPageCache`], [`Frame::LieStill`], [`Frame::Heal`] and [`Frame::Stored`].
     GoOn,
     /// Answers [`Frame::Ready`]: when to begin, nanoseconds of the worker's `CLOCK_MONOTONIC`. To a worker that watches: a phase begins then.
     Begin {
@@ -240,6 +240,8 @@ pub enum Frame {
     Settled {
         /// Bytes of data and indexes, by the engine.
         data_bytes: Option<u64>,
+        /// Whether the caches are empty.
+        caches_emptied: bool,
     },
     /// The caches are being filled before the first point.
     Warming,
@@ -250,6 +252,8 @@ pub enum Frame {
     },
     /// What is under test has stored its data, and its memory is to be limited to what it takes and the page cache that is asked for. The worker waits for the word to go on.
     SizeMemory,
+    /// The engine's cache is empty, and what the page cache holds of its files is to be dropped. The worker waits for the word to go on.
+    DropPageCache,
     /// The files on a traced disk lie still until the line `go on`: it can be seen where.
     LieStill,
     /// The engine is being closed.

@@ -203,6 +203,11 @@ impl Below for Option<Rigging<'_>> {
         Ok(())
     }
 
+    fn drop_page_cache(&self) -> Result<(), RigError> {
+        self.as_ref()
+            .map_or(Ok(()), |this| this.rig.drop_page_cache())
+    }
+
     fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
         match self {
             Some(this) => this.rig.disturb(what),

@@ -75,6 +75,8 @@ pub(crate) trait Below {
     fn map(&self) -> Result<(), RigError>;
     /// Limits the memory to what is taken now and the page cache that was asked for.
     fn size_memory(&self) -> Result<(), RigError>;
+    /// Empties the page cache of the data.
+    fn drop_page_cache(&self) -> Result<(), RigError>;
     /// Does something to a member of the server.
     fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError>;
     /// Brings all members of the server back.

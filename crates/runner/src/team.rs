@@ -184,7 +184,11 @@ impl<'a> Team<'a> {
                 self.ends[place] = Some(WorkerEnd::Failed(message));
             }
             Frame::Hello { .. } => {}
-            Frame::Enter { .. } | Frame::SizeMemory | Frame::LieStill | Frame::Heal => {
+            Frame::Enter { .. }
+            | Frame::SizeMemory
+            | Frame::DropPageCache
+            | Frame::LieStill
+            | Frame::Heal => {
                 self.done = self.carried_out(frame).err();
                 if self.done.is_none() {
                     workers[place].say(&Word::GoOn);
@@ -266,6 +270,7 @@ impl<'a> Team<'a> {
                 self.below.heal()
             }
             Frame::SizeMemory => self.below.size_memory(),
+            Frame::DropPageCache => self.below.drop_page_cache(),
             _ => self.below.map(),
         }
     }

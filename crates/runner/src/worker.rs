@@ -463,7 +463,20 @@ fn stored<W: Write>(
     reporter.enter(Stage::Settling, "settling")?;
     engine.settle().map_err(|error| error.to_string())?;
     let data_bytes = engine.data_bytes().map_err(|error| error.to_string())?;
-    reporter.speaker.say(&Frame::Settled { data_bytes });
+    let caches_emptied = order.measurement.caches == Caches::Cold;
+    if caches_emptied {
+        if !engine.empty_cache().map_err(|error| error.to_string())? {
+            return Err(format!(
+                "`caches: cold`: the cache of {} cannot be emptied; leave it out",
+                engine.description().name
+            ));
+        }
+        reporter.ask(&Frame::DropPageCache)?;
+    }
+    reporter.speaker.say(&Frame::Settled {
+        data_bytes,
+        caches_emptied,
+    });
     if order.arm.rig.limits.page_cache_bytes.is_some() {
         reporter.ask(&Frame::SizeMemory)?;
     }

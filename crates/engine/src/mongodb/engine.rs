@@ -6,7 +6,7 @@ use super::connection::{Connection, runtime};
 use super::driver::{DriverSession, Shared};
 use super::lean::{self, LeanSession, LeanShared, Primary};
 use super::messages::{self, words};
-use super::server::{Deployment, Server};
+use super::server::{Deployment, Server, number};
 use super::statistics::Statistics;
 use super::target::{ClientChoice, Target, refuse};
 use super::{INSTEAD_OF_LEAN, KIND};
@@ -19,6 +19,22 @@ use mongodb::options::{Acknowledgment, ClientOptions, ReadPreference, SelectionC
 use plimsoll_record::EngineDescription;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Of WiredTiger.
+const LEAST_CACHE_BYTES: i64 = 1 << 20;
+/// Of a cache without data: what of each table always stays, with the server's own tables.
+const EMPTY_CACHE_BYTES: i64 = 4 << 20;
+/// How long a cache may take to empty itself.
+const LONGEST_EMPTYING: Duration = Duration::from_secs(60);
+/// How often it is looked whether it has.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Of WiredTiger's cache, bytes.
+struct Cache {
+    size_bytes: i64,
+    used_bytes: i64,
+}
 
 /// Finds the server of the opening.
 pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
@@ -124,6 +140,34 @@ impl MongoDb {
             self.place.database, self.place.collection
         );
         self.shared.target.failed(&call, &words(error))
+    }
+
+    fn cache(&self) -> Result<Cache, EngineError> {
+        let status = self
+            .administration
+            .command("admin", doc! { "serverStatus": 1 })
+            .map_err(|error| self.failed("serverStatus", &error))?;
+        let section = status.get_document("wiredTiger");
+        let cache = section.and_then(|section| section.get_document("cache"));
+        let found = cache.ok().and_then(|cache| {
+            Some(Cache {
+                size_bytes: number(cache, "maximum bytes configured")?,
+                used_bytes: number(cache, "bytes currently in the cache")?,
+            })
+        });
+        found.ok_or_else(|| {
+            let message = "it does not say how large its cache is";
+            self.shared.target.failed("serverStatus", message)
+        })
+    }
+
+    fn resize_cache(&self, bytes: i64) -> Result<(), EngineError> {
+        let setting = format!("cache_size={bytes}");
+        let command = doc! { "setParameter": 1, "wiredTigerEngineRuntimeConfig": setting };
+        let answer = self.administration.command("admin", command);
+        answer
+            .map(drop)
+            .map_err(|error| self.failed("resizing the cache", &error))
     }
 }
 
@@ -233,6 +277,39 @@ impl Engine for MongoDb {
                 _ => Err(self.failed("fsync", &error)),
             },
         }
+    }
+
+    /// A server has no command for it: its cache is made so small that nearly all must leave, and then as large as it was.
+    fn empty_cache(&self) -> Result<bool, EngineError> {
+        if !self.server.has_wiredtiger || !self.checkpoint()? {
+            return Ok(false);
+        }
+        let before = self.cache()?;
+        self.resize_cache(LEAST_CACHE_BYTES)?;
+        let deadline = Instant::now() + LONGEST_EMPTYING;
+        let mut left = self.cache();
+        while left
+            .as_ref()
+            .is_ok_and(|cache| cache.used_bytes > EMPTY_CACHE_BYTES)
+            && Instant::now() < deadline
+        {
+            std::thread::sleep(LOOK);
+            left = self.cache();
+        }
+        // Whatever happened: it must not stay as small.
+        self.resize_cache(before.size_bytes)?;
+        let left = left?.used_bytes;
+        if left > EMPTY_CACHE_BYTES {
+            let message = format!(
+                "it still holds {left} bytes after {} s",
+                LONGEST_EMPTYING.as_secs()
+            );
+            return Err(self
+                .shared
+                .target
+                .failed("emptying the server's cache", &message));
+        }
+        Ok(true)
     }
 
     /// What collStats says of the collection and its indexes: compressed, with the free room inside the files. Not known where the user may not

@@ -5,10 +5,12 @@ use crate::elements::blocks::{BLOCKS, MOST_BLOCKS, blocks};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
+use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_plan::{
-    Caches, Checkpoints, END_TIMEOUT_NS, Measurement, Order, Pairing, SettingValue, Source,
+    Arm, Caches, Checkpoints, END_TIMEOUT_NS, EngineKind, Measurement, Order, Pairing,
+    SettingValue, Source, keeps_data_here,
 };
 use plimsoll_record::ShapedFrom;
 use plimsoll_record::quantities::units;
@@ -17,6 +19,7 @@ use plimsoll_record::quantities::units;
 const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;
 /// Operations of a point whose begin and end can be recorded: each session takes memory for as many, and the record holds them all.
 const MOST_LOGGED: u64 = 10_000;
+const COLD: &str = "cold";
 const WARM: &str = "warm";
 const AS_WRITTEN: &str = "as-written";
 const DUET: &str = "duet";
@@ -55,9 +58,10 @@ object! {
     checkpoints = Shape::choice(&["as-they-come", BEFORE_POINTS]), Default("as-they-come"), "before-points";
         "Whether the engine writes a checkpoint before the warm-up of each point, so that all points begin in the same phase. Together with \
          `checkpoint_interval: 0s` in the arms, or one that is longer than a point, no other comes within a point. mongod: by `fsync`.";
-    caches = Shape::choice(&["as-loaded", WARM]), Default("as-loaded"), "warm";
-        "How the caches stand when the first point of a run begins: as storing the data left them; or warm, filled by the reads of the first workload that reads, from a \
-         disk without limits, until the hit ratios of engine and page cache have settled. What was reached is in the record of each run.";
+    caches = Shape::choice(&["as-loaded", COLD, WARM]), Default("as-loaded"), "warm";
+        "How the caches stand when the first point of a run begins: as storing the data left them; cold, emptied, the engine's as well as what the page cache holds of \
+         its files; or warm, filled by the reads of the first workload that reads, from a disk without limits, until the hit ratios of engine and page cache have \
+         settled. What was reached is in the record of each run.";
     warm_within = Shape::duration(SHORTEST_NS, LONGEST_NS), Default("5m"), "10m";
         "How long `caches: warm` may take. Then the run goes on with what was reached, and says so.";
     log_operations = Shape::count(0, MOST_LOGGED), Default("0"), "100";
@@ -151,6 +155,7 @@ pub(crate) fn measurement(
                 within_ns: within_ns.unwrap_or(SHORTEST_NS),
             }
         }
+        Some(SettingValue::Text(word)) if word == COLD => Caches::Cold,
         _ => Caches::AsLoaded,
     };
     let log_operations = origins
@@ -217,4 +222,35 @@ fn check_flags(overrides: &Overrides, problems: &mut Collector<'_>) {
         (SHORTEST_NS, LONGEST_NS),
         units::duration,
     );
+}
+
+/// Refuses `caches: cold` where an arm has caches that this program does not reach.
+pub(crate) fn check_caches(
+    map: Option<&Checked>,
+    arms: &[Arm],
+    engines: &[EngineKind],
+    problems: &mut Collector<'_>,
+) {
+    let Some(asked) = map.and_then(|map| map.get(measurement::caches)) else {
+        return;
+    };
+    if asked.text() != Some(COLD) {
+        return;
+    }
+    for arm in arms {
+        let server = arm.rig.server.as_ref();
+        let kind = engines.iter().find(|kind| kind.name == arm.engine);
+        let why = if !kind.is_some_and(|kind| kind.keeps_data) {
+            "its engine keeps no data"
+        } else if !kind.is_some_and(|kind| keeps_data_here(kind, server)) {
+            "they are those of a server that runs by itself"
+        } else if server.is_some_and(|server| server.members > 1) {
+            "each member of its replica set has its own"
+        } else {
+            continue;
+        };
+        let arm = arm.name.clone();
+        let mistake = RigMistake::CachesNotOurs { arm, why };
+        problems.add(&measurement::caches.under(PATH), Some(asked.place), mistake);
+    }
 }

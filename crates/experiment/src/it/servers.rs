@@ -3,7 +3,7 @@
 use crate::document::Diagnosis;
 use crate::it::surroundings;
 use crate::{Overrides, Problems, Surroundings, check};
-use plimsoll_plan::{Arm, EngineKind, Plan, Setting, SettingKind, differences, explain};
+use plimsoll_plan::{Arm, Caches, EngineKind, Plan, Setting, SettingKind, differences, explain};
 use plimsoll_record::{DiskChoice, ServerSpec};
 
 const fn setting(name: &'static str, kind: SettingKind, default: Option<&'static str>) -> Setting {
@@ -529,4 +529,24 @@ fn what_is_there_already_is_measured_and_not_changed_by_inserts() {
     assert!(said.contains("would replace documents"), "{said}");
     // A server that is started for the arm has none.
     assert!(with("existing: use, upsert: true", inserts).is_ok());
+}
+
+#[test]
+fn caches_are_emptied_only_where_they_are_in_reach() {
+    let with = |arm: &str| {
+        let operations = "preset: c}\nmeasurement: {caches: cold";
+        let checked = checked_under(operations, &format!("  one: {{{arm}}}"));
+        checked.map_err(|problems| problems.to_string())
+    };
+    let plan = with("").unwrap();
+    assert_eq!(plan.measurement.caches, Caches::Cold);
+    for (arm, why) in [
+        ("engine: noop", "its engine keeps no data"),
+        ("uri: 'mongodb://db'", "a server that runs by itself"),
+        ("server: {members: 3}", "each member of its replica set"),
+    ] {
+        let said = with(arm).unwrap_err();
+        assert!(said.contains(why), "{said}");
+        assert!(said.contains("leave `caches` out"), "{said}");
+    }
 }

@@ -288,6 +288,7 @@ pub fn finished_run(planned: PlannedRun, arm: &str, points: Vec<PointRecord>) ->
         storage: None,
         records_loaded: Some(1_000),
         data_bytes: None,
+        caches_emptied: false,
         warmed: None,
         rig: None,
         load: None,

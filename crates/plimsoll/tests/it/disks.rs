@@ -2,8 +2,9 @@
 
 use crate::laboratory::{Laboratory, Said};
 use crate::stores::with_a_record;
+use plimsoll_record::figures::DEVICE_READ_BYTES;
 use plimsoll_record::{DiskSpec, RigRecord, TraceReference};
-use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
+use plimsoll_testing::{Need, SERVERS, assert_contains, assert_ends, assert_starts, needs};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Writer, finish, monotonic_ns,
 };
@@ -267,6 +268,42 @@ mod slow {
         assert!(!hasty.warmed.unwrap().settled);
         let warned: Vec<&str> = hasty.warnings.iter().map(|one| one.id.id()).collect();
         assert_eq!(warned, ["W-CACHES-NOT-WARM"]);
+    }
+
+    /// Without that, all of the data is in the engine's cache, and nothing has to be read from the disk.
+    #[cfg(feature = "wiredtiger")]
+    #[test]
+    fn caches_are_empty_where_the_file_says_so() {
+        needs!(DISKS);
+        needs!([Need::Server("mongod")]);
+        let read = |engine: &str, caches: &str| {
+            let laboratory = Laboratory::new();
+            let text = format!(
+                "plimsoll: 1\nname: cold\nworkload: {{records: 5k, preset: c}}\ndefaults: {{engine: {engine}, disk: {{capacity: 2GiB}}}}\n\
+                 arms: {{one: }}\nload: {{closed: {{threads: 1}}}}\n\
+                 measurement: {{warm_up: 0s, duration: 5m, operations: 2k, blocks: 1, caches: {caches}}}\n"
+            );
+            laboratory.write("cold.yaml", text);
+            let mut command = laboratory.command(&["run", "cold.yaml", "--anyway"]);
+            for name in ["PATH", SERVERS] {
+                command.env(name, std::env::var_os(name).unwrap_or_default());
+            }
+            let Said { err, .. } = Said::of(command.output().unwrap());
+            let mut record = laboratory.record();
+            let run = record.runs.remove(0);
+            assert_eq!(run.points.len(), 1, "{err}");
+            assert_eq!(run.caches_emptied, caches == "cold");
+            let slices = run.points[0].slices.iter();
+            let read: f64 = slices
+                .filter_map(|slice| slice.telemetry.get(DEVICE_READ_BYTES))
+                .sum();
+            read / run.data_bytes.unwrap() as f64
+        };
+        for engine in ["wiredtiger", "mongodb"] {
+            let (loaded, cold) = (read(engine, "as-loaded"), read(engine, "cold"));
+            assert!(loaded < 0.05, "{engine}: {loaded} of the data");
+            assert!(cold > 0.5, "{engine}: {cold} of the data");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! - **Kills.** A process by its id, the time of its start and the mark in its environment.
 //! - **Control groups.** Only in a filesystem of control groups, under the name that the journal's token gives.
 //! - **Readahead.** Only of a loop device over a file of ours, or of a device that the file allows to be erased; put back only while it is what was set.
+//! - **Page cache.** Only of files below a data directory of ours; no symbolic link is followed.
 //! - **Unmounts.** Only in a directory of ours.
 //! - **mkfs and mount.** Only options that are listed, with plain values (`plimsoll_record::filesystem_options`).
 
@@ -19,6 +20,7 @@ pub(crate) mod group;
 pub(crate) mod held;
 pub(crate) mod kill;
 pub(crate) mod marker;
+pub(crate) mod page_cache;
 pub(crate) mod readahead;
 pub(crate) mod removal;
 pub(crate) mod unmount;

@@ -9,6 +9,7 @@ use crate::testbed::journal::Journal;
 use crate::testbed::mounts;
 use crate::testbed::privileged::HeldDirectory;
 use crate::testbed::privileged::held::new_directory_in;
+use crate::testbed::privileged::page_cache;
 use crate::testbed::privileged::readahead;
 use crate::testbed::processes::{is_marked, started_ticks};
 use crate::testbed::requirements::{require_memory, what_runs_here};
@@ -368,6 +369,11 @@ impl Rig {
         let limit_bytes = group.size_memory()?;
         self.record.limits = group.limits.clone();
         Ok(limit_bytes)
+    }
+
+    /// Has the kernel drop what its page cache holds of the files in the data directory. What is not on the disk yet is written first.
+    pub fn drop_page_cache(&self) -> Result<(), TestbedError> {
+        page_cache::drop_of(self.data_directory())
     }
 
     /// What the variable [`MARK_VARIABLE`](crate::testbed::MARK_VARIABLE) must be in the environment of a process that is to be admitted: by this it is

@@ -124,6 +124,9 @@ fn list(facts: &Facts) -> Markup {
 fn caches(record: &ExperimentRecord) -> Option<String> {
     let warmed = record.runs.iter().filter_map(|run| run.warmed);
     let warmed: Vec<WarmedCaches> = warmed.collect();
+    if record.runs.iter().any(|run| run.caches_emptied) {
+        return Some("empty: the engine's and the page cache".to_owned());
+    }
     if warmed.is_empty() {
         let is_loaded = record.runs.iter().any(|run| run.load.is_some());
         return is_loaded.then(|| "as storing the data left them".to_owned());
