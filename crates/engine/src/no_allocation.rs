@@ -106,10 +106,10 @@ fn wiredtiger() {
     }
 }
 
+#[cfg(feature = "mongodb")]
 mod slow {
     use super::*;
 
-    #[cfg(feature = "mongodb")]
     #[test]
     fn lean_client_of_mongodb() {
         use plimsoll_testing::servers::{Kind, Server};
