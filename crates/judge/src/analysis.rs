@@ -600,7 +600,8 @@ pub struct NoiseResult {
     pub sentence: String,
 }
 
-/// Which duets are judged where other programs took more from one side than from the other: those in which they took nothing.
+/// Which duets are judged where other programs took more from one side than from the other: those in which they took nothing, or, where most are so, those in
+/// which they kept both sides busy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Undisturbed {
     /// How many those are.
@@ -609,9 +610,21 @@ pub struct Undisturbed {
     pub of: u32,
     /// What was left to A and to B on average, a share of their processors' time.
     pub left: (f64, f64),
+    /// Whether other programs kept both sides busy in those, and left none alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept_busy: bool,
 }
 
 impl Undisturbed {
+    /// What other programs did in those that are judged, as in "in which they …".
+    pub(crate) fn in_which(&self) -> &'static str {
+        if self.kept_busy {
+            "kept both busy"
+        } else {
+            "left both alone"
+        }
+    }
+
     /// The share that is judged, 0 to 1.
     pub fn share(&self) -> f64 {
         f64::from(self.blocks) / f64::from(self.of.max(1))

@@ -377,10 +377,18 @@ fn kept_out_words(
     let explained = adjustment.and_then(|adjustment| adjustment.explained);
     let left_unequally = adjustment.and_then(|adjustment| adjustment.left);
     let (how, others) = match (undisturbed, left_unequally, explained) {
-        (Some(Undisturbed { blocks, of, left }), _, _) => (
+        (Some(judged), both_ways, _) => (
             format!(
-                "Because {}, only the {blocks} of {of} blocks are judged in which they left both alone",
-                preferred(left, names)
+                "Because {}, only the {} of {} blocks are judged in which they {}{}",
+                preferred(judged.left, names),
+                judged.blocks,
+                judged.of,
+                judged.in_which(),
+                match both_ways {
+                    Some(_) =>
+                        ", and the interval covers the difference without what they took and with it",
+                    None => "",
+                }
             ),
             "the others",
         ),

@@ -78,6 +78,9 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
 
 fn kept_out_words(kept_out: Option<&KeptOut>) -> &'static str {
     match kept_out {
+        Some(KeptOut::LeftOut {
+            kept_busy: true, ..
+        }) => " Only duets count in which other programs kept both sides busy.",
         Some(KeptOut::LeftOut { .. }) => {
             " Only duets count in which other programs left both sides alone."
         }

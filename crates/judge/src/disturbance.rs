@@ -15,10 +15,15 @@ pub(crate) enum KeptOut {
         with: Vec<[Observation; 2]>,
         left: [f64; 2],
     },
-    /// They preferred a side: only undisturbed blocks are known.
+    /// They preferred a side: only the blocks are known in which they did not.
     LeftOut {
         with: Vec<[Observation; 2]>,
-        one_sided: OneSided,
+        judged: BTreeSet<u32>,
+        left: [f64; 2],
+        /// Of those that are known: whether they kept both sides busy there, and left none alone.
+        kept_busy: bool,
+        /// Whether what they took there is both taken out and left in.
+        both_ways: bool,
     },
 }
 
@@ -45,16 +50,17 @@ pub(crate) struct OneSided {
     pub(crate) undisturbed: BTreeSet<u32>,
     /// What they left to each side on average, a share of its processors' time.
     pub(crate) left: [f64; 2],
-    /// Whether they always wanted the processors of both sides, so that there was nothing to prefer: what they left is what the arms took.
-    pub(crate) kept_busy: bool,
+    /// Blocks in which they always wanted the processors of both sides, so that there was nothing to prefer: what they left is what the arms took. Empty unless
+    /// most are so.
+    pub(crate) kept_busy: BTreeSet<u32>,
 }
 
 /// Of its processors' time, how much of a side is busy where somebody always wants it.
 const BUSY: f64 = 0.97;
 /// Of that, what others take at least where they are among those who always want it: a program that never sleeps gets as much beside any server.
 const TAKEN: f64 = 0.25;
-/// Of the duets, in how many both sides must be so.
-const BUSY_DUETS: f64 = 0.9;
+/// Of the duets, in how many at least both sides must be so: programs that never sleep are moved from side to side now and then.
+const BUSY_DUETS: f64 = 0.5;
 
 /// Whether other programs took more from one side of these duets, and in which they preferred none; `None` where they did not, or nothing is known of it.
 pub(crate) fn one_sided(sides: [&[Sample]; 2]) -> Option<OneSided> {
@@ -76,7 +82,7 @@ pub(crate) fn one_sided(sides: [&[Sample]; 2]) -> Option<OneSided> {
     })
 }
 
-fn kept_busy(sides: [&[Sample]; 2], blocks: &[u32]) -> bool {
+fn kept_busy(sides: [&[Sample]; 2], blocks: &[u32]) -> BTreeSet<u32> {
     let is_busy = |sample: &Sample| {
         let figures = &sample.extract.figures;
         let stolen = figures.machine_steal.unwrap_or(0.0);
@@ -89,7 +95,12 @@ fn kept_busy(sides: [&[Sample]; 2], blocks: &[u32]) -> bool {
         runs.any(|sample| sample.result.block == block && is_busy(sample))
     };
     let is_of_both = |block: &&u32| sides.iter().all(|side| of_block(side, **block));
-    blocks.iter().filter(is_of_both).count() as f64 >= BUSY_DUETS * blocks.len() as f64
+    let kept: BTreeSet<u32> = blocks.iter().filter(is_of_both).copied().collect();
+    if kept.len() as f64 > BUSY_DUETS * blocks.len() as f64 {
+        kept
+    } else {
+        BTreeSet::new()
+    }
 }
 
 /// What others left to both sides in each of these blocks, where that is known of all.

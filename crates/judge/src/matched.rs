@@ -5,7 +5,7 @@
 
 use crate::Undisturbed;
 use crate::arm_samples::ArmSamples;
-use crate::disturbance::{KeptOut, disturbance, left, one_sided};
+use crate::disturbance::{KeptOut, OneSided, disturbance, left, one_sided};
 use crate::extract::Reading;
 use crate::sample::Sample;
 use crate::select::as_u32;
@@ -183,7 +183,7 @@ impl Matched {
         }
     }
 
-    /// Of two arms of a plan. Where other programs preferred a side of duets, only undisturbed blocks are in it; where they kept both sides busy, there was nothing to prefer. Unless there are bounds, the effect of the halves of duets is
+    /// Of two arms of a plan. Where other programs preferred a side of duets, only undisturbed blocks are in it, or those in which they kept both sides busy, if most are so: there was nothing to prefer. Unless there are bounds, the effect of the halves of duets is
     /// taken out of what is known, and what other programs took of the processors out of the throughput of closed loops.
     pub(crate) fn in_plan(
         plan: &Plan,
@@ -198,24 +198,24 @@ impl Matched {
         let is_closed = matches!(plan.points[point].load, Load::Closed { .. });
         let is_explained = metric == Metric::Throughput && is_closed;
         if let Some(one_sided) = is_duet.then(|| one_sided(sides)).flatten() {
-            let duets = matched.take_halves_out(plan, b);
-            if one_sided.kept_busy && matched.bounds == 0 {
-                if !is_explained {
-                    return matched;
-                }
-                if let Some(ranges) = duets.and_then(|duets| matched.in_ranges(sides, &duets)) {
-                    let with = std::mem::replace(&mut matched.known, ranges);
-                    let left = one_sided.left;
-                    matched.kept_out = Some(KeptOut::TakenOutOrLeftIn { with, left });
-                    return matched;
-                }
-            }
-            let with = matched.known;
-            matched = Self::within(sides, metric, |block| {
-                one_sided.undisturbed.contains(&block)
-            });
             matched.take_halves_out(plan, b);
-            matched.kept_out = Some(KeptOut::LeftOut { with, one_sided });
+            let with = matched.known;
+            if matched.bounds == 0
+                && let Some(kept) =
+                    Self::kept_busy(plan, sides, (b, metric), is_explained, &one_sided, &with)
+            {
+                return kept;
+            }
+            let judged = one_sided.undisturbed;
+            matched = Self::within(sides, metric, |block| judged.contains(&block));
+            matched.take_halves_out(plan, b);
+            matched.kept_out = Some(KeptOut::LeftOut {
+                with,
+                judged,
+                left: one_sided.left,
+                kept_busy: false,
+                both_ways: false,
+            });
             return matched;
         }
         if matched.bounds > 0 {
@@ -230,6 +230,38 @@ impl Matched {
         matched
     }
 
+    /// Duets in which other programs kept both sides busy, where most are so: elsewhere they were beside one side alone. `None` where nothing can be said of them.
+    fn kept_busy(
+        plan: &Plan,
+        sides: [&[Sample]; 2],
+        (b, metric): (usize, Metric),
+        both_ways: bool,
+        one_sided: &OneSided,
+        all: &[[Observation; 2]],
+    ) -> Option<Self> {
+        let judged = &one_sided.kept_busy;
+        if judged.is_empty() {
+            return None;
+        }
+        let mut kept = Self::within(sides, metric, |block| judged.contains(&block));
+        let duets = kept.take_halves_out(plan, b);
+        if both_ways {
+            kept.known = kept.in_ranges(sides, &duets?)?;
+        }
+        let (with, left) = (all.to_vec(), one_sided.left);
+        kept.kept_out = match kept.known.len() < all.len() {
+            true => Some(KeptOut::LeftOut {
+                with,
+                judged: judged.clone(),
+                left,
+                kept_busy: true,
+                both_ways,
+            }),
+            false => both_ways.then_some(KeptOut::TakenOutOrLeftIn { with, left }),
+        };
+        Some(kept)
+    }
+
     /// Takes the effect of the halves out of what is known, unless there are bounds; the duets, where they are.
     fn take_halves_out(&mut self, plan: &Plan, other: usize) -> Option<Vec<Duet>> {
         let duets = self.duets(plan, other).filter(|_| self.bounds == 0)?;
@@ -242,37 +274,55 @@ impl Matched {
     /// Whether a block is one of those that are judged, if both arms have a value there.
     pub(crate) fn has(&self, block: u32) -> bool {
         match &self.kept_out {
-            Some(KeptOut::LeftOut { one_sided, .. }) => one_sided.undisturbed.contains(&block),
+            Some(KeptOut::LeftOut { judged, .. }) => judged.contains(&block),
             _ => true,
         }
     }
 
-    /// Which duets are known, where only undisturbed ones are.
+    /// Which duets are known, where only some are.
     pub(crate) fn undisturbed(&self) -> Option<Undisturbed> {
-        let Some(KeptOut::LeftOut { with, one_sided }) = &self.kept_out else {
+        let Some(KeptOut::LeftOut {
+            with,
+            left,
+            kept_busy,
+            ..
+        }) = &self.kept_out
+        else {
             return None;
         };
         Some(Undisturbed {
             blocks: as_u32(self.known.len()),
             of: as_u32(with.len()),
-            left: one_sided.left.into(),
+            left: (*left).into(),
+            kept_busy: *kept_busy,
         })
     }
 
     /// What was left to each side, where that is as much the doing of the arms as of other programs.
     pub(crate) fn left_unequally(&self) -> Option<(f64, f64)> {
         match &self.kept_out {
-            Some(KeptOut::TakenOutOrLeftIn { left, .. }) => Some((*left).into()),
+            Some(
+                KeptOut::TakenOutOrLeftIn { left, .. }
+                | KeptOut::LeftOut {
+                    left,
+                    both_ways: true,
+                    ..
+                },
+            ) => Some((*left).into()),
             _ => None,
         }
     }
 
     /// Why nothing can be said, where other programs preferred a side and left too few blocks alone.
     pub(crate) fn obstacle(&self, names: [&str; 2]) -> Option<String> {
-        let Undisturbed { blocks, of, left } = self.undisturbed()?;
+        let judged = self.undisturbed()?;
+        let Undisturbed {
+            blocks, of, left, ..
+        } = judged;
+        let in_which = judged.in_which();
         ((blocks as usize) < FEWEST_BLOCKS && blocks < of).then(|| {
             format!(
-                "{}, and left both alone in {blocks} of {of} blocks: at least {FEWEST_BLOCKS} are needed. End those programs, make more blocks, or run the arms in turn",
+                "{}, and {in_which} in {blocks} of {of} blocks: at least {FEWEST_BLOCKS} are needed. End those programs, make more blocks, or run the arms in turn",
                 preferred(left, names)
             )
         })
@@ -283,8 +333,10 @@ impl Matched {
     pub(crate) fn visible_beside_others(&self) -> Option<(Option<f64>, String)> {
         let blocks = self.known.len();
         let words = match self.kept_out.as_ref()? {
-            KeptOut::LeftOut { .. } => counted(blocks, "undisturbed duet"),
-            KeptOut::TakenOutOrLeftIn { .. } => counted(blocks, "duet"),
+            KeptOut::LeftOut {
+                kept_busy: false, ..
+            } => counted(blocks, "undisturbed duet"),
+            KeptOut::LeftOut { .. } | KeptOut::TakenOutOrLeftIn { .. } => counted(blocks, "duet"),
             KeptOut::Explained { .. } => format!(
                 "{} and without what other programs took",
                 counted(blocks, "block")

@@ -226,7 +226,7 @@ fn sentence(result: &NoiseResult) -> String {
     }
     if let Some(share) = result.undisturbed {
         let before = format!(
-            "Other programs preferred a side of the duets, and left both alone in {} of them. Of the noise of those: ",
+            "Other programs preferred a side of some duets; {} of all can be judged. Of the noise of those: ",
             percent(share, 0)
         );
         text.insert_str(0, &before);
