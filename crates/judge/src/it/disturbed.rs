@@ -300,7 +300,9 @@ mod slow {
         let of_difference = std::f64::consts::SQRT_2 * noise.run.hypot(noise.seconds);
         assert!(of_difference < 0.01, "{noise:?}");
         assert!(
-            noise.sentence.contains("of some duets; 50 % of all can be judged"),
+            noise
+                .sentence
+                .contains("of some duets; 50 % of all can be judged"),
             "{}",
             noise.sentence
         );

@@ -2,9 +2,8 @@
 
 use crate::laboratory::{Laboratory, Said};
 use crate::stores::with_a_record;
-use plimsoll_record::figures::DEVICE_READ_BYTES;
 use plimsoll_record::{DiskSpec, RigRecord, TraceReference};
-use plimsoll_testing::{Need, SERVERS, assert_contains, assert_ends, assert_starts, needs};
+use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Writer, finish, monotonic_ns,
 };
@@ -274,6 +273,8 @@ mod slow {
     #[cfg(feature = "wiredtiger")]
     #[test]
     fn caches_are_empty_where_the_file_says_so() {
+        use plimsoll_record::figures::DEVICE_READ_BYTES;
+        use plimsoll_testing::SERVERS;
         needs!(DISKS);
         needs!([Need::Server("mongod")]);
         let read = |engine: &str, caches: &str| {

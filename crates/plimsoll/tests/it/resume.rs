@@ -36,10 +36,10 @@ fn has_a_point(record: &plimsoll_record::ExperimentRecord) -> bool {
     record.runs.iter().any(|run| !run.points.is_empty())
 }
 
+#[cfg(feature = "wiredtiger")]
 mod once {
     use super::*;
 
-    #[cfg(feature = "wiredtiger")]
     #[test]
     fn an_interruption_keeps_what_was_measured() {
         for signal in [Signal::INT, Signal::TERM] {

@@ -100,10 +100,10 @@ thresholds: [errors <= 0, throughput >= 0.001/s]
     }
 }
 
+#[cfg(feature = "wiredtiger")]
 mod once {
     use super::*;
 
-    #[cfg(feature = "wiredtiger")]
     #[test]
     fn every_workload_on_embedded_wiredtiger() {
         let laboratory = Laboratory::new();
