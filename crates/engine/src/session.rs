@@ -125,7 +125,7 @@ pub trait Engine: Send + Sync {
         Ok(false)
     }
 
-    /// Empties the engine's own cache, of what is on the disk; `false` where it has none that can be emptied.
+    /// Empties the engine's own cache after a checkpoint; `false` if the engine has no cache that can be emptied.
     fn empty_cache(&self) -> Result<bool, EngineError> {
         Ok(false)
     }

@@ -6,7 +6,7 @@ use super::connection::{Connection, runtime};
 use super::driver::{DriverSession, Shared};
 use super::lean::{self, LeanSession, LeanShared, Primary};
 use super::messages::{self, words};
-use super::server::{Deployment, Server, number};
+use super::server::{CACHE_SIZE, Deployment, Server, of_cache};
 use super::statistics::Statistics;
 use super::target::{ClientChoice, Target, refuse};
 use super::{INSTEAD_OF_LEAN, KIND};
@@ -21,16 +21,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Of WiredTiger.
+/// The smallest cache that WiredTiger accepts.
 const LEAST_CACHE_BYTES: i64 = 1 << 20;
-/// Of a cache without data: what of each table always stays, with the server's own tables.
+/// A cache with at most so many bytes counts as empty: the root of each open table stays in it.
 const EMPTY_CACHE_BYTES: i64 = 4 << 20;
 /// How long a cache may take to empty itself.
 const LONGEST_EMPTYING: Duration = Duration::from_secs(60);
-/// How often it is looked whether it has.
+/// Time between two looks at its size.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Of WiredTiger's cache, bytes.
+/// The size of WiredTiger's cache, and how much of it is used.
 struct Cache {
     size_bytes: i64,
     used_bytes: i64,
@@ -147,18 +147,18 @@ impl MongoDb {
             .administration
             .command("admin", doc! { "serverStatus": 1 })
             .map_err(|error| self.failed("serverStatus", &error))?;
-        let section = status.get_document("wiredTiger");
-        let cache = section.and_then(|section| section.get_document("cache"));
-        let found = cache.ok().and_then(|cache| {
-            Some(Cache {
-                size_bytes: number(cache, "maximum bytes configured")?,
-                used_bytes: number(cache, "bytes currently in the cache")?,
-            })
-        });
-        found.ok_or_else(|| {
-            let message = "it does not say how large its cache is";
-            self.shared.target.failed("serverStatus", message)
-        })
+        let size_bytes = of_cache(&status, CACHE_SIZE);
+        let used_bytes = of_cache(&status, "bytes currently in the cache");
+        match (size_bytes, used_bytes) {
+            (Some(size_bytes), Some(used_bytes)) => Ok(Cache {
+                size_bytes,
+                used_bytes,
+            }),
+            _ => {
+                let message = "it does not say how large its cache is";
+                Err(self.shared.target.failed("serverStatus", message))
+            }
+        }
     }
 
     fn resize_cache(&self, bytes: i64) -> Result<(), EngineError> {
@@ -279,7 +279,7 @@ impl Engine for MongoDb {
         }
     }
 
-    /// A server has no command for it: its cache is made so small that nearly all must leave, and then as large as it was.
+    /// MongoDB has no command for this, so its cache is shrunk until it is nearly empty, and then restored to its size.
     fn empty_cache(&self) -> Result<bool, EngineError> {
         if !self.server.has_wiredtiger || !self.checkpoint()? {
             return Ok(false);

@@ -159,13 +159,8 @@ impl Server {
                 let program = status.get_str("process").ok().and_then(file_name);
                 self.program = program.map(str::to_owned);
                 self.process = number(&status, "pid").and_then(|id| u32::try_from(id).ok());
-                let cache = status
-                    .get_document("wiredTiger")
-                    .and_then(|section| section.get_document("cache"))
-                    .ok()
-                    .and_then(|cache| number(cache, "maximum bytes configured"));
-                if let Some(cache) = cache {
-                    note("server_cache_bytes", cache.to_string());
+                if let Some(bytes) = of_cache(&status, CACHE_SIZE) {
+                    note("server_cache_bytes", bytes.to_string());
                 }
             }
             Err(reason) => note("storage_engine", format!("unknown: {reason}")),
@@ -257,6 +252,15 @@ fn ferretdb_version(build: &Document) -> Option<String> {
         _ => build.get_str("ferretdbVersion").ok(),
     }?;
     Some(version.trim_start_matches('v').to_owned())
+}
+
+/// Name of the size of WiredTiger's cache in serverStatus, bytes.
+pub(super) const CACHE_SIZE: &str = "maximum bytes configured";
+
+/// A number that serverStatus reports about WiredTiger's cache.
+pub(super) fn of_cache(status: &Document, key: &str) -> Option<i64> {
+    let section = status.get_document("wiredTiger").ok()?;
+    number(section.get_document("cache").ok()?, key)
 }
 
 /// A number of any type, as a whole one.

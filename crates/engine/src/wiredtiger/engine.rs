@@ -277,7 +277,7 @@ impl Engine for WiredTiger {
 
     fn empty_cache(&self) -> Result<bool, EngineError> {
         self.reopen()?;
-        // Who opens a table first reads all that its root points to, which would fill the page cache once that is emptied.
+        // The first session to open a table preloads the pages below its root. This must happen before the page cache is dropped.
         self.session()?;
         Ok(true)
     }

@@ -249,7 +249,7 @@ fn unlinked(directory: &OwnedFd, name: &CString) -> rustix::io::Result<bool> {
 }
 
 /// All names are read before anything is removed, because a directory that changes may be listed with gaps.
-fn names(directory: &OwnedFd) -> rustix::io::Result<Vec<CString>> {
+pub(super) fn names(directory: &OwnedFd) -> rustix::io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in fs::Dir::read_from(directory)? {
         let name = entry?.file_name().to_owned();
