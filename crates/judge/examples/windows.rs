@@ -41,8 +41,7 @@ impl Counts {
         self.certain += usize::from(lower > 0.0 || upper < 0.0);
         let is_different = matches!(verdict.judgement, Judgement::Better | Judgement::Worse);
         self.different += usize::from(is_different);
-        self.half_widths
-            .push((upper.ln_1p() - lower.ln_1p()) / 2.0);
+        self.half_widths.push((upper.ln_1p() - lower.ln_1p()) / 2.0);
     }
 }
 
@@ -72,7 +71,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             counts.entry(what).or_default().add(&one.verdict);
         }
     }
-    println!("| Metric | Experiments | With an interval | Called different | Without 0 | Half-width | Blocks judged |");
+    println!(
+        "| Metric | Experiments | With an interval | Called different | Without 0 | Half-width | Blocks judged |"
+    );
     println!("|---|---:|---:|---:|---:|---:|---:|");
     for (what, counts) in counts {
         let Counts {
@@ -88,7 +89,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             |width| format!("{:.1} %", 100.0 * width.exp_m1()),
         );
         let blocks = median(&blocks).unwrap_or_default();
-        println!("| {what} | {experiments} | {answered} | {different} | {certain} | {width} | {blocks} |");
+        println!(
+            "| {what} | {experiments} | {answered} | {different} | {certain} | {width} | {blocks} |"
+        );
     }
     Ok(())
 }

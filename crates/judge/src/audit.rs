@@ -103,7 +103,7 @@ impl Audited {
         let of_point = result.iter().flat_map(|result| &result.warnings);
         let weighty = of_run.chain(of_point);
         let weighty = weighty.filter(|warning| warning.severity() >= Severity::Caution);
-        let mut reasons: Vec<Reason> = weighty.map(reason).collect();
+        let mut reasons = without_repetition(weighty.map(reason).collect());
         reasons.extend(result.and_then(|result| short(result.seconds)));
         let is_steady = result.is_none_or(|one| one.steadiness != Steadiness::NotSteady);
         // What has not settled has a trend, which is said already.
@@ -128,6 +128,61 @@ impl Audited {
             reasons,
         }
     }
+}
+
+impl Audited {
+    /// Adds a reason that follows from other results and is not grave.
+    pub fn add(&mut self, id: &str, message: String) {
+        self.reasons.push(Reason {
+            id: id.into(),
+            message,
+            grave: false,
+        });
+        self.belief = self.belief.max(Belief::WithCare);
+    }
+}
+
+/// A kind of reason in words.
+pub fn meaning(id: &str) -> &str {
+    match id {
+        "W-LITTLES-LAW" => "throughput, times and threads contradict each other",
+        "W-ERRORS" => "operations failed",
+        "W-NOT-FOUND" => "operations found no record",
+        "W-RATE-NOT-ACHIEVED" => "the target rate was not reached",
+        "W-NOT-STEADY" => "it had not settled",
+        "W-STALL" => "there were stalls",
+        "W-TWO-STATES" => "it had two states",
+        "W-IMPORT-DAMAGED" => "the output is not whole",
+        "W-UNACKNOWLEDGED" => "writes were not acknowledged",
+        "short" => "it was measured for less than 10 s",
+        "trend" => "it became faster or slower all the time",
+        "client" => "it is one of several outputs of the same time",
+        "copy" => "it is a copy of another one",
+        "broken" => "it cannot be read",
+        other => other,
+    }
+}
+
+/// Replaces many reasons of one kind, such as stalls, by the first of them and their number.
+fn without_repetition(all: Vec<Reason>) -> Vec<Reason> {
+    const MOST: usize = 3;
+    let mut reasons: Vec<Reason> = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for reason in &all {
+        *counts.entry(reason.id.clone()).or_default() += 1;
+    }
+    for mut reason in all {
+        let count = counts[&reason.id];
+        if count <= MOST {
+            reasons.push(reason);
+        } else if reasons.iter().all(|known| known.id != reason.id) {
+            reason
+                .message
+                .push_str(&format!(", and {} more", count - 1));
+            reasons.push(reason);
+        }
+    }
+    reasons
 }
 
 fn reason(warning: &Warning) -> Reason {
@@ -175,6 +230,9 @@ pub struct Audit {
     pub results: Vec<Audited>,
     /// Files that hold nothing of a known format.
     pub passed_over: usize,
+    /// Number of files in known forms without a result, by name of the form.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_forms: BTreeMap<String, usize>,
 }
 
 impl Audit {
@@ -209,6 +267,19 @@ impl Audit {
             crate::words::counted(self.results.len(), "result"),
             parts.join(", ")
         );
+        let copies = self.results.iter();
+        let copies = copies.filter(|one| one.reasons.iter().any(|reason| reason.id == "copy"));
+        match copies.count() {
+            0 => {}
+            1 => text.push_str(" 1 is a copy of another one."),
+            count => text.push_str(&format!(" {count} are copies of others.")),
+        }
+        for (form, count) in &self.other_forms {
+            text.push_str(&format!(
+                " {} cannot be judged: {form}.",
+                crate::words::counted(*count, "file")
+            ));
+        }
         if self.passed_over > 0 {
             text.push_str(&format!(
                 " {} passed over: of no known format.",

@@ -1,7 +1,6 @@
 //! Points over the blocks, and curves over the load, each with its knee and its scalability.
 
 use crate::arm_samples::ArmSamples;
-use crate::distribution::units;
 use crate::estimate::CONFIDENCE;
 use crate::roles::{follows_line, is_line};
 use crate::rules::cause;
@@ -400,10 +399,11 @@ impl CurvePoint {
             errors: error,
             ..
         } = *self;
-        units(plimsoll_record::Completed {
+        let completed = plimsoll_record::Completed {
             ok,
             not_found,
             error,
-        })
+        };
+        completed.total()
     }
 }

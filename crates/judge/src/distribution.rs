@@ -1,6 +1,6 @@
 //! Histograms made into the figures that are asked for.
 
-use plimsoll_record::{Completed, Histogram};
+use plimsoll_record::Histogram;
 
 /// A histogram in figures: everything that anything later asks of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,14 +39,6 @@ impl Distribution {
             .find(|(asked, _)| *asked == percentile)?;
         Some(*value)
     }
-}
-
-/// All units, however they ended.
-pub(crate) fn units(completed: Completed) -> u64 {
-    completed
-        .ok
-        .saturating_add(completed.not_found)
-        .saturating_add(completed.error)
 }
 
 #[cfg(test)]

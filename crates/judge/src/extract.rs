@@ -1,6 +1,6 @@
 //! One point of one run in numbers: slices added up after the warm-up.
 
-use crate::distribution::{Distribution, units};
+use crate::distribution::Distribution;
 use crate::steadiness::{Settling, rate, seconds, settling};
 use crate::telemetry::{by_second, figures};
 use crate::{Figures, SeriesSecond, Steadiness};
@@ -25,7 +25,7 @@ impl Totals {
         let mut totals = Self::default();
         for slice in slices {
             totals.seconds += slice.length_ns as f64 / 1e9;
-            totals.completed = sum(totals.completed, slice.completed);
+            totals.completed += slice.completed;
             for cpu_ns in [slice.worker.cpu_user_ns, slice.worker.cpu_system_ns] {
                 totals.cpu_ns = totals.cpu_ns.saturating_add(cpu_ns);
             }
@@ -91,9 +91,9 @@ impl Totals {
             .any(|latencies| latencies.open.is_some())
     }
 
-    /// Count and sum of the service times of all units, however they ended, nanoseconds. The parts of read-modify-writes take the time of the wholes: their
+    /// Count and sum of the service times of all units, however they ended, nanoseconds; `None` where the time of any is not known. The parts of read-modify-writes take the time of the wholes: their
     /// sum is exact, while units by themselves are only known by an even share of reads and updates, in which a few long calls may be missing.
-    fn service_sum(&self) -> (u64, f64) {
+    fn service_sum(&self) -> Option<(u64, f64)> {
         let mut count = 0_u64;
         for status in Status::ALL {
             let units = self.units(status, |latencies| &latencies.service);
@@ -117,11 +117,13 @@ impl Totals {
         let mut sum_ns = 0.0;
         for ((_, operation), latencies) in &self.latencies {
             if *operation != left_out && *operation != Operation::Verify {
-                let mean_ns = latencies.service.mean_ns().unwrap_or(0.0);
-                sum_ns += mean_ns * latencies.service.count() as f64;
+                let timed = latencies.service.count();
+                if timed > 0 {
+                    sum_ns += latencies.service.mean_ns()? * timed as f64;
+                }
             }
         }
-        (count, sum_ns)
+        Some((count, sum_ns))
     }
 }
 
@@ -224,7 +226,7 @@ impl Extract {
         // What another program says of the whole stands above what its slices add up to, and nothing can be cut from it.
         let stated = crate::imported::whole(point);
         let settling = match &stated {
-            Some(_) => crate::imported::uncut(settling),
+            Some(_) => crate::imported::uncut(settling, &seconds[first_measured..]),
             None => settling,
         };
         let (cut, kept) = measured.split_at(settling.cut);
@@ -271,7 +273,7 @@ impl Extract {
                 by_operation.insert(*operation, distribution);
             }
         }
-        let units = units(kept.completed);
+        let units = kept.completed.total();
         let is_client_apart = figures.server_processors.is_some() || is_by_uri(arm);
         let cpu_per_operation_ns = if is_client_apart {
             figures.server_cpu_ns_per_operation
@@ -313,7 +315,11 @@ impl Extract {
 
     /// Share of the units due that were unfinished at the end.
     pub(crate) fn unfinished_share(&self) -> f64 {
-        let due = units(self.whole.completed).saturating_add(self.whole.unfinished);
+        let due = self
+            .whole
+            .completed
+            .total()
+            .saturating_add(self.whole.unfinished);
         if due == 0 {
             0.0
         } else {
@@ -323,7 +329,7 @@ impl Extract {
 
     /// Share of the finished units that failed.
     pub(crate) fn error_share(&self) -> f64 {
-        let total = units(self.whole.completed);
+        let total = self.whole.completed.total();
         if total == 0 {
             0.0
         } else {
@@ -361,17 +367,8 @@ impl Extract {
             Metric::CpuPerOperation => self.cpu_per_operation_ns.map(exact),
             // Of a point by itself neither is known: the first is of a search, the second of an arm with a price. Its sample knows both.
             Metric::Line | Metric::Cost => None,
-            Metric::Errors => (units(self.whole.completed) > 0).then(|| exact(self.error_share())),
+            Metric::Errors => (self.whole.completed.total() > 0).then(|| exact(self.error_share())),
         }
-    }
-}
-
-/// Counts come from a file, which may hold anything: none of these sums may overflow.
-fn sum(left: Completed, right: Completed) -> Completed {
-    Completed {
-        ok: left.ok.saturating_add(right.ok),
-        not_found: left.not_found.saturating_add(right.not_found),
-        error: left.error.saturating_add(right.error),
     }
 }
 
@@ -383,9 +380,10 @@ fn whole(
     unfinished: u64,
 ) -> Whole {
     let mut mean_service_ns = None;
-    if !is_open || point.imported().is_some() {
-        let (cut_count, cut_sum_ns) = cut.service_sum();
-        let (kept_count, kept_sum_ns) = kept.service_sum();
+    if (!is_open || point.imported().is_some())
+        && let Some((cut_count, cut_sum_ns)) = cut.service_sum()
+        && let Some((kept_count, kept_sum_ns)) = kept.service_sum()
+    {
         let count: u64 = cut_count.saturating_add(kept_count);
         mean_service_ns = (count > 0).then(|| (cut_sum_ns + kept_sum_ns) / count as f64);
     }
@@ -402,9 +400,11 @@ fn whole(
             }
         }
     }
+    let mut completed = cut.completed;
+    completed += kept.completed;
     Whole {
         seconds: cut.seconds + kept.seconds,
-        completed: sum(cut.completed, kept.completed),
+        completed,
         mean_service_ns,
         longest_service_ns,
         unfinished,

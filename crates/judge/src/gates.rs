@@ -6,16 +6,17 @@ mod hosts;
 pub(crate) use generator::{CLIENT_LIMIT, ClientUse, GENERATOR_LIMIT, THROTTLED};
 pub(crate) use hosts::{cores, is_of_arm, telemetry_cores, worker_here};
 
-use crate::distribution::units;
 use crate::extract::Extract;
+use crate::words::percent;
 use generator::{busy_client, client_use, closed, lag, late_generator, little};
 use hosts::{Finding, PointHost, each, together};
 use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{
-    FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, LoadKind, Operation, PointEnd, PointRecord,
-    RunRecord, Severity, Warning, WarningId,
+    FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, LoadKind, Operation, OperationSlice, PointEnd,
+    PointRecord, RunRecord, Severity, Status, Warning, WarningId,
 };
 use plimsoll_stats::samples_for_percentile;
+use std::collections::BTreeMap;
 
 /// Share of the processors' time that the hypervisor may take without a word.
 const STOLEN_LIMIT: f64 = 0.01;
@@ -106,6 +107,42 @@ pub(crate) fn clients(
     clients.collect()
 }
 
+/// Share of operations without a record from which on they change the response times of the others.
+const NOTICEABLE: f64 = 0.01;
+
+/// The operation with the most missing records and their share of it, ` (20.8 % of read)`; empty if unknown.
+fn mostly_of(point: &PointRecord) -> String {
+    let stated = point.imported().and_then(|one| one.stated.as_ref());
+    let parts: Vec<&OperationSlice> = match stated {
+        Some(stated) => stated.operations.iter().collect(),
+        None => {
+            let measured = point.slices.iter().filter(|slice| !slice.warm_up);
+            measured.flat_map(|slice| &slice.operations).collect()
+        }
+    };
+    let mut counts: BTreeMap<Operation, [u64; 2]> = BTreeMap::new();
+    for part in parts {
+        let [missing, all] = counts.entry(part.operation).or_default();
+        let count = part.latencies.count();
+        *all = all.saturating_add(count);
+        if part.status == Status::NotFound {
+            *missing = missing.saturating_add(count);
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(_, [missing, _])| *missing);
+    match most {
+        Some((operation, [missing, all])) if missing > 0 => {
+            let share = missing as f64 / all as f64;
+            let share = match share < 0.001 {
+                true => "less than 0.1 %".to_owned(),
+                false => percent(share, 1),
+            };
+            format!(" ({share} of {})", operation.name())
+        }
+        _ => String::new(),
+    }
+}
+
 /// Tries one point of one run.
 pub(crate) fn gate(
     extract: &Extract,
@@ -149,7 +186,7 @@ pub(crate) fn gate(
     }
     let done = extract.whole.completed;
     if extract.error_share() > limits.errors {
-        let message = errors(done.error, units(done), point.end.as_ref());
+        let message = errors(done.error, done.total(), point.end.as_ref());
         let warning = Warning::new(WarningId::Errors, &subject, message);
         // What fails for something that was done on purpose is what is asked.
         gated.warnings.push(if point.disturbance().is_some() {
@@ -163,9 +200,15 @@ pub(crate) fn gate(
         warn(
             WarningId::NotFound,
             format!(
-                "{} of {} operations found no record; they do not count in the throughput",
+                "{} of {} operations found no record{}; they do not count in the throughput{}",
                 done.not_found,
-                units(done)
+                done.total(),
+                mostly_of(point),
+                if done.not_found as f64 >= NOTICEABLE * done.total() as f64 {
+                    ", and make the others faster: an operation without a record costs less"
+                } else {
+                    ""
+                }
             ),
         );
     }
@@ -337,7 +380,7 @@ fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
 
 /// Whether the rate was achieved, and how much was left undone.
 fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated: &mut Gated) {
-    let finished = units(extract.whole.completed);
+    let finished = extract.whole.completed.total();
     if let Some(due) = end.due
         && due > 0
     {

@@ -72,17 +72,36 @@ pub(crate) fn forget_response(seconds: &mut [SeriesSecond]) {
     }
 }
 
-/// The same without a cut. A point of which something should be cut is not steady: its totals hold the warm-up as well.
-pub(crate) fn uncut(settling: Settling) -> Settling {
-    match settling.steadiness {
-        Steadiness::Steady { cut_seconds } if cut_seconds > 0.0 => Settling {
-            cut: 0,
-            steadiness: Steadiness::NotSteady,
-            remark: Some(format!(
-                "the first {cut_seconds:.0} s are still warm-up, and cannot be cut from totals"
-            )),
-        },
-        _ => Settling { cut: 0, ..settling },
+/// A slow start that lowers the total by less than this share is not reported.
+const LOWERED: f64 = 0.01;
+
+/// Removes the cut, because totals cannot be cut. If the warm-up lowers the total, the point is not steady.
+pub(crate) fn uncut(settling: Settling, measured: &[SeriesSecond]) -> Settling {
+    let whole = Settling { cut: 0, ..settling };
+    let Steadiness::Steady { cut_seconds } = settling.steadiness else {
+        return whole;
+    };
+    let rate = |seconds: &[SeriesSecond]| {
+        let length: f64 = seconds.iter().map(|second| second.length).sum();
+        let done = seconds
+            .iter()
+            .map(|second| second.throughput * second.length);
+        done.sum::<f64>() / length
+    };
+    let lower = 1.0 - rate(measured) / rate(&measured[settling.cut..]);
+    if lower.is_nan() || lower < LOWERED {
+        return Settling {
+            steadiness: Steadiness::Steady { cut_seconds: 0.0 },
+            ..whole
+        };
+    }
+    Settling {
+        steadiness: Steadiness::NotSteady,
+        remark: Some(format!(
+            "the first {cut_seconds:.0} s were slower, and make the whole {} slower: they cannot be cut from totals",
+            crate::words::percent(lower, 1)
+        )),
+        ..whole
     }
 }
 

@@ -1,7 +1,6 @@
 //! Whole distributions of response times, for those who draw more of them than the few percentiles of an analysis: far into the tail, and over the
 //! seconds of a run. They are made from the record when they are asked for, of the slices that the analysis counts.
 
-use crate::distribution::units;
 use crate::extract::Totals;
 use crate::steadiness::{rate, successful_units};
 use crate::{CurvePoint, PointResult, TimeSeries};
@@ -81,7 +80,7 @@ pub fn tail(record: &ExperimentRecord, point: &CurvePoint) -> Option<Tail> {
         response.merge(&totals.units(Status::Ok, Latencies::response));
         service.merge(&totals.units(Status::Ok, |latencies| &latencies.service));
         is_open |= totals.is_open();
-        finished = finished.saturating_add(units(totals.completed()));
+        finished = finished.saturating_add(totals.completed().total());
         if let Some(late) = measured
             .end
             .as_ref()

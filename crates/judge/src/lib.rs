@@ -143,7 +143,7 @@ pub use analysis::{
     Steadiness, ThresholdResult, TimeSeries, TooFewUsable, TrialResult, Undisturbed, Validity,
     ValidityState, WorkingSetResult,
 };
-pub use audit::{Audit, Audited, Belief, Reason};
+pub use audit::{Audit, Audited, Belief, Reason, meaning};
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
 pub use comparison::effect;

@@ -1,6 +1,5 @@
 //! One point of one run, extracted and gated.
 
-use crate::distribution::units;
 use crate::event_outcome::EventOutcome;
 use crate::extract::{Extract, Reading};
 use crate::gates::{
@@ -378,13 +377,12 @@ fn disturbed_from(point: &PointRecord) -> f64 {
 /// Stalls in the measured part, in seconds from the start of the point.
 fn stalled(extract: &Extract) -> Vec<(f64, f64)> {
     let measured = &extract.seconds[extract.first_measured..];
-    let throughput: Vec<f64> = measured.iter().map(|second| second.throughput).collect();
-    let usual_length = measured
+    let slices: Vec<(f64, f64)> = measured
         .iter()
-        .map(|second| second.length)
-        .fold(0.0, f64::max);
+        .map(|second| (second.throughput, second.length))
+        .collect();
     let mut spans = Vec::new();
-    for range in stalls(&throughput, usual_length) {
+    for range in stalls(&slices) {
         let (first, last) = (&measured[range.start], &measured[range.end - 1]);
         spans.push((first.at, last.at + last.length));
     }
@@ -456,5 +454,5 @@ fn meets(objective: &Objective, extract: &Extract, gated: &Gated) -> bool {
     let in_time = gated
         .achieved
         .is_none_or(|achieved| achieved >= objective.achieved);
-    in_time && units(extract.whole.completed) > 0 && extract.error_share() <= objective.errors
+    in_time && extract.whole.completed.total() > 0 && extract.error_share() <= objective.errors
 }

@@ -1,7 +1,6 @@
 //! From the telemetry of slices to figures: counters added up, levels averaged, each over the seconds in which it is known.
 
 use crate::Figures;
-use crate::distribution::units;
 use plimsoll_record::{Slice, figures as names};
 use std::collections::BTreeMap;
 
@@ -29,7 +28,7 @@ impl<'a> Sums<'a> {
         let mut by_name: BTreeMap<&str, Sum> = BTreeMap::new();
         for slice in slices {
             let seconds = slice.length_ns as f64 / 1e9;
-            let operations = units(slice.completed) as f64;
+            let operations = slice.completed.total() as f64;
             for (name, value) in &slice.telemetry {
                 // A record may hold anything; what is below zero or beyond any count is no figure.
                 if !(0.0..=HIGHEST).contains(value) {
@@ -88,7 +87,7 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
     let (mut worker_user_ns, mut worker_kernel_ns) = (0.0, 0.0);
     for slice in slices {
         seconds += slice.length_ns as f64 / 1e9;
-        operations += units(slice.completed) as f64;
+        operations += slice.completed.total() as f64;
         worker_user_ns += slice.worker.cpu_user_ns as f64;
         worker_kernel_ns += slice.worker.cpu_system_ns as f64;
     }

@@ -165,9 +165,10 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// All of them.
+    /// Sum of all outcomes. Saturates, because counts may come from a foreign file.
     pub fn total(self) -> u64 {
-        self.ok + self.not_found + self.error
+        let others = self.not_found.saturating_add(self.error);
+        self.ok.saturating_add(others)
     }
 
     /// Counts one more.
@@ -183,9 +184,9 @@ impl Completed {
 
 impl AddAssign for Completed {
     fn add_assign(&mut self, more: Self) {
-        self.ok += more.ok;
-        self.not_found += more.not_found;
-        self.error += more.error;
+        self.ok = self.ok.saturating_add(more.ok);
+        self.not_found = self.not_found.saturating_add(more.not_found);
+        self.error = self.error.saturating_add(more.error);
     }
 }
 

@@ -7,28 +7,39 @@ pub const SHORTEST_STALL_SECONDS: f64 = 10.0;
 
 /// Finds every longest stretch of at least 10 s in which each slice stayed below half of the mean throughput of the whole series.
 ///
-/// `throughput` holds one value per slice, all slices `slice_seconds` long; the ranges are indices of slices, in order. The mean includes the stalls themselves.
-/// Stalls are reported, not cut out: they are part of how the database behaves. Slices that are not numbers end a stretch. Without a positive slice length
-/// nothing is found.
+/// `slices` holds throughput and seconds of each slice, in order; the ranges are their indices. The mean includes the stalls themselves. Stalls are reported, not cut
+/// out: they are part of how the database behaves. Slices that are not numbers end a stretch.
 ///
 /// ```
-/// let mut throughput = vec![1000.0; 60];
-/// throughput[20..32].fill(100.0);
-/// assert_eq!(plimsoll_stats::stalls(&throughput, 1.0), [20..32]);
+/// let mut slices = vec![(1000.0, 1.0); 60];
+/// slices[20..32].fill((100.0, 1.0));
+/// assert_eq!(plimsoll_stats::stalls(&slices), [20..32]);
 /// ```
-pub fn stalls(throughput: &[f64], slice_seconds: f64) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    if slice_seconds.is_nan() || slice_seconds <= 0.0 || throughput.is_empty() {
-        return found;
+pub fn stalls(slices: &[(f64, f64)]) -> Vec<Range<usize>> {
+    let seconds: f64 = slices.iter().map(|(_, seconds)| seconds).sum();
+    let completed: f64 = slices.iter().map(|(rate, seconds)| rate * seconds).sum();
+    if seconds.is_nan() || seconds <= 0.0 {
+        return Vec::new();
     }
-    let fewest_slices = (SHORTEST_STALL_SECONDS / slice_seconds).ceil() as usize;
-    let limit = throughput.iter().sum::<f64>() / throughput.len() as f64 / 2.0;
+    let limit = completed / seconds / 2.0;
+    stretches(slices, SHORTEST_STALL_SECONDS, |rate| rate < limit)
+}
+
+/// Every longest stretch of slices that are so, of at least so many seconds.
+fn stretches(
+    slices: &[(f64, f64)],
+    shortest: f64,
+    is_so: impl Fn(f64) -> bool,
+) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
     let mut start = 0;
-    for end in 0..=throughput.len() {
-        if end < throughput.len() && throughput[end] < limit {
+    for end in 0..=slices.len() {
+        if slices.get(end).is_some_and(|(rate, _)| is_so(*rate)) {
             continue;
         }
-        if end - start >= fewest_slices.max(1) {
+        let seconds: f64 = slices[start..end].iter().map(|(_, seconds)| seconds).sum();
+        // The ends of slices are a little uneven.
+        if end > start && seconds >= shortest * 0.99 {
             found.push(start..end);
         }
         start = end + 1;
@@ -51,25 +62,12 @@ const HEARD: f64 = 10.0;
 /// assert_eq!(plimsoll_stats::silences(&slices), [20..23]);
 /// ```
 pub fn silences(slices: &[(f64, f64)]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
     let seconds: f64 = slices.iter().map(|(_, seconds)| seconds).sum();
     let completed: f64 = slices.iter().map(|(rate, seconds)| rate * seconds).sum();
     if seconds.is_nan() || seconds <= 0.0 || completed / seconds <= HEARD {
-        return found;
+        return Vec::new();
     }
-    let mut start = 0;
-    for end in 0..=slices.len() {
-        if slices.get(end).is_some_and(|(rate, _)| *rate == 0.0) {
-            continue;
-        }
-        let silent: f64 = slices[start..end].iter().map(|(_, seconds)| seconds).sum();
-        // The ends of slices are a little uneven.
-        if silent >= SHORTEST_SILENCE_SECONDS * 0.99 {
-            found.push(start..end);
-        }
-        start = end + 1;
-    }
-    found
+    stretches(slices, SHORTEST_SILENCE_SECONDS, |rate| rate == 0.0)
 }
 
 #[cfg(test)]
@@ -78,7 +76,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn first_and_end(throughput: &[f64], slice_seconds: f64) -> Vec<(usize, usize)> {
-        stalls(throughput, slice_seconds)
+        let slices: Vec<(f64, f64)> = throughput
+            .iter()
+            .map(|rate| (*rate, slice_seconds))
+            .collect();
+        stalls(&slices)
             .into_iter()
             .map(|stall| (stall.start, stall.end))
             .collect()
@@ -118,17 +120,28 @@ mod tests {
     #[test]
     fn the_length_counts_in_seconds_not_in_slices() {
         let mut throughput = vec![1000.0; 600];
-        throughput[100..199].fill(0.0);
-        assert_eq!(stalls(&throughput, 0.1), []);
-        throughput[199] = 0.0;
+        throughput[100..198].fill(0.0);
+        assert_eq!(first_and_end(&throughput, 0.1), []);
+        throughput[198..200].fill(0.0);
         assert_eq!(first_and_end(&throughput, 0.1), [(100, 200)]);
+    }
+
+    /// The last line of another program's report is of less than its time.
+    #[test]
+    fn a_last_slice_that_is_shorter_is_no_stall() {
+        let mut slices = vec![(1000.0, 10.0); 30];
+        slices.push((300.0, 0.4));
+        assert_eq!(stalls(&slices), []);
+        slices.push((300.0, 9.6));
+        let found = stalls(&slices);
+        assert_eq!((found.len(), found[0].clone()), (1, 30..32));
     }
 
     #[test]
     fn nothing_comes_of_nothing() {
-        assert_eq!(stalls(&[], 1.0), []);
-        assert_eq!(stalls(&[0.0; 50], 1.0), []);
-        assert_eq!(stalls(&[1.0, 0.0], f64::NAN), []);
+        assert_eq!(stalls(&[]), []);
+        assert_eq!(first_and_end(&[0.0; 50], 1.0), []);
+        assert_eq!(first_and_end(&[1.0, 0.0], f64::NAN), []);
     }
 
     proptest! {
@@ -137,11 +150,11 @@ mod tests {
             throughput in prop::collection::vec(prop_oneof![Just(1.0), Just(10.0)], 1..80),
         ) {
             let limit = throughput.iter().sum::<f64>() / throughput.len() as f64 / 2.0;
-            for stall in stalls(&throughput, 1.0) {
-                prop_assert!(stall.len() >= 10);
-                prop_assert!(throughput[stall.clone()].iter().all(|&x| x < limit));
-                prop_assert!(stall.start == 0 || throughput[stall.start - 1] >= limit);
-                prop_assert!(stall.end == throughput.len() || throughput[stall.end] >= limit);
+            for (start, end) in first_and_end(&throughput, 1.0) {
+                prop_assert!(end - start >= 10);
+                prop_assert!(throughput[start..end].iter().all(|&x| x < limit));
+                prop_assert!(start == 0 || throughput[start - 1] >= limit);
+                prop_assert!(end == throughput.len() || throughput[end] >= limit);
             }
         }
     }

@@ -3,7 +3,6 @@
 use super::Gated;
 use super::hosts::{Finding, PointHost};
 use crate::Figures;
-use crate::distribution::units;
 use crate::extract::Extract;
 use crate::words::percent;
 use plimsoll_plan::{Arm, is_by_uri};
@@ -109,7 +108,7 @@ pub(super) fn closed(
     subject: &str,
     gated: &mut Gated,
 ) {
-    let total = units(extract.whole.completed);
+    let total = extract.whole.completed.total();
     let session_ns = f64::from(sessions) * end.measured_ns as f64;
     if total == 0 || session_ns <= 0.0 || end.busy_ns == 0 {
         return;
@@ -162,6 +161,9 @@ fn is_late_by_arm(host: &PointHost<'_>, figures: &Figures, arm: &Arm) -> bool {
         || figures.throttled.is_some_and(|share| share >= THROTTLED)
 }
 
+/// Start-up time of another program's sessions that its runtime may include, seconds.
+const STARTING_SECONDS: f64 = 0.5;
+
 /// Little's law, as far as an output allows.
 ///
 /// How long the sessions of another program were outside of its calls is not known. Throughput × mean time must then not exceed the sessions, and what is
@@ -175,9 +177,11 @@ pub(super) fn little(extract: &Extract, load: LoadKind, subject: &str, gated: &m
     let is_paced = !matches!(load, LoadKind::Closed { target: None, .. });
     let at_the_ends = extract.whole.longest_service_ns as f64 / 1e9 / extract.whole.seconds;
     let missing = 1.0 - implied / sessions;
+    // The runtime may include connecting and starting the threads.
+    let at_the_start = STARTING_SECONDS / extract.whole.seconds;
     let message = if missing < -(LITTLE_TOLERANCE + at_the_ends) {
         format!("throughput × time makes {implied:.2} busy sessions, there were only {sessions}")
-    } else if !is_paced && missing > GENERATOR_LIMIT + at_the_ends {
+    } else if !is_paced && missing > GENERATOR_LIMIT + at_the_ends + at_the_start {
         format!(
             "throughput × time makes {implied:.2} busy sessions, there were {sessions}: the figures contradict each other, or the sessions spent {} of their time elsewhere",
             percent(missing, 0)
@@ -196,7 +200,7 @@ pub(super) fn little(extract: &Extract, load: LoadKind, subject: &str, gated: &m
 /// Throughput × mean time of all units.
 fn busy_sessions(extract: &Extract) -> Option<f64> {
     let mean_ns = extract.whole.mean_service_ns?;
-    let total = units(extract.whole.completed);
+    let total = extract.whole.completed.total();
     let seconds = extract.whole.seconds;
     (total > 0 && seconds > 0.0).then(|| total as f64 / seconds * mean_ns / 1e9)
 }

@@ -5,7 +5,6 @@
 
 use super::ForeignUse;
 use super::generator::GENERATOR_LIMIT;
-use crate::distribution::units;
 use crate::extract::Extract;
 use crate::words;
 use plimsoll_plan::Arm;
@@ -282,7 +281,7 @@ fn differing(hosts: &[HostPoint], load: LoadKind) -> Option<String> {
             1.0
         };
         let seconds = host.measured_ns as f64 / 1e9;
-        let count = units(host.completed);
+        let count = host.completed.total();
         rates.push((host, weight, count, count as f64 / seconds));
     }
     let total: f64 = rates.iter().map(|(.., rate)| rate).sum();
