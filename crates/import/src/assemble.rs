@@ -1,8 +1,9 @@
 //! Outputs made into a record.
 //!
 //! An arm's outputs at the same load of the same workload are its blocks, in the order in which they are given; outputs at other loads are
-//! other points. The plan inside the record is a frame for the judge: what it has to name and nobody said is a placeholder.
+//! other points. Outputs of one workload that were made at the same time are clients of one run, see [`crate::clients`]. The plan inside the record is a frame for the judge: what it has to name and nobody said is a placeholder.
 
+use crate::clients;
 use crate::error::{ImportError, Problem};
 use crate::measured::Measured;
 use plimsoll_plan::{
@@ -61,8 +62,12 @@ struct Place {
 }
 
 /// Makes a record of outputs.
-pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportError> {
+pub fn record(frame: &Frame, mut arms: Vec<Arm>) -> Result<ExperimentRecord, ImportError> {
     check(&arms)?;
+    for arm in &mut arms {
+        let outputs = std::mem::take(&mut arm.outputs);
+        arm.outputs = clients::together(outputs, |output| mix_of(frame, output));
+    }
     let mut places: Vec<Place> = Vec::new();
     // By arm: (place, output).
     let mut placed: Vec<Vec<(usize, Measured)>> = Vec::new();
@@ -217,6 +222,22 @@ fn check(arms: &[Arm]) -> Result<(), ImportError> {
             ));
         }
     }
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for output in arms.iter().flat_map(|arm| &arm.outputs) {
+        let Some(key) = clients::fingerprint(output) else {
+            continue;
+        };
+        let names: Vec<&str> = output.files.iter().map(|file| file.name.as_str()).collect();
+        let names = names.join(" + ");
+        if let Some(other) = seen.insert(key, names.clone()) {
+            return problem(match other == names {
+                true => format!("{names} is named twice: one run counts once, name each file once"),
+                false => format!(
+                    "{other} and {names} hold the same output: one run counts once, leave one of them out"
+                ),
+            });
+        }
+    }
     Ok(())
 }
 
@@ -268,12 +289,14 @@ fn place_of(frame: &Frame, output: &Measured) -> Place {
         think_time_ns: 0,
         target,
     };
-    let mix = frame
-        .mix
-        .clone()
-        .or_else(|| output.workload.clone())
-        .unwrap_or_else(|| composed(output));
+    let mix = mix_of(frame, output);
     Place { mix, load, kind }
+}
+
+/// The name of its workload.
+fn mix_of(frame: &Frame, output: &Measured) -> String {
+    let named = frame.mix.clone().or_else(|| output.workload.clone());
+    named.unwrap_or_else(|| composed(output))
 }
 
 /// A name for a workload that has none: what it consists of, in whole parts of a hundred.

@@ -36,6 +36,11 @@ pub enum Problem {
         "no format is recognised: import the output of YCSB or go-ycsb, an HdrHistogram log, or fio's JSON; if it is one of them, name it with --format"
     )]
     UnknownFormat,
+    #[error("this is {form}: {instead}")]
+    OtherForm {
+        form: &'static str,
+        instead: &'static str,
+    },
     #[error("the line is longer than {most} bytes: this is no output of {format}")]
     LongLine { format: Format, most: usize },
     #[error("the document is larger than {most} bytes: import one job at a time")]
@@ -65,6 +70,8 @@ pub enum Problem {
         "nothing says which operation the log is of: say it with --operation, such as --operation read"
     )]
     NoOperation,
+    #[error("the log is of {name}, which is no operation: leave it out")]
+    NoOperationLog { name: String },
     #[error("the histogram cannot be read: {0}")]
     BadHistogram(String),
     #[error("the JSON is damaged: {0}")]

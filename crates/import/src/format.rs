@@ -9,6 +9,8 @@ use plimsoll_record::Operation;
 pub enum Format {
     /// The text of YCSB with or without status lines, or its JSON.
     Ycsb,
+    /// The text of YCSB-cpp.
+    YcsbCpp,
     /// The text, table or JSON of go-ycsb.
     GoYcsb,
     /// A log of HdrHistogram.
@@ -19,12 +21,19 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Ycsb, Self::GoYcsb, Self::HdrLog, Self::Fio];
+    pub const ALL: [Self; 5] = [
+        Self::Ycsb,
+        Self::YcsbCpp,
+        Self::GoYcsb,
+        Self::HdrLog,
+        Self::Fio,
+    ];
 
     /// The word on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Ycsb => "ycsb",
+            Self::YcsbCpp => "ycsb-cpp",
             Self::GoYcsb => "go-ycsb",
             Self::HdrLog => "hdr",
             Self::Fio => "fio",
@@ -35,6 +44,7 @@ impl Format {
     pub fn tool(self) -> &'static str {
         match self {
             Self::Ycsb => "YCSB",
+            Self::YcsbCpp => "YCSB-cpp",
             Self::GoYcsb => "go-ycsb",
             Self::HdrLog => "HdrHistogram log",
             Self::Fio => "fio",
@@ -83,6 +93,7 @@ pub(crate) fn of_text(head: &str) -> Option<Format> {
     if head.contains("\"fio version\"") {
         return Some(Format::Fio);
     }
+    let mut is_some_ycsb = false;
     for line in head.lines() {
         let line = line.trim_start();
         let is_go = line.contains(" - Takes(s): ")
@@ -102,15 +113,20 @@ pub(crate) fn of_text(head: &str) -> Option<Format> {
         if is_log {
             return Some(Format::HdrLog);
         }
+        if crate::ycsb_cpp::is_of_it(line) {
+            return Some(Format::YcsbCpp);
+        }
         let is_ycsb = line.starts_with("[OVERALL],")
             || line.starts_with("YCSB Client ")
             || line.starts_with("Command line: -")
             || line.contains(" sec: ") && line.contains(" operations;");
-        if is_ycsb {
+        // The first status lines of YCSB and YCSB-cpp are equal.
+        is_some_ycsb |= is_ycsb;
+        if line.starts_with("[OVERALL],") || line.starts_with("Command line: -") {
             return Some(Format::Ycsb);
         }
     }
-    None
+    is_some_ycsb.then_some(Format::Ycsb)
 }
 
 /// Objects of YCSB's JSON exporters.
@@ -125,12 +141,47 @@ pub(crate) fn is_ycsb_json(head: &str) -> bool {
 pub(crate) fn unknown<R: std::io::BufRead>(lines: &Lines<R>) -> ImportError {
     let head = lines.head();
     let is_text = !head.contains(['\0', char::REPLACEMENT_CHARACTER]);
-    let problem = if is_text {
-        Problem::UnknownFormat
-    } else {
-        Problem::Binary
+    let problem = match other_form(&head) {
+        Some((form, instead)) => Problem::OtherForm { form, instead },
+        None if is_text => Problem::UnknownFormat,
+        None => Problem::Binary,
     };
     problem.of(lines.name())
+}
+
+/// The name of a known form that contains no result, and what to import instead.
+fn other_form(head: &str) -> Option<(&'static str, &'static str)> {
+    let has = |what: fn(&str) -> bool| head.lines().any(what);
+    let json = "run fio with --output-format=json";
+    let is_terse = |line: &str| {
+        let mut fields = line.split(';');
+        let version = fields
+            .next()
+            .is_some_and(|first| first.parse::<u8>().is_ok());
+        version
+            && fields
+                .next()
+                .is_some_and(|second| second.starts_with("fio-"))
+    };
+    if has(is_terse) {
+        return Some(("fio's terse form", json));
+    }
+    if has(|line| line.contains(": (groupid=") && line.contains("err=")) {
+        return Some(("fio's text for people", json));
+    }
+    if has(|line| line.trim_start().starts_with("Value") && line.contains("1/(1-Percentile)")) {
+        return Some((
+            "a percentile file of HdrHistogram, which tells neither rate nor time",
+            "import the output of the tool, or its log of histograms",
+        ));
+    }
+    if has(|line| line == "operation,timestamp_us,latency_us") {
+        return Some((
+            "go-ycsb's list of all operations (measurementtype=csv)",
+            "run it with measurementtype=histogram",
+        ));
+    }
+    None
 }
 
 #[cfg(test)]
@@ -167,10 +218,38 @@ mod tests {
                 "fio: warning\n{\n  \"fio version\" : \"fio-3.33\"\n",
                 Some(Format::Fio),
             ),
+            (
+                "2026-01-28 19:34:32 0 sec: 0 operations;\n2026-01-28 19:34:42 10 sec: 5 operations; [READ: Count=5 Max=26.86 Min=0.46]\n",
+                Some(Format::YcsbCpp),
+            ),
+            ("Run throughput(ops/sec): 925.164\n", Some(Format::YcsbCpp)),
             ("hello\n", None),
             ("{}", None),
         ] {
             assert_eq!(of_text(head), format, "{head}");
+        }
+    }
+
+    #[test]
+    fn forms_without_a_result_are_called_by_their_names() {
+        for (head, form) in [
+            ("3;fio-3.28;seqread;0;0;1048576\n", "fio's terse form"),
+            (
+                "seek: (groupid=0, jobs=1): err= 0: pid=5: Sat\n  read: IOPS=5\n",
+                "fio's text for people",
+            ),
+            (
+                "       Value     Percentile     TotalCount 1/(1-Percentile)\n",
+                "a percentile file",
+            ),
+            (
+                "operation,timestamp_us,latency_us\nREAD,1,2\n",
+                "go-ycsb's list",
+            ),
+        ] {
+            let lines = Lines::new("x", head.as_bytes()).unwrap();
+            let said = unknown(&lines).to_string();
+            assert!(said.starts_with(&format!("x: this is {form}")), "{said}");
         }
     }
 }

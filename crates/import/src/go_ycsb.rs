@@ -1,7 +1,8 @@
 //! What go-ycsb prints: its properties, a line for each operation every few seconds, and the same once more at the end.
 //!
 //! Each line counts from the start of the run, so what was done in between is the difference of two counts, and of its latencies nothing is
-//! known. The line `TOTAL` is of all operations together. Of its styles plain, table and JSON are read.
+//! known. The line `TOTAL` is of all operations together. Its times are rounded to a tenth of a second, so a count and its rate say better how long it took. Of its
+//! styles plain, table and JSON are read.
 
 use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;
@@ -21,8 +22,42 @@ const MOST: usize = 100_000;
 #[derive(Clone, Debug, Default)]
 struct Row {
     takes_seconds: f64,
+    /// Operations per second, rounded to a tenth as well.
+    rate: f64,
     summary: Summary,
     line: u64,
+}
+
+/// Rounding error of a number with one decimal.
+const ROUNDED: f64 = 0.05;
+
+impl Row {
+    /// Whether a row is printed a second time.
+    fn is_equal(&self, other: &Self) -> bool {
+        (self.takes_seconds, self.rate, &self.summary)
+            == (other.takes_seconds, other.rate, &other.summary)
+    }
+
+    /// Runtime and its rounding error, seconds: count ÷ rate where that is more precise than the printed runtime.
+    fn seconds(&self) -> (f64, f64) {
+        let by_rate = self.summary.count as f64 / self.rate;
+        let off = by_rate * ROUNDED / self.rate;
+        let fits = (by_rate - self.takes_seconds).abs() <= 2.0 * ROUNDED + off;
+        if by_rate.is_finite() && off < ROUNDED && fits {
+            (by_rate, off)
+        } else {
+            (self.takes_seconds, ROUNDED)
+        }
+    }
+}
+
+/// The longest runtime of all rows; among equally long ones the most precise.
+fn longest_seconds(moment: &Moment) -> f64 {
+    let each = || moment.values().map(Row::seconds);
+    let longest = each().map(|(seconds, _)| seconds).fold(0.0, f64::max);
+    let as_long = each().filter(|(seconds, off)| longest - seconds <= off + 2.0 * ROUNDED);
+    let exact = as_long.min_by(|(_, one), (_, other)| one.total_cmp(other));
+    exact.map_or(longest, |(seconds, _)| seconds)
 }
 
 /// The rows of one moment, by the names of the operations.
@@ -46,6 +81,8 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
     let mut sections = vec![Section::default()];
     let mut columns: Vec<String> = Vec::new();
     let mut in_properties = false;
+    // With measurementtype=csv it prints a line for each operation.
+    let mut is_listed = false;
     while let Some(text) = lines.next(Format::GoYcsb)? {
         let text = text.trim().to_owned();
         let number = lines.number();
@@ -65,6 +102,8 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
             section.close();
             section.takes_seconds = go_duration(takes);
             section.finished = true;
+        } else if text == "operation,timestamp_us,latency_us" {
+            is_listed = true;
         } else if text.starts_with("[{") {
             section.close();
             let rows: Vec<BTreeMap<String, String>> = serde_json::from_str(&text)
@@ -110,8 +149,12 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
         }
     }
     if all.is_empty() {
-        let expected = "there is no line such as `READ - Takes(s): 10.0, Count: 100, OPS: …`; \
-            import what it printed up to the end of a run";
+        let expected = if is_listed {
+            "it lists every operation by itself (measurementtype=csv); run it with measurementtype=histogram"
+        } else {
+            "there is no line such as `READ - Takes(s): 10.0, Count: 100, OPS: …`; \
+            import what it printed up to the end of a run"
+        };
         let format = Format::GoYcsb;
         return Err(Problem::NoResult { format, expected }.of(&file));
     }
@@ -177,7 +220,7 @@ impl Section {
                 "operation" => name = Some(value.to_ascii_uppercase()),
                 "takes(s)" => row.takes_seconds = need_number(&what(), value, file, line)?,
                 "count" => row.summary.count = need_count(&what(), value, file, line)?,
-                "ops" => {}
+                "ops" => row.rate = text::number(value).unwrap_or(0.0),
                 label => {
                     let Some(label) = label.strip_suffix("(us)") else {
                         continue;
@@ -199,7 +242,10 @@ impl Section {
         }
         row.summary.percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
         let Some(name) = name else { return Ok(()) };
-        if self.current.contains_key(&name) {
+        if let Some(known) = self.current.get(&name) {
+            if self.finished && known.is_equal(&row) {
+                return Ok(());
+            }
             if self.finished {
                 let (group, first) = (quoted(&name), self.current[&name].line);
                 return Err(Problem::Repeated { group, first }.at(file, line));
@@ -253,11 +299,10 @@ impl Section {
                 .damage
                 .push("the file ends in the middle of a line".to_owned());
         }
-        let longest = last.values().map(|row| row.takes_seconds);
-        let seconds = longest.fold(0.0, f64::max);
         // `takes` counts from the start of the client, the lines from the first operation of their kind. Operations were done in the latter.
-        let seconds = if seconds > 0.0 {
-            seconds
+        let longest = longest_seconds(last);
+        let seconds = if longest > 0.0 {
+            longest
         } else {
             takes_seconds.unwrap_or(0.0)
         };
@@ -338,8 +383,7 @@ fn slices(moments: &[Moment]) -> Vec<Slice> {
     let empty = Moment::new();
     let (mut before, mut end_ns) = (&empty, 0);
     for moment in moments {
-        let longest = moment.values().map(|row| row.takes_seconds);
-        let at_ns = text::nanos(longest.fold(0.0, f64::max), 1e9);
+        let at_ns = text::nanos(longest_seconds(moment), 1e9);
         if at_ns <= end_ns {
             continue;
         }

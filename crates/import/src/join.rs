@@ -2,10 +2,10 @@
 
 use crate::Format;
 use crate::error::{ImportError, Problem};
-use crate::hdr::{add, covered, number_slices};
+use crate::hdr::{covered, number_slices, settle};
 use crate::measured::Measured;
 use jiff::Timestamp;
-use plimsoll_record::{Histogram, Operation, Slice, Status};
+use plimsoll_record::{Latencies, Operation, Slice, Status};
 use std::collections::BTreeMap;
 
 /// Makes one output of the files of one run.
@@ -85,8 +85,9 @@ fn lay(slices: &mut Vec<Slice>, slice: Slice) {
     match around {
         Some(other) => {
             for part in slice.operations {
-                add(other, part.operation, part.status, part.latencies.service);
+                crate::hdr::lay(other, (part.operation, part.status), part.latencies);
             }
+            settle(other);
         }
         None => slices.push(slice),
     }
@@ -94,25 +95,32 @@ fn lay(slices: &mut Vec<Slice>, slice: Slice) {
 
 /// A text with the histograms of its logs in the place of its figures.
 fn with_log(mut text: Measured, log: Measured) -> Measured {
-    let mut whole: BTreeMap<(Operation, bool), Histogram> = BTreeMap::new();
+    let mut whole: BTreeMap<(Operation, bool), Latencies> = BTreeMap::new();
     for part in log.slices.iter().flat_map(|slice| &slice.operations) {
         let key = (part.operation, is_good(part.status));
-        whole.entry(key).or_default().merge(&part.latencies.service);
+        whole.entry(key).or_default().merge(&part.latencies);
     }
     if let Some(stated) = &mut text.stated {
         for part in &mut stated.operations {
-            let Some(histogram) = whole.get(&(part.operation, is_good(part.status))) else {
+            let Some(of_log) = whole.get(&(part.operation, is_good(part.status))) else {
                 continue;
             };
-            if part.latencies.open.is_none() && histogram.count() == part.latencies.count() {
-                part.latencies.service = histogram.clone();
-            } else {
+            if of_log.count() != part.latencies.count() {
                 text.remarks.push(format!(
                     "the log of {} holds {} operations, the text says {}: the figures of the text are used",
                     part.operation.name(),
-                    histogram.count(),
+                    of_log.count(),
                     part.latencies.count()
                 ));
+                continue;
+            }
+            // A log of one time alone knows how many there were of the other.
+            let is_timed = of_log.service.mean_ns().is_some();
+            if is_timed && (part.latencies.open.is_none() || of_log.open.is_some()) {
+                part.latencies.service = of_log.service.clone();
+            }
+            if of_log.open.is_some() {
+                part.latencies.open.clone_from(&of_log.open);
             }
         }
     }

@@ -38,6 +38,7 @@
 //! ```
 
 mod assemble;
+mod clients;
 mod command_line;
 mod error;
 mod fio;
@@ -51,8 +52,10 @@ mod lines;
 mod measured;
 mod text;
 mod ycsb;
+mod ycsb_cpp;
 
 pub use assemble::{Arm, Frame, record};
+pub use clients::{Span, fingerprint};
 pub use error::{ImportError, Problem};
 pub use format::{Format, Options, Unit};
 pub use join::join;
@@ -95,6 +98,7 @@ pub fn read<R: BufRead>(
             ycsb::read_json(&mut lines)?
         }
         Format::Ycsb => ycsb::read(&mut lines)?,
+        Format::YcsbCpp => ycsb_cpp::read(&mut lines)?,
         Format::GoYcsb => go_ycsb::read(&mut lines)?,
         Format::HdrLog => hdr::read(&mut lines, options.unit, options.operation)?,
         Format::Fio => fio::read(&mut lines)?,

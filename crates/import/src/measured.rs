@@ -25,6 +25,8 @@ pub struct Measured {
     pub records: Option<u64>,
     /// Begin, UTC, RFC 3339.
     pub started_at: Option<String>,
+    /// Start by the client's clock, milliseconds, if its time zone is unknown.
+    pub began_ms: Option<i64>,
     /// Length of the measured part, nanoseconds.
     pub measured_ns: u64,
     /// The time between, in order.

@@ -101,9 +101,9 @@ pub enum Command {
     History(History),
     /// Show all experiments as pages in a browser, live while they run.
     Serve(Serve),
-    /// Import results of YCSB, go-ycsb, HdrHistogram or fio, and analyse them as far as they allow.
+    /// Import results of YCSB, YCSB-cpp, go-ycsb, HdrHistogram or fio, and analyse them as far as they allow.
     Import(Import),
-    /// Say what can be believed of results that others published: of every output of YCSB, go-ycsb, HdrHistogram and fio in files and folders.
+    /// Say what can be believed of results that others published: of every output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram and fio in files and folders.
     Audit(Audit),
     /// List the experiments in the store.
     List(List),

@@ -6,10 +6,12 @@ use crate::run::this_program;
 use crate::screen::{print_drawn, print_json, screen};
 use anyhow::{Context, bail};
 use plimsoll_import::{
-    Arm, Frame, ImportError, Measured, Options, Problem, read, record, redact_command,
+    Arm, Frame, ImportError, Measured, Options, Problem, Span, fingerprint, read, record,
+    redact_command,
 };
 use plimsoll_judge::{Audit, Audited, Belief, analyse};
 use plimsoll_record::files::write_whole;
+use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
@@ -23,19 +25,23 @@ pub fn audit(arguments: &arguments::Audit) -> anyhow::Result<Exit> {
     let mut audit = Audit {
         results: Vec::new(),
         passed_over: 0,
+        other_forms: BTreeMap::new(),
     };
+    let mut seen = Vec::new();
     for path in &arguments.paths {
         if path.is_dir() {
             for file in files_below(path)? {
-                look_at(&file, true, &mut audit);
+                look_at(&file, true, &mut audit, &mut seen);
             }
         } else {
-            look_at(path, false, &mut audit);
+            look_at(path, false, &mut audit, &mut seen);
         }
     }
+    name_copies(&mut audit, &mut seen);
+    name_clients(&mut audit, &seen);
     if audit.results.is_empty() {
         bail!(
-            "there is nothing to audit: no output of YCSB, go-ycsb, HdrHistogram or fio among {} files",
+            "there is nothing to audit: no output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram or fio among {} files",
             audit.passed_over
         );
     }
@@ -77,10 +83,15 @@ fn files_below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Judges every output of a file. What was only found in a folder need not be a result.
-fn look_at(path: &Path, is_found: bool, audit: &mut Audit) {
+fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<Seen>) {
     let shown = redact_command(&path.display().to_string());
     let outputs = match outputs(path, &shown) {
         Ok(outputs) => outputs,
+        Err(error) if is_found && without_result(&error.problem).is_some() => {
+            let form = without_result(&error.problem).unwrap_or_default();
+            *audit.other_forms.entry(form).or_default() += 1;
+            return;
+        }
         Err(error) if is_found && is_of_another_kind(&error.problem) => {
             audit.passed_over += 1;
             return;
@@ -101,7 +112,91 @@ fn look_at(path: &Path, is_found: bool, audit: &mut Audit) {
             1 => shown.clone(),
             _ => format!("{shown} ({} of {count})", number + 1),
         };
+        seen.push(Seen {
+            place: audit.results.len(),
+            folder: path.parent().map(Path::to_owned).unwrap_or_default(),
+            fingerprint: fingerprint(&output),
+            span: Span::of(&output),
+        });
         audit.results.push(judged(source, output));
+    }
+}
+
+/// What identifies copies and clients of one run.
+struct Seen {
+    /// Index of the result.
+    place: usize,
+    folder: PathBuf,
+    fingerprint: Option<String>,
+    span: Option<Span>,
+}
+
+/// Marks copies of a result, and removes them from `seen`.
+fn name_copies(audit: &mut Audit, seen: &mut Vec<Seen>) {
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    seen.retain(|one| {
+        let Some(key) = &one.fingerprint else {
+            return true;
+        };
+        match first.get(key) {
+            Some(of) => {
+                let of = audit.results[*of].source.clone();
+                audit.results[one.place].add("copy", format!("the same output as {of}"));
+                false
+            }
+            None => {
+                first.insert(key.clone(), one.place);
+                true
+            }
+        }
+    });
+}
+
+/// Number of other clients named in a reason.
+const NAMED: usize = 3;
+
+/// Marks results of one folder and workload that overlap in time: probably clients of one run.
+fn name_clients(audit: &mut Audit, seen: &[Seen]) {
+    let mut runs: Vec<Vec<&Seen>> = Vec::new();
+    for one in seen {
+        let of_run = |run: &&mut Vec<&Seen>| {
+            let first = run[0];
+            let [ours, theirs] = [first, one].map(|one| &audit.results[one.place]);
+            let spans = first.span.zip(one.span);
+            first.folder == one.folder
+                && (&ours.tool, &ours.workload) == (&theirs.tool, &theirs.workload)
+                && spans.is_some_and(|(ours, theirs)| ours.is_shared(theirs))
+        };
+        match runs.iter_mut().find(of_run) {
+            Some(run) => run.push(one),
+            None => runs.push(vec![one]),
+        }
+    }
+    for run in runs.iter().filter(|run| run.len() > 1) {
+        let rates = run.iter().map(|one| audit.results[one.place].throughput);
+        let together: f64 = rates.map(|rate| rate.unwrap_or(0.0)).sum();
+        for one in run {
+            let others = run.iter().filter(|other| other.place != one.place);
+            let names = others.map(|other| {
+                let source = Path::new(&audit.results[other.place].source);
+                source
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned()
+            });
+            let mut names: Vec<String> = names.collect();
+            if names.len() > NAMED {
+                let more = names.len() - NAMED;
+                names.truncate(NAMED);
+                names.push(format!("{more} more"));
+            }
+            let words = format!(
+                "made at the same time as {}: if they are clients of one run, it did {together:.0} op/s",
+                names.join(", ")
+            );
+            audit.results[one.place].add("client", words);
+        }
     }
 }
 
@@ -115,6 +210,16 @@ fn outputs(path: &Path, shown: &str) -> Result<Vec<Measured>, ImportError> {
     read(shown, reader, &Options::default())
 }
 
+/// What a file of a known tool is that contains no result.
+fn without_result(problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::OtherForm { form, .. } => Some((*form).to_owned()),
+        Problem::NoResult { format, .. } => Some(format!("{format} without a result")),
+        Problem::NoOperation => Some("HdrHistogram log that names no operation".to_owned()),
+        _ => None,
+    }
+}
+
 /// A file that is no result of a tool that is known, and does not pretend to be one.
 fn is_of_another_kind(problem: &Problem) -> bool {
     matches!(
@@ -122,8 +227,8 @@ fn is_of_another_kind(problem: &Problem) -> bool {
         Problem::Empty
             | Problem::Binary
             | Problem::UnknownFormat
+            | Problem::NoOperationLog { .. }
             | Problem::LongLine { .. }
-            | Problem::NoResult { .. }
             | Problem::BadJson(_)
             | Problem::LargeDocument { .. }
     )

@@ -8,7 +8,7 @@ use crate::screen::tell;
 use crate::show::{Wanted, exit_of, result};
 use anyhow::{Context, bail};
 use plimsoll_import::{
-    Arm, Frame, ImportError, Measured, Options, join, read, record, redact_command,
+    Arm, Frame, ImportError, Measured, Options, Problem, join, read, record, redact_command,
 };
 use plimsoll_store::Store;
 use std::io::BufReader;
@@ -129,11 +129,16 @@ fn input(argument: &str) -> anyhow::Result<Input> {
     })
 }
 
-/// What the files of one run hold.
+/// What the files of one run hold. Among several, those that are of no operation are passed over.
 fn outputs(files: &[PathBuf], options: &Options) -> anyhow::Result<Vec<Measured>> {
     let mut all = Vec::new();
     for file in files {
-        all.extend(one(file, options)?);
+        match one(file, options)? {
+            Err(error) if files.len() > 1 && is_of_no_operation(&error) => {
+                tell(format_args!("passed over: {error}"));
+            }
+            outputs => all.extend(outputs.context("nothing was imported")?),
+        }
     }
     if files.len() == 1 {
         return Ok(all);
@@ -141,16 +146,19 @@ fn outputs(files: &[PathBuf], options: &Options) -> anyhow::Result<Vec<Measured>
     Ok(vec![join(all, &files[0].display().to_string())?])
 }
 
-fn one(path: &Path, options: &Options) -> anyhow::Result<Vec<Measured>> {
+fn is_of_no_operation(error: &ImportError) -> bool {
+    matches!(error.problem, Problem::NoOperationLog { .. })
+}
+
+fn one(path: &Path, options: &Options) -> anyhow::Result<Result<Vec<Measured>, ImportError>> {
     let shown = redact_command(&path.display().to_string());
     if path.is_dir() {
         bail!("{shown} is a directory: name the files in it");
     }
     let file =
         plimsoll_record::files::open(path).with_context(|| format!("cannot open {shown}"))?;
-    let outputs: Result<Vec<Measured>, ImportError> =
-        read(&shown, BufReader::with_capacity(1 << 16, file), options);
-    outputs.context("nothing was imported")
+    let reader = BufReader::with_capacity(1 << 16, file);
+    Ok(read(&shown, reader, options))
 }
 
 /// A name for an arm that has none: that of its file, with the folder where another arm is called so already.

@@ -87,7 +87,9 @@ fn what_cannot_be_is_refused_with_its_line() {
     };
     let negative = RUN.replacen("Count: 38000", "Count: -38000", 1);
     let fewer = RUN.replacen("Count: 76000", "Count: 7600", 1);
-    let twice = format!("{RUN}{}", RUN.lines().last().unwrap());
+    let last = RUN.lines().last().unwrap();
+    assert_eq!(only(&format!("{RUN}{last}\n")).stated, only(RUN).stated);
+    let twice = format!("{RUN}{}", last.replacen("Avg(us): ", "Avg(us): 1", 1));
     for (text, line, words) in [
         (negative, 9, "which is no count"),
         (fewer, 13, "go back"),
@@ -120,4 +122,27 @@ fn spans_of_time_as_go_prints_them() {
         let found = go_duration(text).map(rounded);
         assert_eq!(found, seconds.map(rounded), "{text}");
     }
+}
+
+/// Times are rounded to a tenth of a second: a count and its rate say it better, unless they are few.
+#[test]
+fn how_long_it_took_follows_from_count_and_rate() {
+    let row = |name: &str, takes: &str, count: u64, rate: &str| {
+        format!(
+            "{name} - Takes(s): {takes}, Count: {count}, OPS: {rate}, Avg(us): 5, Min(us): 1, Max(us): 9, 99th(us): 8\n"
+        )
+    };
+    let of = |rows: String| only(&format!("Run finished, takes 151.030789ms\n{rows}")).measured_ns;
+    let short = row("READ", "0.2", 4_909, "32484.8") + &row("TOTAL", "0.2", 9_923, "65692.9");
+    assert_eq!(of(short), 151_051_331);
+    assert_eq!(of(row("READ", "10.0", 5, "0.5")), 10_000_000_000);
+    // A rate that contradicts the time is not believed.
+    assert_eq!(of(row("READ", "2.0", 1_000, "5000.0")), 2_000_000_000);
+}
+
+#[test]
+fn a_list_of_operations_is_refused_by_its_name() {
+    let text = "***************** properties *****************\n\"measurementtype\"=\"csv\"\n***\nRun finished, takes 1.2s\noperation,timestamp_us,latency_us\nREAD,1,2\n";
+    let error = read_any("go.txt", text.as_bytes(), &Options::default()).unwrap_err();
+    assert_contains(error, "measurementtype=histogram");
 }

@@ -152,17 +152,16 @@ fn histograms_that_would_take_too_much_memory_are_refused() {
     let many = refused(&|bytes| (bytes[15], bytes[24]) = (5, 0x7f));
     assert_contains(many, "more values");
     assert_contains(refused(&|bytes| bytes.truncate(20)), "shorter");
-    assert_contains(refused(&|bytes| bytes[3] = 0), "V2 encoding");
+    assert_contains(refused(&|bytes| bytes[3] = 0), "none of the encodings");
 }
 
-/// The library makes room for as many bytes of counts as the header tells of, before it looks whether they are there.
 #[test]
 fn a_histogram_that_tells_of_more_than_it_holds_is_refused() {
     let mut bytes = Vec::new();
     let histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 1 << 20, 3).unwrap();
     let mut serializer = V2Serializer::new();
     serializer.serialize(&histogram, &mut bytes).unwrap();
-    let there = bytes.len() - HEADER;
+    let there = bytes.len() - 40;
     bytes[4..8].copy_from_slice(&2_952_790_016_u32.to_be_bytes());
     let error = decode(&STANDARD.encode(&bytes), 1e3).unwrap_err();
     let words = format!("its header tells of 2952790016 bytes of counts, and {there} are there");
@@ -203,4 +202,130 @@ fn logs_make_the_percentiles_of_a_text_whole() {
 fn a_log_that_goes_back_is_two_logs() {
     let one = log("READ", &[&[1], &[2]]);
     assert_contains(refused(&format!("{one}{one}")), "go back");
+}
+
+/// A histogram of YCSB up to 0.17.0 and one of jHiccup 2.0.1, by the layout that HdrHistogram describes: counts of two bytes each, from the lowest value on.
+#[test]
+fn older_encodings_are_read() {
+    let counts: [u16; 6] = [0, 3, 0, 0, 2, 1];
+    let mut payload: Vec<u8> = counts
+        .iter()
+        .flat_map(|count| count.to_be_bytes())
+        .collect();
+    // 2,048 values by themselves, then every second one: the place 2,048 + 7 is that of 2,062 and 2,063.
+    payload.resize(2 * 2_055, 0);
+    payload.extend(9_u16.to_be_bytes());
+    let (digits, lowest, highest) = (3_u32, 1_u64, 3_600_000_000_u64);
+    let mut v1: Vec<u8> = 0x1c84_9321_u32.to_be_bytes().to_vec();
+    v1.extend(u32::try_from(payload.len()).unwrap().to_be_bytes());
+    v1.extend(0_u32.to_be_bytes());
+    v1.extend(digits.to_be_bytes());
+    v1.extend(lowest.to_be_bytes());
+    v1.extend(highest.to_be_bytes());
+    v1.extend(1.0_f64.to_be_bytes());
+    v1.extend(&payload);
+    let mut v0: Vec<u8> = 0x1c84_9328_u32.to_be_bytes().to_vec();
+    v0.extend(digits.to_be_bytes());
+    v0.extend(lowest.to_be_bytes());
+    v0.extend(highest.to_be_bytes());
+    v0.extend(15_u64.to_be_bytes());
+    v0.extend(&payload);
+    for (name, plain, compressed) in [("V1", v1, 0x1c84_9322_u32), ("V0", v0, 0x1c84_9329)] {
+        let mut deflated = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut deflated, &plain).unwrap();
+        let deflated = deflated.finish().unwrap();
+        let mut whole = compressed.to_be_bytes().to_vec();
+        whole.extend(u32::try_from(deflated.len()).unwrap().to_be_bytes());
+        whole.extend(deflated);
+        for bytes in [plain, whole] {
+            let histogram = decode(&STANDARD.encode(bytes), 1.0).unwrap();
+            let values: Vec<(u64, u64)> = histogram.buckets().collect();
+            assert_eq!(values, [(1, 3), (4, 2), (5, 1), (2_063, 9)], "{name}");
+        }
+    }
+}
+
+/// Whether the longest time is this one, within the width of a bucket.
+fn is_about(histogram: &Histogram, max_ns: u64) -> bool {
+    let found = histogram.max_ns().unwrap_or(0);
+    found.abs_diff(max_ns) <= max_ns / 1_000
+}
+
+#[test]
+fn response_service_and_wait_are_told_apart() {
+    let [response, service, wait] = [&[30, 40], &[10, 20], &[20, 20]].map(|values| encoded(values));
+    let text = format!(
+        "#[Histogram log format version 1.3]\nTag=READ-rt,0.0,1.0,1.0,{response}\nTag=READ-st,0.0,1.0,1.0,{service}\nTag=READ-wt,0.0,1.0,1.0,{wait}\n\
+         Tag=WRITE-rt,0.0,1.0,1.0,{response}\nTag=WRITE-st,0.0,1.0,1.0,{service}\n"
+    );
+    let run = only("all.hdr", &text, Options::default());
+    assert_eq!(run.slices[0].completed.ok, 4);
+    for part in &run.slices[0].operations {
+        let open = part.latencies.open.as_ref().unwrap();
+        assert!(is_about(&part.latencies.service, 20_000));
+        assert!(is_about(&open.response, 40_000));
+    }
+    // The name of a file says it as well, and what cleans up is passed over.
+    let intended = log("Intended-READ", &[&[30, 40]]);
+    let run = only("Intended-READ.hdr", &intended, Options::default());
+    let part = &run.slices[0].operations[0].latencies;
+    assert_eq!((part.count(), part.service.mean_ns()), (2, None));
+    assert!(is_about(part.response(), 40_000));
+    let cleanup = log("CLEANUP", &[&[1]]);
+    assert_contains(
+        refused(&cleanup),
+        "the log is of CLEANUP, which is no operation",
+    );
+}
+
+#[test]
+fn the_log_of_intended_times_is_laid_over_that_of_service_times() {
+    let part =
+        |name: &str, values: &[&[u64]]| only("x.hdr", &log(name, values), Options::default());
+    let service = || part("READ", &[&[10], &[20, 20]]);
+    let intended = || part("Intended-READ", &[&[50], &[60, 70]]);
+    for parts in [vec![service(), intended()], vec![intended(), service()]] {
+        let run = join(parts, "run").unwrap();
+        let last = &run.slices[1];
+        assert_eq!(last.completed.ok, 2);
+        let latencies = &last.operations[0].latencies;
+        assert!(is_about(&latencies.service, 20_000));
+        assert!(is_about(latencies.response(), 70_000));
+    }
+}
+
+#[test]
+fn an_operation_that_is_named_is_not_the_sum_of_several_tags() {
+    let text = format!(
+        "#[Histogram log format version 1.3]\nTag=one,0.0,1.0,1.0,{0}\nTag=two,0.0,1.0,1.0,{0}\n",
+        encoded(&[1])
+    );
+    let options = Options {
+        operation: Some(Operation::Read),
+        ..Options::default()
+    };
+    let error = read_any("x.log", text.as_bytes(), &options).unwrap_err();
+    assert_contains(error, "would add up the histograms of `one`, `two`");
+}
+
+#[test]
+fn the_unit_of_a_log_is_not_guessed_against_its_length() {
+    let hiccups = log("READ", &[&[900_000_000]]);
+    assert_contains(refused(&hiccups), "it does not count in microseconds");
+    let told = format!("#[Logged with jHiccup version 2.0.1]\n{hiccups}");
+    let run = only("x.log", &told, Options::default());
+    let longest = run.slices[0].operations[0].latencies.service.max_ns();
+    assert!(
+        longest.unwrap().abs_diff(900_000_000) < 1_000_000,
+        "{longest:?}"
+    );
+}
+
+#[test]
+fn decimal_commas_are_read() {
+    let text = log("READ", &[&[1], &[2, 3]]).replace(".000,1.000,5.0,", ",250,1,000,5,0,");
+    let text = text.replace("1700000000.500", "1700000000,500");
+    let run = only("READ.hdr", &text, Options::default());
+    assert_eq!(run.started_at.as_deref(), Some("2023-11-14T22:13:20.750Z"));
+    assert_eq!((run.slices.len(), run.measured_ns), (2, 2_000_000_000));
 }

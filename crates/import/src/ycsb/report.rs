@@ -5,7 +5,7 @@ use crate::error::{ImportError, Problem, quoted};
 use crate::measured::Measured;
 use crate::text::{self, need_count, need_number};
 use plimsoll_record::{Completed, Histogram, Operation, OperationSlice, Stated, Status, Summary};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most groups and the most buckets of one group; beyond any real report.
 const MOST_GROUPS: usize = 1_000;
@@ -13,10 +13,11 @@ const MOST_BUCKETS: usize = 1_000_000;
 /// Share of the operations that may be missing before the report counts as cut off: the throughput is rounded.
 const MISSING: f64 = 1e-6;
 
-/// `[GROUP], name, value` in its three parts. Older versions left out the spaces.
+/// `[GROUP], name, value` in its three parts. Older versions left out the spaces; some machines write decimal commas.
 pub(super) fn triple(line: &str) -> Option<[&str; 3]> {
     let (group, rest) = line.strip_prefix('[')?.split_once("],")?;
-    let (name, value) = rest.rsplit_once(',')?;
+    let rest = rest.trim();
+    let (name, value) = rest.rsplit_once(", ").or_else(|| rest.rsplit_once(','))?;
     let (group, name, value) = (group.trim(), name.trim(), value.trim());
     (!group.is_empty() && !name.is_empty() && !value.is_empty() && !group.contains(['[', ' ']))
         .then_some([group, name, value])
@@ -104,7 +105,8 @@ impl Report {
             match name {
                 "RunTime(ms)" => self.runtime_ms = Some(need_number(&what(), value, file, line)?),
                 "Throughput(ops/sec)" => {
-                    self.throughput = Some(need_number(&what(), value, file, line)?);
+                    let value = value.replace(',', ".");
+                    self.throughput = Some(need_number(&what(), &value, file, line)?);
                 }
                 _ => {}
             }
@@ -116,8 +118,20 @@ impl Report {
         group.figure(&what(), name, value, file, line)
     }
 
-    /// Puts what the report says into what was measured. Without runtime and throughput it says nothing of the whole.
-    pub(super) fn state(mut self, measured: &mut Measured, is_intended: bool) {
+    /// Total number of operations; `None` without runtime or throughput.
+    pub(super) fn done(&self) -> Option<u64> {
+        let runtime_ms = self.runtime_ms.filter(|runtime_ms| *runtime_ms > 0.0)?;
+        Some((self.throughput? * runtime_ms / 1e3).round() as u64)
+    }
+
+    /// Adds the report to `measured`. `gave_up` is the number of client threads that ended after a failed insert. Returns the operations whose failures were all missing
+    /// records.
+    pub(super) fn state(
+        mut self,
+        measured: &mut Measured,
+        is_intended: bool,
+        gave_up: u64,
+    ) -> BTreeSet<Operation> {
         // Every session cleans up once, unless its thread dies.
         let cleaned_up = self.groups.get("CLEANUP");
         let cleaned_up = cleaned_up.and_then(|cleanup| u32::try_from(cleanup.operations?).ok());
@@ -125,14 +139,10 @@ impl Report {
         if asked.is_none() {
             measured.sessions = cleaned_up.filter(|count| *count > 0);
         }
-        let (Some(runtime_ms), Some(throughput)) = (self.runtime_ms, self.throughput) else {
-            return;
+        let (Some(done), Some(runtime_ms)) = (self.done(), self.runtime_ms) else {
+            return BTreeSet::new();
         };
-        if runtime_ms <= 0.0 {
-            return;
-        }
         measured.measured_ns = text::nanos(runtime_ms, 1e6);
-        let done = (throughput * runtime_ms / 1e3).round() as u64;
         // With fewer operations than threads YCSB starts fewer threads.
         if let (Some(count), Some(asked)) = (cleaned_up, asked)
             && count < asked
@@ -147,10 +157,14 @@ impl Report {
         let by_buckets = take_prefixed(&mut self.groups, "Hdr");
         self.groups.extend(by_buckets);
         let mut stated = Stated::default();
-        let mut tally = Tally::default();
+        let mut tally = Tally {
+            gave_up,
+            ..Tally::default()
+        };
         for (name, group) in &self.groups {
             let Some((operation, status)) = text::operation(name) else {
-                if !is_of_the_client(name) && !matches!(name.as_str(), "OVERALL" | "CLEANUP") {
+                let plain = name.strip_prefix("Intended-").unwrap_or(name);
+                if !is_of_the_client(name) && !matches!(plain, "OVERALL" | "CLEANUP") {
                     measured
                         .remarks
                         .push(format!("[{}] is left out", quoted(name)));
@@ -179,6 +193,10 @@ impl Report {
             .sort_by_key(|part| (part.operation, part.status));
         stated.completed = tally.completed(done, measured);
         measured.stated = Some(stated);
+        let missing = tally.only_missing.into_iter();
+        missing
+            .filter_map(|(of, only)| only.then_some(of))
+            .collect()
     }
 }
 
@@ -270,11 +288,15 @@ impl Group {
         if label == "LatencyVariance" {
             return Ok(());
         }
-        // Of no operations there are no times; some versions write NaN.
-        if self.operations == Some(0) {
+        // Without operations there are no times. NaN has several spellings.
+        let is_nan = matches!(
+            &*value.to_ascii_lowercase(),
+            "nan" | "-nan" | "\u{fffd}" | "?"
+        );
+        if self.operations == Some(0) || is_nan {
             return Ok(());
         }
-        let value = need_number(what, value, file, line)?;
+        let value = need_number(what, &value.replace(',', "."), file, line)?;
         let value_ns = text::nanos(value, unit_ns);
         match label {
             "AverageLatency" => self.summary.mean_ns = Some(value * unit_ns),
@@ -282,9 +304,14 @@ impl Group {
             "MaxLatency" => self.summary.max_ns = Some(value_ns),
             _ => match label
                 .strip_suffix("PercentileLatency")
-                .and_then(text::percentile)
+                .and_then(|label| text::percentile(&label.replace(',', ".")))
             {
-                Some(percentile) => self.summary.percentiles.push((percentile, value_ns)),
+                Some(percentile) => {
+                    // A whole number of milliseconds is the lower end of a bucket: the upper end is kept.
+                    let is_bucket = unit_ns > 1e3 && value.fract() == 0.0;
+                    let end_ns = text::nanos(value + f64::from(u8::from(is_bucket)), unit_ns);
+                    self.summary.percentiles.push((percentile, end_ns));
+                }
                 None => self.left_out = true,
             },
         }
@@ -304,6 +331,10 @@ impl Group {
         }
         let mut summary = self.summary.clone();
         summary.percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let longest_ns = summary.max_ns.unwrap_or(u64::MAX);
+        for (_, value_ns) in &mut summary.percentiles {
+            *value_ns = (*value_ns).min(longest_ns);
+        }
         Histogram::known(summary)
     }
 }
@@ -320,6 +351,8 @@ struct Tally {
     only_missing: BTreeMap<Operation, bool>,
     has_returns: bool,
     without_returns: Vec<String>,
+    /// Client threads that ended after a failed insert.
+    gave_up: u64,
 }
 
 impl Tally {
@@ -390,20 +423,44 @@ impl Tally {
                 self.without_returns.join("], [")
             ));
         }
-        let mut repeated = 0;
-        if listed as f64 - done as f64 > allowed {
-            repeated = listed - done;
+        // [OVERALL] does not count failed inserts: they are retries if retries were configured, otherwise failures.
+        let beside = listed as f64 - done as f64;
+        let beside = if beside > 0.5 + done as f64 * MISSING {
+            listed - done
+        } else {
+            0
+        };
+        let limit = measured
+            .properties
+            .get("core_workload_insertion_retry_limit");
+        let is_repeated = limit.is_some_and(|limit| limit.trim() != "0");
+        let gave_up = match self.gave_up {
+            0 if is_repeated => 0,
+            0 => self.failed,
+            threads => threads.min(self.failed),
+        };
+        let gave_up = gave_up.min(beside);
+        if gave_up > 0 {
+            measured.damage.push(match measured.records {
+                Some(records) if records > done => format!(
+                    "{gave_up} client threads gave up after an insert that failed: {done} of {records} records were loaded"
+                ),
+                _ => format!("{gave_up} client threads gave up after an insert that failed"),
+            });
+        }
+        let repeated = beside - gave_up;
+        if repeated > 0 {
             measured.retries = repeated;
             measured.remarks.push(format!(
                 "{listed} operations are listed, [OVERALL] says {done}: {repeated} count as repetitions"
             ));
         }
-        let error = self.failed.saturating_sub(repeated).min(done);
-        let not_found = self.not_found.min(done - error);
+        let failed = self.failed.saturating_sub(beside).min(done);
+        let not_found = self.not_found.min(done - failed);
         Completed {
-            ok: done - error - not_found,
+            ok: done - failed - not_found,
             not_found,
-            error,
+            error: failed + gave_up,
         }
     }
 }

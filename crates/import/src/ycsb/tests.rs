@@ -162,7 +162,7 @@ fn what_is_no_ycsb_at_all_says_so() {
 fn a_broken_number_is_named_with_its_line() {
     for (from, to) in [
         ("AverageLatency(us), 1514.3", "AverageLatency(us), -1514.3"),
-        ("AverageLatency(us), 1514.3", "AverageLatency(us), NaN"),
+        ("AverageLatency(us), 1514.3", "AverageLatency(us), fast"),
         ("MaxLatency(us), 50015", "MaxLatency(us), 1e999"),
         ("Operations, 149900", "Operations, many"),
         ("RunTime(ms), 30000", "RunTime(ms), -5"),
@@ -280,7 +280,22 @@ fn the_oldest_spelling_is_read_too() {
     let stated = run.stated.unwrap();
     assert_eq!(stated.completed.ok, 1000);
     let updates = &stated.operations[1].latencies.service;
-    assert_eq!(updates.percentile_ns(95.0), Some(1_000_000));
+    // The bucket from 1 to 2 ms.
+    assert_eq!(updates.percentile_ns(95.0), Some(2_000_000));
+}
+
+#[test]
+fn a_time_that_is_no_number_is_unknown() {
+    for nan in ["NaN", "\u{fffd}"] {
+        let text = RUN.replacen(
+            "AverageLatency(us), 1514.3",
+            &format!("AverageLatency(us), {nan}"),
+            1,
+        );
+        let stated = only(&text).stated.unwrap();
+        let reads = &stated.operations[0].latencies.service;
+        assert_eq!((reads.count(), reads.mean_ns()), (149_900, None));
+    }
 }
 
 #[test]
@@ -316,5 +331,201 @@ proptest! {
     ) {
         let options = Options { format: Some(crate::Format::Ycsb), ..Options::default() };
         let _ = read("any", pieces.join("\n").as_bytes(), &options);
+    }
+}
+
+/// What is measured by each part of a file, as far as nothing tells where it stood.
+fn results(text: &str) -> Vec<String> {
+    let Ok(outputs) = read("run.txt", text.as_bytes(), &Options::default()) else {
+        return Vec::new();
+    };
+    let figures = outputs.into_iter().map(|output| {
+        format!(
+            "{:?} {:?} {:?} {:?} {:?} {} {:?}",
+            output.version,
+            output.workload,
+            output.sessions,
+            output.stated,
+            output.slices,
+            output.measured_ns,
+            output.damage
+        )
+    });
+    figures.collect()
+}
+
+/// Outputs as different versions print them, with and without a command line, status lines, failures.
+fn forms() -> Vec<String> {
+    let report = &RUN[RUN.find("[OVERALL]").unwrap()..];
+    let old = "YCSB Client 0.5.0\nCommand line: -db com.yahoo.ycsb.BasicDB -P workloads/workloadb -threads 1 -t\n\
+        [OVERALL], RunTime(ms), 20000.0\n[OVERALL], Throughput(ops/sec), 50.0\n[READ], Operations, 1000\n\
+        [READ], AverageLatency(us), 900.0\n[READ], 95thPercentileLatency(ms), 0\n[READ], Return=0, 1000\n";
+    let java = "/usr/bin/java -cp /y/lib/core-0.17.0.jar:/y/x.jar site.ycsb.Client -t -P workloads/workloadc -threads 8 -target 1000\n\
+        [OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 999.9\n[READ], Operations, 59994\n[READ], AverageLatency(us), 400.0\n[READ], Return=OK, 59994\n";
+    let status = &RUN[RUN.find("2026").unwrap()..];
+    [RUN, old, java, report, status].map(str::to_owned).into()
+}
+
+#[test]
+fn each_run_has_its_own_version_threads_and_target() {
+    let forms = forms();
+    let old = only(&forms[1]);
+    assert_eq!(old.version.as_deref(), Some("YCSB Client 0.5.0"));
+    // The bucket from 0 to 1 ms.
+    let reads = &old.stated.unwrap().operations[0].latencies.service;
+    assert_eq!(reads.percentile_ns(95.0), Some(1_000_000));
+    let java = only(&forms[2]);
+    assert_eq!(java.version.as_deref(), Some("YCSB Client 0.17.0"));
+    assert_eq!((java.sessions, java.target), (Some(8), Some(1_000.0)));
+}
+
+#[test]
+fn standard_error_behind_standard_output_is_of_the_same_run() {
+    let at = RUN.find("[OVERALL]").unwrap();
+    let (said, report) = RUN.split_at(at);
+    assert_eq!(results(&format!("{report}{said}")), results(RUN));
+    let twice = format!("{report}{said}{report}{said}");
+    assert_eq!(results(&twice), [results(RUN), results(RUN)].concat());
+}
+
+#[test]
+fn decimal_commas_and_broken_lines_are_read() {
+    let line = |text: &str| {
+        let whole = format!(
+            "{text}\n[OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100,5\n[READ], Operations, 1005\n[READ], AverageLatency(us), 1511,13\n[READ], Return=OK, 1005\n"
+        );
+        only(&whole)
+    };
+    let plain = "2026-06-18 00:18:00:295 10 sec: 1005 operations; 100,5 current ops/sec; est completion in 1 minute [READ: Count=1005, Max=316671, Min=457, Avg=1511,13, 90=2753, 99.9=15911] [UPDATE: Count=2, Max=9, Min=1, Avg=5]";
+    let run = line(plain);
+    let stated = run.stated.clone().unwrap();
+    assert_eq!(stated.completed.ok, 1_005);
+    assert_eq!(
+        stated.operations[0].latencies.service.mean_ns(),
+        Some(1_511_130.0)
+    );
+    // The first line is of the time since the start.
+    assert_eq!(
+        (run.slices.len(), run.slices[0].length_ns),
+        (1, 10_000_000_000)
+    );
+    let reads = &run.slices[0].operations[0].latencies.service;
+    assert_eq!(
+        (reads.mean_ns(), reads.percentile_ns(99.9)),
+        (Some(1_511_130.0), Some(15_911_000))
+    );
+    assert_eq!(run.slices[0].operations.len(), 2);
+    for width in 101..220 {
+        let pieces: Vec<&str> = plain
+            .as_bytes()
+            .chunks(width)
+            .map(|piece| std::str::from_utf8(piece).unwrap())
+            .collect();
+        let broken = line(&pieces.join("\n"));
+        assert_eq!(broken.slices, run.slices, "{width}");
+        assert_eq!(broken.remarks, run.remarks, "{width}");
+    }
+    let lost = line(&plain.replace("Avg=1511,13", "Avg=15x"));
+    assert_eq!(lost.slices[0].operations.len(), 1);
+    assert_contains(&lost.remarks[0], "one status line is broken");
+}
+
+#[test]
+fn inserts_that_failed_stand_beside_what_was_done() {
+    let load = |done: u64, failed: u64, more: &str| {
+        let text = format!(
+            "Command line: -load -P workloads/workloada -threads 8 -p recordcount=200000{more}\n[OVERALL], RunTime(ms), 30000\n\
+             [OVERALL], Throughput(ops/sec), {}\n[INSERT], Operations, {done}\n[INSERT], AverageLatency(us), 1250.0\n\
+             [INSERT], Return=OK, {done}\n[INSERT], Return=ERROR, {failed}\n[INSERT-FAILED], Operations, {failed}\n[INSERT-FAILED], AverageLatency(us), 5000.0\n",
+            done as f64 / 30.0
+        );
+        only(&text)
+    };
+    let completed = |run: &Measured| run.stated.as_ref().unwrap().completed;
+    let one = load(0, 1, "");
+    assert_eq!((completed(&one).ok, completed(&one).error), (0, 1));
+    let four = load(120_000, 4, "");
+    assert_eq!(
+        (completed(&four).ok, completed(&four).error, four.retries),
+        (120_000, 4, 0)
+    );
+    assert_contains(&four.damage[0], "120000 of 200000 records were loaded");
+    let again = load(200_000, 4, " -p core_workload_insertion_retry_limit=3");
+    assert_eq!((completed(&again).error, again.retries), (0, 4));
+    let gave_up = load(
+        120_000,
+        9,
+        " -p core_workload_insertion_retry_limit=3\nError inserting, not retrying any more. number of attempts: 4",
+    );
+    assert_eq!((completed(&gave_up).error, gave_up.retries), (1, 8));
+}
+
+#[test]
+fn what_found_no_record_is_that_in_slices_too() {
+    let text = "Command line: -P workloads/workloadc -threads 2 -t\n2026-09-04 09:55:18:436 0 sec: 0 operations; \n\
+        2026-09-04 09:55:28:436 10 sec: 1000 operations; 100 current ops/sec; [READ: Count=900, Max=9, Min=1, Avg=2] [READ-FAILED: Count=100, Max=9, Min=1, Avg=2]\n\
+        [OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100.0\n[READ], Operations, 900\n[READ], AverageLatency(us), 2.0\n\
+        [READ], Return=OK, 900\n[READ], Return=NOT_FOUND, 100\n[READ-FAILED], Operations, 100\n[READ-FAILED], AverageLatency(us), 2.0\n";
+    let run = only(text);
+    let expected = Completed {
+        ok: 900,
+        not_found: 100,
+        error: 0,
+    };
+    assert_eq!(run.stated.unwrap().completed, expected);
+    assert_eq!(run.slices[0].completed, expected);
+    assert_eq!(run.slices[0].operations[1].status, Status::NotFound);
+}
+
+/// Nothing was done from 147 s on: the time before the first line is known by its count.
+#[test]
+fn a_run_that_stands_still_is_not_shorter_for_it() {
+    let text = "2026-09-04 09:55:28:436 147 sec: 1996 operations; 13.5 current ops/sec; [INSERT: Count=1996, Max=9000, Min=900, Avg=1500]\n\
+        2026-09-04 09:55:29:436 148 sec: 1996 operations; 0 current ops/sec; [INSERT: Count=0, Max=0, Min=9223372036854775807, Avg=\u{fffd}, 90=0]\n\
+        2026-09-04 09:55:30:436 149 sec: 1996 operations; 0 current ops/sec; [INSERT: Count=0, Max=0, Min=9223372036854775807, Avg=NaN, 90=0]\n";
+    let run = only(text);
+    assert_eq!(run.measured_ns, 149_000_000_000);
+    let done: Vec<u64> = run.slices.iter().map(|slice| slice.completed.ok).collect();
+    assert_eq!(done, [1_996, 0, 0]);
+    assert!(
+        run.remarks.iter().all(|words| !words.contains("broken")),
+        "{:?}",
+        run.remarks
+    );
+}
+
+proptest! {
+    /// Outputs one after the other give what each of them gives.
+    #[test]
+    fn any_order_gives_the_results_of_the_parts(order in prop::collection::vec(0..4_usize, 1..5)) {
+        let forms = forms();
+        let text: String = order.iter().map(|form| forms[*form].as_str()).collect();
+        let expected: Vec<String> = order.iter().flat_map(|form| results(&forms[*form])).collect();
+        prop_assert_eq!(results(&text), expected);
+    }
+
+    /// What stands before every line changes nothing.
+    #[test]
+    fn any_constant_prefix_gives_the_same(before in "[a-zA-Z0-9 :/|_.\\[\\]-]{1,30}", form in 0..4_usize) {
+        let text = &forms()[form];
+        let with: String = text.lines().map(|line| format!("{before}{line}\n")).collect();
+        prop_assert_eq!(results(&with), results(text));
+    }
+
+    /// A file that was cut has no more than the whole one, and is damaged unless nothing but what says nothing of the operations is missing.
+    #[test]
+    fn any_cut_at_a_line_is_damaged(lines in 1..60_usize) {
+        let whole = only(RUN);
+        let text: String = RUN.split_inclusive('\n').take(lines).collect();
+        // From here on only times of two failures are missing.
+        let told = RUN.find("[UPDATE-FAILED], Average").unwrap();
+        let Ok(outputs) = read("cut", text.as_bytes(), &Options::default()) else {
+            return Ok(());
+        };
+        prop_assert_eq!(outputs.len(), 1);
+        let cut = &outputs[0];
+        prop_assert!(cut.slices.len() <= whole.slices.len());
+        prop_assert_eq!(&cut.slices[..], &whole.slices[..cut.slices.len()]);
+        prop_assert!(!cut.damage.is_empty() || text.len() >= told);
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll audit results/                        every output of YCSB, go-ycsb, HdrHistogram and fio below a folder
+  plimsoll audit results/                        every output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram and fio below a folder
   plimsoll audit old.txt new.txt --page audit.html
   plimsoll audit results/ --json | jq '.results[] | select(.belief == \"not-believable\") | .source'
 

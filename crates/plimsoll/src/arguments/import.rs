@@ -27,7 +27,7 @@ pub struct Import {
     /// Arm for all files given without one [default: each file is an arm, named after the file].
     #[arg(long)]
     pub arm: Option<String>,
-    /// Format of the files: ycsb, go-ycsb, hdr or fio [default: detected].
+    /// Format of the files: ycsb, ycsb-cpp, go-ycsb, hdr or fio [default: detected].
     #[arg(long, value_parser = format)]
     pub format: Option<Format>,
     /// Name of the workload; overrides the files. Runs with the same workload name are compared.
@@ -58,7 +58,7 @@ pub struct Import {
 
 fn format(word: &str) -> Result<Format, String> {
     let found = Format::ALL.into_iter().find(|format| format.word() == word);
-    found.ok_or_else(|| "ycsb, go-ycsb, hdr and fio can be imported".into())
+    found.ok_or_else(|| "ycsb, ycsb-cpp, go-ycsb, hdr and fio can be imported".into())
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -111,6 +111,53 @@ fn an_audit_says_what_can_be_believed() {
     assert_contains(&said.out, "of 4 client threads only 3 came to their end");
 }
 
+/// The output of a client that begins at this second of a minute, with status lines.
+fn client(second: u64, reads: u64) -> String {
+    let at = |second: u64| format!("2026-03-01 12:00:{second:02}:000");
+    let begin = format!("{} 0 sec: 0 operations; \n", at(second));
+    let end = format!("{} 10 sec: {reads} operations; \n", at(second + 10));
+    report(reads).replacen("[OVERALL]", &format!("{begin}{end}[OVERALL]"), 1)
+}
+
+#[test]
+fn an_audit_tells_clients_copies_and_other_forms() {
+    let laboratory = Laboratory::new();
+    fs::create_dir(laboratory.path("results")).unwrap();
+    laboratory.write("results/0.txt", client(0, 10_000));
+    laboratory.write("results/1.txt", client(1, 11_000));
+    laboratory.write("results/2.txt", client(30, 12_000));
+    laboratory.write("results/copy.txt", client(30, 12_000));
+    laboratory.write(
+        "results/terse.txt",
+        "3;fio-3.28;seqread;0;0;1048576;104857\n",
+    );
+    let said = laboratory.run(&["audit", "results", "--json"]);
+    good(&said);
+    let audit: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let reasons = |place: usize| audit["results"][place]["reasons"].to_string();
+    assert_contains(
+        reasons(0),
+        "made at the same time as 1.txt: if they are clients of one run, it did 2100 op/s",
+    );
+    assert_contains(reasons(1), "made at the same time as 0.txt");
+    assert_eq!(reasons(2), "[]");
+    assert_contains(reasons(3), "the same output as results/2.txt");
+    let said = laboratory.run(&["audit", "results"]);
+    let words: Vec<&str> = said.out.split_whitespace().collect();
+    assert_contains(
+        words.join(" "),
+        "4 results: 1 believable, 3 with care, 0 not believable. 1 is a copy of another one. 1 file cannot be judged: fio's terse form.",
+    );
+    // As an arm they are a run of two clients, and one of a single client.
+    laboratory.run(&["import", "both=results/0.txt,results/1.txt,results/2.txt"]);
+    let record = laboratory.record();
+    let points = record.runs.iter().flat_map(|run| &run.points);
+    let loads: Vec<&str> = points
+        .map(|point| point.label.load_label.as_str())
+        .collect();
+    assert_eq!(loads, ["4 threads", "8 threads"]);
+}
+
 #[test]
 fn an_audit_names_what_it_cannot_read() {
     let laboratory = Laboratory::new();
@@ -199,6 +246,8 @@ fn files_that_cannot_be_imported_store_nothing() {
     laboratory.write("binary", [0_u8, 1, 2, 3, 255]);
     let negative = report(10_000).replace("MinLatency(us), 5", "MinLatency(us), -5");
     laboratory.write("negative.txt", negative);
+    laboratory.write("copy.txt", report(10_000));
+    laboratory.write("terse.txt", "3;fio-3.28;seqread;0;0;1048576;104857\n");
     fs::create_dir(laboratory.path("folder")).unwrap();
     for (arguments, words) in [
         (&["missing.txt"][..], "cannot open missing.txt"),
@@ -212,7 +261,19 @@ fn files_that_cannot_be_imported_store_nothing() {
         ),
         (&["=good.txt"], "names no arm"),
         (&["a=good.txt,"], "names no file"),
-        (&["good.txt", "--format", "fio"], "begins its JSON"),
+        (
+            &["good.txt", "--format", "fio"],
+            "no JSON document with a `fio version`",
+        ),
+        (
+            &["terse.txt"],
+            "this is fio's terse form: run fio with --output-format=json",
+        ),
+        (&["a=good.txt,good.txt"], "good.txt is named twice"),
+        (
+            &["a=good.txt", "b=copy.txt"],
+            "good.txt and copy.txt hold the same output",
+        ),
         (&["a=good.txt+good.txt"], "more than one output"),
     ] {
         let said = refused(&laboratory, arguments);
@@ -234,6 +295,53 @@ fn a_result_that_contradicts_itself_is_stored_and_invalid() {
     assert_contains(&said.out, "W-LITTLES-LAW");
     good(&laboratory.run(&["import", "good.txt", "--json"]));
     assert_eq!(laboratory.record().name, "good");
+}
+
+/// Report, status lines and logs of a run with a target, by our own drop-in.
+#[test]
+fn what_our_own_ycsb_writes_is_imported_whole() {
+    let laboratory = Laboratory::new();
+    let workload = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/workloada");
+    let words = "run basic -s -threads 2 -target 2000 -p operationcount=3000 -p status.interval=1 -p hdrhistogram.fileoutput=true";
+    let mut arguments = vec!["ycsb", "-P", workload];
+    arguments.splice(1..1, words.split(' '));
+    let said = laboratory.run(&arguments);
+    good(&said);
+    laboratory.write("run.txt", format!("{}{}", said.out, said.err));
+    let logs = [
+        "READ",
+        "UPDATE",
+        "Intended-READ",
+        "Intended-UPDATE",
+        "CLEANUP",
+    ];
+    let logs = logs.map(|name| format!("{name}.hdr"));
+    let joined = format!("a=run.txt+{}", logs.join("+"));
+    let imported = laboratory.run(&["import", &joined]);
+    assert_contains(&imported.err, "CLEANUP.hdr, line 1: the log is of CLEANUP");
+    let record = laboratory.record();
+    let point = &record.runs[0].points[0];
+    assert_eq!(point.label.load_label, "2 threads, paced at 2,000 op/s");
+    let stated = record.imported().next().unwrap().stated.as_ref().unwrap();
+    assert_eq!(stated.completed.ok, 3_000);
+    for part in &stated.operations {
+        // Of both times every bucket is known, and they are of the same operations.
+        let (service, response) = (&part.latencies.service, part.latencies.response());
+        assert!(service.summary().is_none() && response.summary().is_none());
+        assert_eq!(service.count(), response.count());
+        assert!(service.mean_ns() <= response.mean_ns());
+    }
+    let of_slices = point
+        .slices
+        .iter()
+        .map(|slice| slice.completed.ok)
+        .sum::<u64>();
+    assert_eq!(of_slices, 3_000);
+    let warnings = format!("{:?}", record.runs[0].warnings);
+    assert!(
+        !warnings.contains("ImportDamaged") && !warnings.contains("left out"),
+        "{warnings}"
+    );
 }
 
 mod slow {

@@ -3,7 +3,7 @@
 use crate::page::shell::{self, Place, Shell};
 use crate::text;
 use maud::{Markup, html};
-use plimsoll_judge::{Audit, Audited, Belief};
+use plimsoll_judge::{Audit, Audited, Belief, meaning};
 use plimsoll_record::quantities::numbers::PAGE;
 
 const SOURCE: usize = 100;
@@ -42,7 +42,7 @@ fn kinds(audit: &Audit) -> Markup {
                 thead { tr { th scope="col" { "Reason" } th.num scope="col" { "Results" } } }
                 tbody {
                     @for (id, count) in audit.kinds() {
-                        tr { th scope="row" { (text::line(id)) } td.num { (PAGE.count(count as u64)) } }
+                        tr { th scope="row" { (text::line(meaning(id))) } td.num { (PAGE.count(count as u64)) } }
                     }
                 }
             }
@@ -88,7 +88,7 @@ fn row(result: &Audited) -> Markup {
             td.num { (result.throughput.map_or_else(|| PAGE.nothing().into(), |rate| PAGE.rate(rate))) }
             td.num { (result.seconds.map_or_else(|| PAGE.nothing().into(), |seconds| PAGE.significant(seconds, 3))) }
             td class=(class) { span.sign aria-hidden="true" { (mark) } " " (result.belief.words()) }
-            td { @for reason in &result.reasons { p { strong { (text::line(&reason.id)) } " " (text::line(&reason.message)) } } }
+            td { @for reason in &result.reasons { p { (text::line(&reason.message)) } } }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{BOLD, DIM, Screen, paragraph};
 use crate::terminal::screen::paint;
 use anstyle::{AnsiColor, Style};
-use plimsoll_judge::{Audit, Audited, Belief};
+use plimsoll_judge::{Audit, Audited, Belief, meaning};
 
 pub fn audit(audit: &Audit, screen: &Screen) -> String {
     let mut out = String::new();
@@ -13,7 +13,7 @@ pub fn audit(audit: &Audit, screen: &Screen) -> String {
     out.push('\n');
     paragraph(&mut out, BOLD, &audit.sentence(), 0, screen);
     for (id, count) in audit.kinds() {
-        out.push_str(&format!("{count:>6}  {}\n", screen.plain(id)));
+        out.push_str(&format!("{count:>6}  {}\n", screen.plain(meaning(id))));
     }
     out
 }
@@ -40,7 +40,6 @@ fn one(out: &mut String, result: &Audited, screen: &Screen) {
         paragraph(out, DIM, &about, 4, screen);
     }
     for reason in &result.reasons {
-        let text = format!("{}: {}", reason.id, reason.message);
-        paragraph(out, Style::new(), &text, 4, screen);
+        paragraph(out, Style::new(), &reason.message, 4, screen);
     }
 }

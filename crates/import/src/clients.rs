@@ -1,0 +1,201 @@
+//! Detects outputs that are not repetitions: clients of one run, and copies of one output.
+//!
+//! Several clients that load one server at the same time print one output each. Counted as blocks, they would show a fraction of the throughput with almost no spread,
+//! so their rates and sessions are added up. No output names its run; clients are recognised by their clocks: same arm, same workload, and most of the shorter output
+//! overlaps the longer one.
+
+use crate::hdr;
+use crate::measured::Measured;
+use jiff::Timestamp;
+use plimsoll_record::{Operation, OperationSlice, Slice, Status};
+use std::fmt::Write as _;
+
+/// Share of the shorter output that must overlap the other one.
+const SHARED: f64 = 0.5;
+/// Largest relative difference in length of two status intervals that are added up.
+const ALIKE: f64 = 0.2;
+
+/// Start and end of a measurement, milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// Whether the clock is local time of an unknown time zone.
+    local: bool,
+    begin_ms: i64,
+    end_ms: i64,
+}
+
+impl Span {
+    /// The span of an output; `None` if its start is unknown.
+    pub fn of(output: &Measured) -> Option<Self> {
+        let absolute = output.started_at.as_ref();
+        let absolute = absolute.and_then(|at| Some(at.parse::<Timestamp>().ok()?.as_millisecond()));
+        let begin_ms = absolute.or(output.began_ms)?;
+        let length_ms = i64::try_from(output.measured_ns / 1_000_000).ok()?;
+        Some(Self {
+            local: absolute.is_none(),
+            begin_ms,
+            end_ms: begin_ms.checked_add(length_ms)?,
+        })
+    }
+
+    /// Whether most of the shorter span overlaps the other one.
+    pub fn is_shared(self, other: Self) -> bool {
+        let both = self.end_ms.min(other.end_ms) - self.begin_ms.max(other.begin_ms);
+        let shorter = (self.end_ms - self.begin_ms).min(other.end_ms - other.begin_ms);
+        self.local == other.local && both > 0 && both as f64 > SHARED * shorter as f64
+    }
+}
+
+/// Merges the clients of each run into one output.
+pub(crate) fn together(outputs: Vec<Measured>, mix: impl Fn(&Measured) -> String) -> Vec<Measured> {
+    let mut runs: Vec<Vec<Measured>> = Vec::new();
+    for output in outputs {
+        let span = Span::of(&output);
+        let of_run = |run: &&mut Vec<Measured>| {
+            let first = &run[0];
+            let is_shared = Span::of(first)
+                .zip(span)
+                .is_some_and(|(first, own)| first.is_shared(own));
+            is_shared && first.tool == output.tool && mix(first) == mix(&output)
+        };
+        match runs.iter_mut().find(of_run) {
+            Some(run) => run.push(output),
+            None => runs.push(vec![output]),
+        }
+    }
+    runs.into_iter().map(one).collect()
+}
+
+/// Merges the clients of one run.
+fn one(clients: Vec<Measured>) -> Measured {
+    let count = clients.len();
+    let mut clients = clients.into_iter();
+    let mut whole = clients.next().expect("a run has a client");
+    if count == 1 {
+        return whole;
+    }
+    let mut rate = rate(&whole);
+    for client in clients {
+        rate += self::rate(&client);
+        let sum = whole.sessions.zip(client.sessions);
+        whole.sessions = sum.and_then(|(ours, theirs)| ours.checked_add(theirs));
+        let sum = whole.target.zip(client.target);
+        whole.target = sum.map(|(ours, theirs)| ours + theirs);
+        whole.records = whole.records.max(client.records);
+        whole.retries = whole.retries.saturating_add(client.retries);
+        whole.errors.extend(client.errors);
+        whole.damage.extend(client.damage);
+        whole.files.extend(client.files);
+        whole.slices = match fit(&whole.slices, &client.slices) {
+            true => laid_over(std::mem::take(&mut whole.slices), client.slices),
+            false => Vec::new(),
+        };
+        whole.stated = match (whole.stated.take(), client.stated) {
+            (Some(mut ours), Some(theirs)) => {
+                ours.completed += theirs.completed;
+                ours.all = None;
+                add(&mut ours.operations, theirs.operations);
+                Some(ours)
+            }
+            _ => None,
+        };
+    }
+    if whole.slices.is_empty() {
+        whole
+            .remarks
+            .push("the status intervals of the clients differ in length, and are left out".into());
+    }
+    // The clients do not start and end at the same instant, so the throughput is the sum of their rates.
+    let done = self::done(&whole);
+    if rate > 0.0 {
+        whole.measured_ns = (done as f64 / rate * 1e9).round() as u64;
+    }
+    whole.remarks.push(format!(
+        "{count} outputs overlap in time: they are clients of one run, and their rates and threads are added up"
+    ));
+    whole
+}
+
+fn done(output: &Measured) -> u64 {
+    let mut done = output.stated.as_ref().map(|stated| stated.completed);
+    if done.is_none() {
+        for slice in &output.slices {
+            *done.get_or_insert_default() += slice.completed;
+        }
+    }
+    done.unwrap_or_default().total()
+}
+
+/// Operations per second, however they ended.
+fn rate(output: &Measured) -> f64 {
+    let seconds = output.measured_ns as f64 / 1e9;
+    if seconds > 0.0 {
+        done(output) as f64 / seconds
+    } else {
+        0.0
+    }
+}
+
+fn add(into: &mut Vec<OperationSlice>, other: Vec<OperationSlice>) {
+    for part in other {
+        let of = |known: &(Operation, Status)| *known == (part.operation, part.status);
+        match into
+            .iter_mut()
+            .find(|known| of(&(known.operation, known.status)))
+        {
+            Some(known) => known.latencies.merge(&part.latencies),
+            None => into.push(part),
+        }
+    }
+    into.sort_by_key(|part| (part.operation, part.status));
+}
+
+/// Whether the intervals of two clients can be added up pairwise. The last interval may have any length.
+fn fit(ours: &[Slice], theirs: &[Slice]) -> bool {
+    let both = ours.len().min(theirs.len());
+    let mut pairs = ours.iter().zip(theirs).take(both.saturating_sub(1).max(1));
+    both > 0
+        && pairs.all(|(ours, theirs)| {
+            let longer = ours.length_ns.max(theirs.length_ns) as f64;
+            ours.length_ns.abs_diff(theirs.length_ns) as f64 <= ALIKE * longer
+        })
+}
+
+/// Pairwise sum of the intervals, as far as both clients have some.
+fn laid_over(mut ours: Vec<Slice>, theirs: Vec<Slice>) -> Vec<Slice> {
+    ours.truncate(theirs.len());
+    for (slice, other) in ours.iter_mut().zip(theirs) {
+        slice.completed += other.completed;
+        for part in other.operations {
+            hdr::lay(slice, (part.operation, part.status), part.latencies);
+        }
+        slice
+            .operations
+            .sort_by_key(|part| (part.operation, part.status));
+    }
+    ours
+}
+
+/// Equal for two outputs only if both are copies of one output: built from the hashes of the files and the totals. `None` without files.
+pub fn fingerprint(output: &Measured) -> Option<String> {
+    let mut key = String::new();
+    for file in &output.files {
+        if file.sha256.is_empty() {
+            return None;
+        }
+        key.push_str(&file.sha256);
+    }
+    let says = serde_json::to_string(&output.stated).unwrap_or_default();
+    let _ = write!(
+        key,
+        "{:?} {:?} {} {} {says}",
+        output.workload,
+        output.sessions,
+        output.measured_ns,
+        output.slices.len(),
+    );
+    (!output.files.is_empty()).then_some(key)
+}
+
+#[cfg(test)]
+mod tests;
