@@ -44,10 +44,11 @@ impl SessionEnd {
     }
 }
 
+/// Counts failures by message. Messages that differ only in numbers (a key, a time to wait) count as one.
 fn add(errors: &mut Vec<ErrorSample>, operation: Operation, message: &str, count: u64) {
     let same = errors
         .iter_mut()
-        .find(|sample| sample.operation == operation && sample.message == message);
+        .find(|sample| sample.operation == operation && are_alike(&sample.message, message));
     if let Some(sample) = same {
         sample.count += count;
         return;
@@ -67,6 +68,20 @@ fn add(errors: &mut Vec<ErrorSample>, operation: Operation, message: &str, count
     last.count += count;
 }
 
+/// Whether two messages differ only in numbers other than an error code.
+fn are_alike(one: &str, other: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let words = |text: &str| -> Vec<String> {
+        let parts = text.split(is_digit).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let code = |text: &str| {
+        let rest = text.split("code ").nth(1)?;
+        Some(rest.split(|letter| !is_digit(letter)).next()?.to_owned())
+    };
+    one == other || code(one) == code(other) && words(one) == words(other)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,18 +90,27 @@ mod tests {
     fn failures_are_counted_by_message_and_never_lost() {
         let mut end = SessionEnd::default();
         for number in 0..40 {
-            end.error(Operation::Read, &format!("kind {}", number % 20));
+            let kind = char::from(b'a' + number % 20);
+            end.error(Operation::Read, &format!("kind {kind}, wait {number} ms"));
         }
         assert_eq!(end.errors.len(), KINDS_OF_ERRORS);
         let found = end.errors.iter().map(|sample| sample.count).sum::<u64>();
         assert_eq!(found, 40);
+        assert!(are_alike(
+            "h: no E11000 of 5 (X, code 1)",
+            "h: no E11000 of 17 (X, code 1)"
+        ));
+        assert!(!are_alike(
+            "h refused: no (X, code 1)",
+            "h refused: no (X, code 2)"
+        ));
         let mut all = SessionEnd::default();
         all.merge(end);
         assert_eq!(
             all.errors[0],
             ErrorSample {
                 operation: Operation::Read,
-                message: "kind 0".into(),
+                message: "kind a, wait 0 ms".into(),
                 count: 2
             }
         );

@@ -40,6 +40,8 @@ enum Shown {
     Words(&'static [&'static str]),
     /// A number, or one of these words.
     NumberOr(&'static [&'static str]),
+    /// The path of a file.
+    Path,
 }
 
 const CONCERNS: &[&str] = &["local", "available", "majority", "linearizable", "snapshot"];
@@ -109,6 +111,7 @@ const ALLOWED: &[(&str, Shown)] = &[
     ("sslinvalidhostnameallowed", Shown::Truth),
     ("timeoutms", Shown::Number),
     ("tls", Shown::Truth),
+    ("tlscafile", Shown::Path),
     ("tlsallowinvalidcertificates", Shown::Truth),
     ("tlsallowinvalidhostnames", Shown::Truth),
     ("tlsdisablecertificaterevocationcheck", Shown::Truth),
@@ -294,6 +297,11 @@ fn may_show(name: &str, value: &str) -> bool {
         Shown::Truth => is_of(&["true", "false", "yes", "no", "1", "0"]),
         Shown::Words(words) => is_of(words),
         Shown::NumberOr(words) => is_number() || is_of(words),
+        Shown::Path => {
+            let is_plain =
+                |letter: char| letter.is_ascii_alphanumeric() || "/\\._-".contains(letter);
+            value.chars().all(is_plain) && value.contains(['/', '.'])
+        }
     }
 }
 

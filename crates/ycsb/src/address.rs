@@ -79,7 +79,7 @@ pub(crate) fn translated(url: &str) -> (String, Vec<String>) {
         return (url.to_owned(), Vec::new());
     };
     // The rest of a password, perhaps: nothing of it may be said.
-    if query.contains('@') {
+    if query.contains('@') && !is_whole(front) {
         return (url.to_owned(), Vec::new());
     }
     let mut options = Options::default();
@@ -103,6 +103,19 @@ pub(crate) fn translated(url: &str) -> (String, Vec<String>) {
         separator = '&';
     }
     (url, options.notes)
+}
+
+/// Whether the part before the options is a complete address (hosts with numeric ports), so that an `@` in the options is not the end of a password.
+fn is_whole(front: &str) -> bool {
+    let behind = front.split_once("://").map_or(front, |(_, behind)| behind);
+    let authority = behind.split('/').next().unwrap_or_default();
+    let hosts = authority.rsplit('@').next().unwrap_or_default();
+    let is_host = |host: &str| {
+        let (name, port) = host.rsplit_once(':').unwrap_or((host, "0"));
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-._[]:".contains(letter);
+        !name.is_empty() && name.chars().all(is_name) && port.parse::<u16>().is_ok()
+    };
+    behind.contains('/') && hosts.split(',').all(is_host)
 }
 
 #[derive(Default)]
@@ -243,6 +256,15 @@ mod tests {
                 .collect();
             assert_eq!(names, dropped, "{options}");
         }
+        // As a cloud writes it.
+        let (url, notes) = translated(
+            "mongodb://me:k3y==@h:10255/?ssl=true&j=true&maxIdleTimeMS=120000&appName=@me@",
+        );
+        assert_eq!(
+            url,
+            "mongodb://me:k3y==@h:10255/?ssl=true&appName=@me@&journal=true"
+        );
+        assert_eq!(notes.len(), 1);
         let found = translated("mongodb://h/?compression=snappy").0;
         assert_eq!(found, "mongodb://h/");
         assert_eq!(translated("mongodb://h").0, "mongodb://h");

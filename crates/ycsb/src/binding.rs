@@ -138,6 +138,7 @@ impl Plan {
             )
             .into());
         }
+        check_url(url)?;
         let mut url = url.to_owned();
         // A number, as in YCSB, though it means nothing here.
         properties.count("mongodb.maxconnections")?;
@@ -152,9 +153,13 @@ impl Plan {
             match known.iter().find(|(known, _)| *known == lower) {
                 Some((_, option)) if option.contains('=') => add_option(&mut url, option),
                 Some((_, mode)) => add_option(&mut url, &format!("readPreference={mode}")),
-                None => self.notes.push(format!(
-                    "WARNING: {name}={word} is unknown and has no effect"
-                )),
+                None => {
+                    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+                    self.notes.push(format!(
+                        "WARNING: {name}={word} is unknown and has no effect; there are {}",
+                        names.join(", ")
+                    ));
+                }
             }
         }
         Ok(url)
@@ -213,10 +218,45 @@ impl Plan {
             _ => "mongodb",
         };
         Ok(Opened {
-            engine: plimsoll_engine::open(name, &opening)?,
+            engine: plimsoll_engine::open(name, &opening).map_err(|error| YcsbError::Open {
+                said: error.to_string().replace("`uri`", "`mongodb.url`"),
+                is_cut: self.binding == Binding::MongoDb && has_one_option(properties),
+            })?,
             _directory: directory,
         })
     }
+}
+
+/// Whether the address has exactly one option.
+fn has_one_option(properties: &Properties) -> bool {
+    let url = properties.get("mongodb.url").unwrap_or_default();
+    url.split_once('?')
+        .is_some_and(|(_, options)| !options.is_empty() && !options.contains('&'))
+}
+
+/// Refuses addresses that a shell or a typing error has broken.
+fn check_url(url: &str) -> Result<(), PropertyError> {
+    let impossible = |words: String| Err(PropertyError::impossible("mongodb.url", words));
+    if url.contains("\\&") {
+        return impossible(
+            "it has a backslash before an `&`: within quotes none is needed, leave it out".into(),
+        );
+    }
+    let name = database(url);
+    let mut forbidden = "/,:&= \\\".$*<>|".chars();
+    let Some(letter) = forbidden.find(|letter| name.contains(*letter)) else {
+        return Ok(());
+    };
+    let advice = match letter {
+        '&' | '=' => "options begin behind a `?`",
+        ',' | ':' | '/' => {
+            "hosts stand before the first `/`, with commas between them, and the database behind it"
+        }
+        _ => "correct the address",
+    };
+    impossible(format!(
+        "it names a database with `{letter}` in its name, which no database has: {advice}"
+    ))
 }
 
 fn engine_kind(name: &str) -> Result<&'static EngineKind, YcsbError> {
@@ -323,6 +363,34 @@ mod tests {
             ("mongodb+srv://h/?w=1", "ycsb"),
         ] {
             assert_eq!(database(url), name, "{url}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_a_shell_or_a_hand_broke_are_refused() {
+        for (url, words) in [
+            (
+                "mongodb://h/ycsb?w=0\\&readConcernLevel=local",
+                "a backslash before an `&`",
+            ),
+            (
+                "mongodb://h/ycsb&socketTimeoutMS=2000",
+                "options begin behind a `?`",
+            ),
+            (
+                "mongodb://u:p@shard-0/127.0.0.1:27017,127.0.0.1:27018/ycsb",
+                "hosts stand before the first `/`",
+            ),
+        ] {
+            let error = check_url(url).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        for url in [
+            "mongodb://h/dbname_?",
+            "mongodb://h",
+            "mongodb://u:p@h1,h2:5/mine-2?w=1",
+        ] {
+            assert!(check_url(url).is_ok(), "{url}");
         }
     }
 

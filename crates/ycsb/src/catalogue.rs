@@ -36,7 +36,7 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    "workload" "" Partly "name of the workload's class; only `site.ycsb.workloads.CoreWorkload`, which must be named as in YCSB";
+    "workload" "" Partly "name of the workload's class; only `site.ycsb.workloads.CoreWorkload`, which must be named as in YCSB, or `core` as in go-ycsb";
     "recordcount" "0" Honoured "number of records; 0 means 2147483647, and a load without end";
     "operationcount" "0" Honoured "operations of the run phase, 64 bits; 0 means no end";
     "insertstart" "0" Honoured "first key number of this client";

@@ -8,6 +8,9 @@ use plimsoll_workload::properties::PropertyError;
 use std::io;
 use std::path::PathBuf;
 
+const CUT: &str =
+    "; for a shell an address without quotes ends at its first `&`: put it into quotes";
+
 /// Why a command cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum YcsbError {
@@ -20,7 +23,15 @@ pub enum YcsbError {
     /// The workload is impossible.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The database cannot be opened, counted or closed.
+    /// The database cannot be opened.
+    #[error("{said}{}", if *is_cut { CUT } else { "" })]
+    Open {
+        /// What the engine says, with the names of properties in the place of those of settings.
+        said: String,
+        /// Whether the address may have been cut by a shell.
+        is_cut: bool,
+    },
+    /// The database cannot be counted or closed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// Sessions cannot be made.

@@ -242,6 +242,7 @@ impl Run<'_> {
                 ));
             }
         }
+        complaints.extend(advice(end).map(str::to_owned));
         if self.settings.phase == Phase::Load {
             self.missing(totals, is_cut_short, &mut complaints)?;
         }
@@ -260,7 +261,10 @@ impl Run<'_> {
             && stored < asked
             && !is_cut_short
         {
-            complaints.push(format!("{} of {asked} records are missing", asked - stored));
+            complaints.push(format!(
+                "{} of {asked} records were not stored by this load",
+                asked - stored
+            ));
         }
         if !self.settings.count_records {
             return Ok(());
@@ -276,6 +280,25 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Advice on common failures.
+fn advice(end: &PointEnd) -> Option<&'static str> {
+    let says = |words: &[&str]| {
+        let mut samples = end.errors.iter();
+        samples.any(|sample| words.iter().any(|word| sample.message.contains(word)))
+    };
+    if says(&["already a record with this key", "E11000", "code 11000"]) {
+        return Some(
+            "records with these keys are there already: the load was made before (empty the collection, or set mongodb.upsert=true), or another client inserts the same keys (give each its own insertstart and insertcount)",
+        );
+    }
+    if says(&["code 16500", "TooManyRequests", "429"]) {
+        return Some(
+            "the server throttles: it was asked for more than was provisioned, so what was measured is its limit; ask for less by -target",
+        );
+    }
+    None
 }
 
 /// Writes the report where it is wanted.

@@ -158,12 +158,23 @@ impl Settings {
 }
 
 fn check_workload(properties: &Properties) -> Result<(), PropertyError> {
+    // A part of the mix that is left out makes the others larger.
+    for (name, value) in properties.iter() {
+        let is_nothing = value.trim().parse::<f64>().is_ok_and(|share| share == 0.0);
+        if name.ends_with("proportion") && catalogue::find(name).is_none() && !is_nothing {
+            return Err(PropertyError::impossible(
+                name,
+                "the core workload of YCSB has no such operation, and without it the mix is another one: leave it out, and give the others their shares",
+            ));
+        }
+    }
     match properties.get("workload") {
         None => Err(PropertyError::impossible(
             "workload",
             "it is missing: name a property file by -P, such as -P workloads/workloada",
         )),
-        Some(class) if class.rsplit('.').next() == Some("CoreWorkload") => Ok(()),
+        // go-ycsb calls it `core`.
+        Some(class) if matches!(class.rsplit('.').next(), Some("CoreWorkload" | "core")) => Ok(()),
         Some(class) => Err(PropertyError::word(
             "workload",
             class,
@@ -391,6 +402,19 @@ mod tests {
                 .percentiles,
             [50.0, 99.9]
         );
+    }
+
+    #[test]
+    fn a_part_of_the_mix_that_ycsb_does_not_have_is_refused() {
+        let error = read("-p deleteproportion=0.06").unwrap_err().to_string();
+        assert!(
+            error.contains("deleteproportion") && error.contains("no such operation"),
+            "{error}"
+        );
+        assert!(read("-p deleteproportion=0").is_ok());
+        // As in the files of go-ycsb.
+        assert!(read("-p workload=core").is_ok());
+        assert!(read("-p workload=TimeSeriesWorkload").is_err());
     }
 
     #[test]

@@ -159,6 +159,16 @@ fn connection_advice(said: &str) -> Option<&'static str> {
     if says(&["wire version"]) {
         return Some("it is older than MongoDB 4.2, which the official driver no longer speaks to");
     }
+    let causes = causes(said);
+    if says(&["Connection refused"])
+        && causes
+            .split("; ")
+            .any(|cause| !cause.contains("Connection refused"))
+    {
+        return Some(
+            "on some of the addresses nothing listens, and the others answer as it stands here: correct them in `uri`",
+        );
+    }
     if says(&["Connection refused"]) {
         return Some("nothing listens there: start the server, or correct `uri`");
     }

@@ -479,7 +479,10 @@ mod embedded {
             assert_eq!(loaded.operations("INSERT-FAILED"), 2);
             assert_eq!(loaded.value("OVERALL", "Throughput(ops/sec)"), 0.0);
             assert_eq!(again.err.matches("Error inserting, not retrying any more. number of attempts: 1Insertion Retry Limit: 0").count(), 2);
-            assert_contains(&again.err, "plimsoll ycsb: 20 of 20 records are missing");
+            assert_contains(
+                &again.err,
+                "plimsoll ycsb: 20 of 20 records were not stored by this load",
+            );
 
             let all = format!("{load} -p core_workload_insertion_keep_going_on_error=true");
             let found = read(&ycsb(&laboratory, &all), 106).value("INSERT", "Return=ERROR");
