@@ -8,7 +8,8 @@ use plimsoll_plan::Arm;
 use plimsoll_record::{ExperimentRecord, PointRecord, RunRecord, Slice, SummedUp};
 
 /// The record with the latencies of each finished point added up, and counts, means and ends in the place of the histograms of its seconds. Its analysis is the
-/// same; how response times were spread from second to second is not known any more.
+/// same; how response times were spread from second to second is not known any more. The trials of a search stay as they are: whether one held the objective is judged
+/// from the histograms of its seconds.
 pub fn summed_up(record: &ExperimentRecord) -> Result<ExperimentRecord, JudgeError> {
     let plan = plan_of(record)?;
     let mut small = record.clone();
@@ -23,7 +24,7 @@ pub fn summed_up(record: &ExperimentRecord) -> Result<ExperimentRecord, JudgeErr
 }
 
 fn sum_up(point: &mut PointRecord, run: &RunRecord, arm: &Arm) {
-    if point.imported().is_some() || point.summed_up().is_some() {
+    if point.imported().is_some() || point.summed_up().is_some() || point.label.trial.is_some() {
         return;
     }
     let extract = Extract::of(point, arm, &[], telemetry_cores(point, run, arm));

@@ -20,7 +20,16 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
     if arguments.small {
         found.record = summed_up(&found.record)?;
     }
-    let analysis = analyse(&found.record)?;
+    let mut analysis = analyse(&found.record)?;
+    let report = Report {
+        record: &found.record,
+        analysis: &analysis,
+    };
+    let drawn = drawn(&report, &found.maps);
+    if arguments.small {
+        // The record has every second, from which the analysis can be made again.
+        analysis.series.clear();
+    }
     let report = Report {
         record: &found.record,
         analysis: &analysis,
@@ -29,7 +38,7 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
         Some(path) => path.clone(),
         None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(report.record))),
     };
-    let bytes = bundled(&report, &drawn(&report, &found.maps))?;
+    let bytes = bundled(&report, &drawn)?;
     let opened = OpenOptions::new().write(true).create_new(true).open(&path);
     let mut file = opened.with_context(|| {
         format!(

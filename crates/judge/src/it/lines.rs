@@ -3,7 +3,10 @@
 use crate::it::laboratory::{Laboratory, SPREAD, Shown, histogram, primary, warns, weather};
 use crate::it::searched::{add_point, line_point, lines, measure, objective, trials};
 use crate::it::watched::{Watched, calibrated, disk};
-use crate::{Analysis, CauseKind, Judgement, LineResult, Outcome, ValidityState, compare_records};
+use crate::{
+    Analysis, CauseKind, Judgement, LineResult, Outcome, ValidityState, analyse, compare_records,
+    summed_up,
+};
 use insta::assert_snapshot;
 use plimsoll_plan::{LoadAt, Metric, Point, PointRole, Threshold};
 use plimsoll_record::{DiskChoice, LoadKind, Price, RunState, Severity, WarningId};
@@ -36,6 +39,16 @@ fn few_blocks_have_the_outermost_ends_and_no_confidence() {
         "{}",
         line.sentence
     );
+}
+
+/// Whether a trial holds the objective is judged from its seconds.
+#[test]
+fn a_small_record_has_the_same_line() {
+    let record = measure(lines(&["xfs"], 6), |_, _| 20_300.0).record();
+    let small = summed_up(&record).unwrap();
+    let [whole, small] = [&record, &small].map(|record| analyse(record).unwrap());
+    assert!(only_line(&whole).rate.median.is_some());
+    assert!(small.lines == whole.lines, "{}", only_line(&small).sentence);
 }
 
 #[test]
