@@ -179,6 +179,56 @@ fn more_busy_sessions_than_there_were_cannot_be() {
     assert_contains(&gate(&analysis, "generator").text, "10 %");
 }
 
+/// The runtime of YCSB includes the start of its threads.
+#[test]
+fn a_short_run_does_not_contradict_itself_for_its_start() {
+    let text = reads(1, 1, 1_000, 349).replace("RunTime(ms), 1000", "RunTime(ms), 512");
+    let text = text.replace("1000.0\n", "1953.125\n");
+    assert!(!has(&one(&text), WarningId::LittlesLaw));
+    // In a long run the start takes next to nothing.
+    assert!(has(&one(&reads(1, 60, 1_953, 349)), WarningId::LittlesLaw));
+}
+
+/// Of operations without a time nothing follows.
+#[test]
+fn an_unknown_time_is_no_time_of_zero() {
+    let text =
+        reads(4, 10, 1_000, 3_600).replace("AverageLatency(us), 3600.0", "AverageLatency(us), NaN");
+    let analysis = one(&text);
+    assert!(!has(&analysis, WarningId::LittlesLaw));
+    let law = gate(&analysis, "Little's law");
+    assert!(law.text.starts_with("cannot be tried"), "{}", law.text);
+}
+
+#[test]
+fn nothing_is_cut_from_status_lines_without_a_report() {
+    let mut text = "Command line: -P c -threads 4 -t\n".to_owned();
+    let mut done = 0;
+    for ten in 0..=40_u64 {
+        done += match ten {
+            0 => 0,
+            1..8 => 5_000,
+            _ => 10_000 + ten * 7 % 5 * 10,
+        };
+        let (minute, second) = (ten / 6, ten % 6 * 10);
+        text.push_str(&format!(
+            "2026-03-01 10:{minute:02}:{second:02}:000 {} sec: {done} operations; \n",
+            10 * ten
+        ));
+    }
+    let analysis = one(&text);
+    let result = &analysis.curves[0].points[0].results[0];
+    assert_eq!(result.seconds, 400.0);
+    // Seven of forty slices have half of the rate.
+    let message = "make the whole 8.8 % slower";
+    let is_told = |warning: &plimsoll_record::Warning| warning.message.contains(message);
+    assert!(
+        analysis.warnings.iter().any(is_told),
+        "{:?}",
+        analysis.warnings
+    );
+}
+
 #[test]
 fn without_sessions_littles_law_cannot_be_tried_and_says_so() {
     let text = reads(4, 10, 1_000, 9_000);

@@ -223,9 +223,9 @@ impl Extract {
             Some(_) => NOT_ASKED,
             None => settling,
         };
-        // What another program says of the whole stands above what its slices add up to, and nothing can be cut from it.
+        // The totals of another program take precedence over its slices. Nothing is cut from either.
         let stated = crate::imported::whole(point);
-        let settling = match &stated {
+        let settling = match point.imported() {
             Some(_) => crate::imported::uncut(settling, &seconds[first_measured..]),
             None => settling,
         };

@@ -324,6 +324,10 @@ mod tests {
                 "x mongodb+srv://a:***@h \"mongodb://c:***@i\" y",
             ),
             ("mongodb://h:1/?x", "mongodb://h:1/?x"),
+            (
+                "mongodb://h/?tlsCAFile=/etc/Root-CA.pem&tlsCAFile=s3cret",
+                "mongodb://h/?tlsCAFile=/etc/Root-CA.pem&tlsCAFile=***",
+            ),
             ("mongodb://a@h:1/", "mongodb://a@h:1/"),
             ("mongodb://a:${B}@h", "mongodb://a:${B}@h"),
             ("mongodb://a:${B}${C}@h", "mongodb://a:***@h"),

@@ -408,3 +408,29 @@ impl SliceSink for Finisher<'_> {
         self.is_interrupted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_record::{ErrorSample, Operation};
+
+    #[test]
+    fn failures_that_many_have_had_come_with_advice() {
+        let advice_on = |message: &str| {
+            let sample = ErrorSample {
+                operation: Operation::Insert,
+                message: message.into(),
+                count: 5,
+            };
+            advice(&PointEnd {
+                errors: vec![sample],
+                ..PointEnd::default()
+            })
+        };
+        let throttled = "h refused: Request rate is large. RetryAfterMs=34 (16500, code 16500)";
+        assert!(advice_on(throttled).unwrap().contains("throttles"));
+        let duplicate = "h: there is already a record with this key";
+        assert!(advice_on(duplicate).unwrap().contains("insertstart"));
+        assert_eq!(advice_on("h refused: no (X, code 1)"), None);
+    }
+}
