@@ -7,7 +7,8 @@
 docs/studies/published.toml has a table for each study:
 
     results   the stored results, by the name of their column: { embedded = "memory-and-disk-1" } is docs/results/memory-and-disk-1.plimsoll
-    mix, load where rows are found that do not say so
+    mix, load, arm, against
+              of rows that do not say so themselves
     rows      a row for each published figure
 
     what      the first column
@@ -122,7 +123,7 @@ def table(program, study):
         results = {column: analysis(program, result, folder) for column, result in study["results"].items()}
     lines = ["| what | published | " + " | ".join(f"ours, {column}" for column in results) + " | does it agree? |"]
     lines.append("|" + "---|" * (len(results) + 3))
-    places = {key: study[key] for key in ("mix", "load") if key in study}
+    places = {key: study[key] for key in ("mix", "load", "arm", "against") if key in study}
     for row in (places | row for row in study["rows"]):
         cells = [ours(found, row) for found in results.values()]
         agree = [agreement(row, value) for _, value in cells]
@@ -143,8 +144,8 @@ def main():
             raise SystemExit(f"{STUDIES / 'published.toml'} has no study {name}; it has {', '.join(studies)}")
         page = STUDIES / f"{name}.md"
         lines = page.read_text().splitlines()
-        begin, end = lines.index(BEGIN) + 2, lines.index(END) - 1
-        made = table(sys.argv[2], studies[name])
+        begin, end = lines.index(BEGIN) + 1, lines.index(END)
+        made = ["", *table(sys.argv[2], studies[name]), ""]
         if sys.argv[1] == "write":
             lines[begin:end] = made
             page.write_text("\n".join(lines) + "\n")
