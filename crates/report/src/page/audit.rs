@@ -19,7 +19,7 @@ pub fn page(audit: &Audit, version: &str) -> String {
         main {
             section.verdict {
                 h1 { (audit.sentence()) }
-                p.lead { "Each result was judged by its own output alone: whether its figures fit together, whether operations or clients failed, whether it settled, whether it is whole. What an output does not say cannot be tried." }
+                p.lead { "Each result was judged by its own output: whether its figures fit together, whether operations or clients failed, whether it settled, whether it is whole. Copies and outputs of the same time were found by comparing all results. What an output does not say cannot be tried." }
             }
             @if !audit.kinds().is_empty() { section { h2 { "Why not" } (kinds(audit)) } }
             section { h2 { "Every result" } (table(audit)) }
@@ -55,13 +55,10 @@ fn table(audit: &Audit) -> Markup {
         div.scroll tabindex="0" role="region" aria-label="Results" {
             table {
                 thead { tr {
-                    th scope="col" { "Result" }
-                    th scope="col" { "Tool" }
-                    th scope="col" { "Asked" }
+                    th scope="col" { "Belief" }
+                    th scope="col" { "Result, and why not" }
                     th.num scope="col" { "Throughput" small { "op/s" } }
                     th.num scope="col" { "Measured" small { "s" } }
-                    th scope="col" { "Belief" }
-                    th scope="col" { "Why" }
                 } }
                 tbody { @for result in audit.results.iter().take(ROWS) { (row(result)) } }
             }
@@ -82,13 +79,14 @@ fn row(result: &Audited) -> Markup {
     };
     html! {
         tr {
-            th scope="row" { (text::short(&result.source, SOURCE)) }
-            td { (text::line(&result.tool)) }
-            td { (text::line(&asked)) }
+            td class=(class) { span.sign aria-hidden="true" { (mark) } " " (result.belief.words()) }
+            th scope="row" {
+                (text::short(&result.source, SOURCE))
+                @if !result.tool.is_empty() { p.remark { (text::line(&result.tool)) ", " (text::line(&asked)) } }
+                @for reason in &result.reasons { p { (text::line(&reason.message)) } }
+            }
             td.num { (result.throughput.map_or_else(|| PAGE.nothing().into(), |rate| PAGE.rate(rate))) }
             td.num { (result.seconds.map_or_else(|| PAGE.nothing().into(), |seconds| PAGE.significant(seconds, 3))) }
-            td class=(class) { span.sign aria-hidden="true" { (mark) } " " (result.belief.words()) }
-            td { @for reason in &result.reasons { p { (text::line(&reason.message)) } } }
         }
     }
 }
