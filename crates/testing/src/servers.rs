@@ -8,9 +8,10 @@
 )]
 
 use crate::{Need, has, is_everything, this_test};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{DirEntry, File};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -235,7 +236,17 @@ impl Drop for Server {
     }
 }
 
-/// A port on which nothing listens at this moment.
+/// A port on which nothing listens until this process ends: it is bound, so that no other test gets it, and refuses connections.
+pub fn closed_port() -> u16 {
+    let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
+    let socket = socket_with(family, kind, SocketFlags::CLOEXEC, None).unwrap();
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = SocketAddrV4::try_from(getsockname(&socket).unwrap()).unwrap();
+    std::mem::forget(socket);
+    address.port()
+}
+
+/// A port for a server that is about to start. Another process may take it first.
 pub fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     listener.local_addr().unwrap().port()

@@ -7,7 +7,7 @@ use crate::it::laboratory::{
 use crate::it::scripted::{
     Answer, Scripted, by_default, first_word, greeting, is_greeting, refusal,
 };
-use crate::it::server::{Kind, Server, free_port};
+use crate::it::server::{Kind, Server, closed_port, free_port};
 use crate::mongo::{Host, LeanClient, LeanOptions};
 use crate::{Opening, Outcome, open};
 use bson::doc;
@@ -55,7 +55,10 @@ fn assert_says(said: &str, words: &[&str]) {
 
 #[test]
 fn without_a_server_it_says_what_to_do() {
-    for said in refused(&format!("mongodb://me:{SECRET}@127.0.0.1:{}/", free_port())) {
+    for said in refused(&format!(
+        "mongodb://me:{SECRET}@127.0.0.1:{}/",
+        closed_port()
+    )) {
         assert_says(&said, &["reaching mongodb://me:***@127.0.0.1:"]);
         assert_says(&said, &["Connection refused"]);
         assert_says(&said, &["start the server, or correct `uri`"]);
@@ -92,7 +95,7 @@ fn a_uri_that_is_none_is_refused() {
 
 #[test]
 fn settings_that_do_not_go_together_are_refused_by_name() {
-    let uri = format!("mongodb://127.0.0.1:{}/?w=1", free_port());
+    let uri = format!("mongodb://127.0.0.1:{}/?w=1", closed_port());
     let said = |pairs: &[(&str, SettingValue)]| {
         let mut all = quickly("driver").to_vec();
         all.retain(|(name, _)| pairs.iter().all(|(known, _)| known != name));
@@ -120,7 +123,7 @@ fn settings_that_do_not_go_together_are_refused_by_name() {
     ] {
         assert_says(&said(&pairs), &words);
     }
-    let other = format!("mongodb://127.0.0.1:{}/", free_port());
+    let other = format!("mongodb://127.0.0.1:{}/", closed_port());
     let mut zero = quickly("driver").to_vec();
     zero.push(("write_concern", text("0")));
     let said = message(open_at(&other, &verifiable(1), &zero));
@@ -138,11 +141,11 @@ fn what_the_lean_client_cannot_do_names_the_other() {
             "reads from the primary alone",
         ),
     ] {
-        let uri = format!("mongodb://127.0.0.1:{}/?{option}", free_port());
+        let uri = format!("mongodb://127.0.0.1:{}/?{option}", closed_port());
         let said = message(open_at(&uri, &verifiable(1), &quickly("lean")));
         assert_says(&said, &["`client: lean`", words, "use `client: driver`"]);
     }
-    let uri = format!("mongodb://127.0.0.1:{}/", free_port());
+    let uri = format!("mongodb://127.0.0.1:{}/", closed_port());
     let mut pairs = quickly("lean").to_vec();
     pairs.push(("read_preference", text("nearest")));
     let said = message(open_at(&uri, &verifiable(1), &pairs));

@@ -13,7 +13,7 @@ use plimsoll_record::{ExperimentRecord, RunRecord, RunState, WarningId, figures}
 use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
 use plimsoll_telemetry::Host;
-use plimsoll_testing::servers::{Kind, Server, free_port};
+use plimsoll_testing::servers::{Kind, Server, closed_port, free_port};
 use plimsoll_testing::{Need, assert_contains, needs};
 use plimsoll_workload::DataSpec;
 use rustix::process::Signal;
@@ -235,7 +235,7 @@ fn stored(uri: &str, database: &str, table: &str) -> u64 {
 #[test]
 fn a_server_that_is_not_there_is_found_out_before_anything_is_stored() {
     let laboratory = open_laboratory();
-    let uri = format!("mongodb://me:p%40ss@127.0.0.1:{}/", free_port());
+    let uri = format!("mongodb://me:p%40ss@127.0.0.1:{}/", closed_port());
     laboratory.write(
         "experiment.yaml",
         experiment("mongod", &format!("uri: '{uri}'"), "1s", 1).replace(", server: mongod", ""),

@@ -3,7 +3,7 @@
 use crate::nats::it::server::{NATS_SERVER, Server};
 use crate::nats::it::{expect, pair, secret, send};
 use crate::nats::{Agent, Connection, Credentials, NatsError, attach, list};
-use plimsoll_testing::{assert_contains, assert_err, certificates, needs, servers::free_port};
+use plimsoll_testing::{assert_contains, assert_err, certificates, needs, servers::closed_port};
 use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -25,7 +25,7 @@ fn errors(settings: &Connection) -> [NatsError; 3] {
 
 #[test]
 fn a_server_that_is_down_cannot_be_reached() {
-    let url = format!("nats://me:secret@127.0.0.1:{}", free_port());
+    let url = format!("nats://me:secret@127.0.0.1:{}", closed_port());
     for error in errors(&Connection::to(&url)) {
         assert_err!(Err::<(), _>(&error), NatsError::Unreachable { .. });
         assert_contains(&error, "NATS cannot be reached at nats://127.0.0.1:");

@@ -2,7 +2,7 @@
 
 use super::{read, ycsb};
 use crate::laboratory::{Laboratory, Said};
-use plimsoll_testing::servers::{Kind, Server, free_port};
+use plimsoll_testing::servers::{Kind, Server, closed_port};
 use plimsoll_testing::{assert_contains, assert_starts};
 
 fn options(server: &Server) -> String {
@@ -12,7 +12,7 @@ fn options(server: &Server) -> String {
 
 /// At a port at which nothing listens.
 fn nowhere(laboratory: &Laboratory, options: &str) -> (u16, Said) {
-    let port = free_port();
+    let port = closed_port();
     let url = format!("mongodb://me:s3cret@127.0.0.1:{port}/x?{options}");
     let said = ycsb(
         laboratory,
