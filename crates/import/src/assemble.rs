@@ -1,7 +1,8 @@
 //! Outputs made into a record.
 //!
 //! An arm's outputs at the same load of the same workload are its blocks, in the order in which they are given; outputs at other loads are
-//! other points. Outputs of one workload that were made at the same time are clients of one run, see [`crate::clients`]. The plan inside the record is a frame for the judge: what it has to name and nobody said is a placeholder.
+//! other points. Outputs of one workload that overlap in time are clients of one run, see [`crate::clients`]. The plan inside the record is a frame for the judge:
+//! what it has to name and nobody said is a placeholder.
 
 use crate::clients;
 use crate::error::{ImportError, Problem};

@@ -5,9 +5,9 @@
 //! overlaps the longer one.
 
 use crate::hdr;
-use crate::measured::Measured;
+use crate::measured::{Measured, add_totals};
 use jiff::Timestamp;
-use plimsoll_record::{Operation, OperationSlice, Slice, Status};
+use plimsoll_record::Slice;
 use std::fmt::Write as _;
 
 /// Share of the shorter output that must overlap the other one.
@@ -39,7 +39,7 @@ impl Span {
     }
 
     /// Whether most of the shorter span overlaps the other one.
-    pub fn is_shared(self, other: Self) -> bool {
+    fn is_shared(self, other: Self) -> bool {
         let both = self.end_ms.min(other.end_ms) - self.begin_ms.max(other.begin_ms);
         let shorter = (self.end_ms - self.begin_ms).min(other.end_ms - other.begin_ms);
         self.local == other.local && both > 0 && both as f64 > SHARED * shorter as f64
@@ -48,22 +48,38 @@ impl Span {
 
 /// Merges the clients of each run into one output.
 pub(crate) fn together(outputs: Vec<Measured>, mix: impl Fn(&Measured) -> String) -> Vec<Measured> {
-    let mut runs: Vec<Vec<Measured>> = Vec::new();
-    for output in outputs {
-        let span = Span::of(&output);
-        let of_run = |run: &&mut Vec<Measured>| {
-            let first = &run[0];
-            let is_shared = Span::of(first)
-                .zip(span)
-                .is_some_and(|(first, own)| first.is_shared(own));
-            is_shared && first.tool == output.tool && mix(first) == mix(&output)
-        };
-        match runs.iter_mut().find(of_run) {
-            Some(run) => run.push(output),
-            None => runs.push(vec![output]),
+    let each = outputs.into_iter().map(|output| {
+        let (span, mix) = (Span::of(&output), mix(&output));
+        (span, mix, output)
+    });
+    let runs = grouped(each, |(ours, our_mix, first), (theirs, mix, output)| {
+        are_shared(*ours, *theirs) && (our_mix, &first.tool) == (mix, &output.tool)
+    });
+    let clients = |run: Vec<(_, _, Measured)>| run.into_iter().map(|(_, _, output)| output);
+    runs.into_iter()
+        .map(|run| one(clients(run).collect()))
+        .collect()
+}
+
+/// Whether two spans are known and shared.
+pub fn are_shared(ours: Option<Span>, theirs: Option<Span>) -> bool {
+    let both = ours.zip(theirs);
+    both.is_some_and(|(ours, theirs)| ours.is_shared(theirs))
+}
+
+/// Groups of items, each with the first group whose first item belongs to it.
+pub fn grouped<T>(
+    items: impl IntoIterator<Item = T>,
+    belong: impl Fn(&T, &T) -> bool,
+) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| belong(&group[0], &item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
         }
     }
-    runs.into_iter().map(one).collect()
+    groups
 }
 
 /// Merges the clients of one run.
@@ -92,9 +108,7 @@ fn one(clients: Vec<Measured>) -> Measured {
         };
         whole.stated = match (whole.stated.take(), client.stated) {
             (Some(mut ours), Some(theirs)) => {
-                ours.completed += theirs.completed;
-                ours.all = None;
-                add(&mut ours.operations, theirs.operations);
+                add_totals(&mut ours, theirs);
                 Some(ours)
             }
             _ => None,
@@ -134,20 +148,6 @@ fn rate(output: &Measured) -> f64 {
     } else {
         0.0
     }
-}
-
-fn add(into: &mut Vec<OperationSlice>, other: Vec<OperationSlice>) {
-    for part in other {
-        let of = |known: &(Operation, Status)| *known == (part.operation, part.status);
-        match into
-            .iter_mut()
-            .find(|known| of(&(known.operation, known.status)))
-        {
-            Some(known) => known.latencies.merge(&part.latencies),
-            None => into.push(part),
-        }
-    }
-    into.sort_by_key(|part| (part.operation, part.status));
 }
 
 /// Whether the intervals of two clients can be added up pairwise. The last interval may have any length.

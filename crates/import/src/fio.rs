@@ -4,11 +4,11 @@
 //! The mean is that of the total latency (submission plus completion). fio's percentiles are mostly of the completion latency alone; they are dropped where submission
 //! takes a relevant part of the total. `json+` lists every bucket, so the histogram is complete.
 //!
-//! A file may contain any text around its documents, and several documents: status reports of one run, of which the last one counts, or several runs.
+//! A file may contain several documents, with any text around them. They are the status reports of one run, of which only the last one is used, or several runs.
 
 use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;
-use crate::measured::Measured;
+use crate::measured::{Measured, add_totals};
 use crate::{Format, text};
 use plimsoll_record::{
     ErrorSample, Histogram, Latencies, Operation, OperationSlice, Stated, Status, Summary,
@@ -413,29 +413,9 @@ impl Entry {
         into.damage.extend(other.damage);
         into.errors.extend(other.errors);
         into.remarks.extend(other.remarks);
-        let (Some(ours), Some(theirs)) = (&mut into.stated, other.stated) else {
-            return;
-        };
-        ours.completed.ok = ours.completed.ok.saturating_add(theirs.completed.ok);
-        ours.completed.error = ours.completed.error.saturating_add(theirs.completed.error);
-        for part in theirs.operations {
-            match ours
-                .operations
-                .iter_mut()
-                .find(|known| known.operation == part.operation)
-            {
-                Some(known) => known.latencies.merge(&part.latencies),
-                None => ours.operations.push(part),
-            }
+        if let (Some(ours), Some(theirs)) = (&mut into.stated, other.stated) {
+            add_totals(ours, theirs);
         }
-        ours.all = match (ours.all.take(), theirs.all) {
-            (Some(mut ours), Some(theirs)) => {
-                ours.merge(&theirs);
-                Some(ours)
-            }
-            _ => None,
-        };
-        ours.operations.sort_by_key(|part| part.operation);
     }
 
     fn finished(self) -> Measured {

@@ -1,7 +1,6 @@
 //! Which tool wrote a file, found by looking.
 
-use crate::error::{ImportError, Problem};
-use crate::lines::Lines;
+use crate::error::Problem;
 use plimsoll_record::Operation;
 
 /// What can be imported.
@@ -138,15 +137,13 @@ pub(crate) fn is_ycsb_json(head: &str) -> bool {
 }
 
 /// What to say of a file of no format.
-pub(crate) fn unknown<R: std::io::BufRead>(lines: &Lines<R>) -> ImportError {
-    let head = lines.head();
+pub(crate) fn unknown(head: &str) -> Problem {
     let is_text = !head.contains(['\0', char::REPLACEMENT_CHARACTER]);
-    let problem = match other_form(&head) {
+    match other_form(head) {
         Some((form, instead)) => Problem::OtherForm { form, instead },
         None if is_text => Problem::UnknownFormat,
         None => Problem::Binary,
-    };
-    problem.of(lines.name())
+    }
 }
 
 /// The name of a known form that contains no result, and what to import instead.
@@ -247,9 +244,8 @@ mod tests {
                 "go-ycsb's list",
             ),
         ] {
-            let lines = Lines::new("x", head.as_bytes()).unwrap();
-            let said = unknown(&lines).to_string();
-            assert!(said.starts_with(&format!("x: this is {form}")), "{said}");
+            let said = unknown(head).to_string();
+            assert!(said.starts_with(&format!("this is {form}")), "{said}");
         }
     }
 }

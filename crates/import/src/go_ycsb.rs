@@ -226,17 +226,7 @@ impl Section {
                         continue;
                     };
                     let value = need_number(&what(), value, file, line)?;
-                    let value_ns = text::nanos(value, 1e3);
-                    match label {
-                        "avg" => row.summary.mean_ns = Some(value * 1e3),
-                        "min" => row.summary.min_ns = Some(value_ns),
-                        "max" => row.summary.max_ns = Some(value_ns),
-                        _ => {
-                            if let Some(percentile) = text::percentile(label) {
-                                row.summary.percentiles.push((percentile, value_ns));
-                            }
-                        }
-                    }
+                    text::figure(&mut row.summary, label, value);
                 }
             }
         }

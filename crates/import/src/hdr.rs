@@ -593,10 +593,10 @@ impl<'a> Scale<'a> {
         }
         if there < told {
             return Err(format!(
-                "its header tells of {told} bytes of counts, and {there} are there"
+                "its header announces {told} bytes of counts, and only {there} follow"
             ));
         }
-        // Twice as many sub-buckets as the digits need, half of them anew for each doubling of the range.
+        // The first bucket has all sub-buckets; each doubling of the range adds half as many.
         let sub_buckets = (2.0 * 10_f64.powi(digits.cast_signed())).log2().ceil();
         let unit = lowest.ilog2();
         let in_units = highest as f64 / 2_f64.powi(unit.cast_signed());
@@ -642,7 +642,7 @@ fn word(rest: &mut &[u8], width: u32) -> Option<i64> {
     Some(value)
 }
 
-/// Reads a ZigZag LEB128 number of up to nine bytes, of which the ninth has eight bits.
+/// Reads a ZigZag LEB128 number of at most nine bytes. The ninth byte has no continuation bit.
 fn zig_zag(rest: &mut &[u8]) -> Option<i64> {
     let mut value = 0_u64;
     for place in 0..9 {

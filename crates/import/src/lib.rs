@@ -55,7 +55,7 @@ mod ycsb;
 mod ycsb_cpp;
 
 pub use assemble::{Arm, Frame, record};
-pub use clients::{Span, fingerprint};
+pub use clients::{Span, are_shared, fingerprint, grouped};
 pub use error::{ImportError, Problem};
 pub use format::{Format, Options, Unit};
 pub use join::join;
@@ -88,15 +88,13 @@ pub fn read<R: BufRead>(
     if lines.is_empty() {
         return Err(P::Empty.of(&shown));
     }
+    let head = lines.head();
     let format = match options.format {
         Some(format) => format,
-        None => format::of_text(&lines.head()).ok_or_else(|| format::unknown(&lines))?,
+        None => format::of_text(&head).ok_or_else(|| format::unknown(&head).of(&shown))?,
     };
-    let is_json = lines.head().trim_start().starts_with(['{', '[']);
     let mut outputs = match format {
-        Format::Ycsb if is_json && format::is_ycsb_json(&lines.head()) => {
-            ycsb::read_json(&mut lines)?
-        }
+        Format::Ycsb if format::is_ycsb_json(&head) => ycsb::read_json(&mut lines)?,
         Format::Ycsb => ycsb::read(&mut lines)?,
         Format::YcsbCpp => ycsb_cpp::read(&mut lines)?,
         Format::GoYcsb => go_ycsb::read(&mut lines)?,

@@ -73,3 +73,22 @@ impl Measured {
         counts
     }
 }
+
+/// Adds the totals of a concurrent output.
+pub(crate) fn add_totals(into: &mut Stated, other: Stated) {
+    into.completed += other.completed;
+    for part in other.operations {
+        let key = (part.operation, part.status);
+        let mut known = into.operations.iter_mut();
+        match known.find(|known| (known.operation, known.status) == key) {
+            Some(known) => known.latencies.merge(&part.latencies),
+            None => into.operations.push(part),
+        }
+    }
+    into.operations
+        .sort_by_key(|part| (part.operation, part.status));
+    into.all = into.all.take().zip(other.all).map(|(mut ours, theirs)| {
+        ours.merge(&theirs);
+        ours
+    });
+}

@@ -2,7 +2,7 @@
 
 use crate::error::{ImportError, Problem, quoted};
 use jiff::Timestamp;
-use plimsoll_record::{Operation, Status};
+use plimsoll_record::{Operation, Status, Summary};
 
 /// A number that can be a time, a rate or a count: finite and not negative.
 pub(crate) fn number(text: &str) -> Option<f64> {
@@ -103,6 +103,21 @@ pub(crate) fn operation(name: &str) -> Option<(Operation, Status)> {
         return Some((operation, status));
     }
     None
+}
+
+/// Adds a figure of a latency to a summary, by the label that YCSB, its ports and go-ycsb give it: `Count`, `Avg`, `Min`, `Max`, or a percentile. Times in microseconds.
+pub(crate) fn figure(summary: &mut Summary, label: &str, value: f64) {
+    let value_ns = nanos(value, 1e3);
+    match &*label.to_ascii_lowercase() {
+        "count" => summary.count = value as u64,
+        "max" => summary.max_ns = Some(value_ns),
+        "min" => summary.min_ns = Some(value_ns),
+        "avg" => summary.mean_ns = Some(value * 1e3),
+        label => {
+            let percentile = percentile(label).map(|percentile| (percentile, value_ns));
+            summary.percentiles.extend(percentile);
+        }
+    }
 }
 
 /// A percentile as it is written in a label: `50th`, `99.9`, `99.99th`.

@@ -35,17 +35,18 @@ const MOST_BREAKS: usize = 20;
 const GIVES_UP: &str = "not retrying any more";
 
 /// The outputs of a file, in order.
-struct Sections {
+struct Sections<'a> {
     all: Vec<Section>,
-    file: String,
+    file: &'a str,
     /// Whether the last line with a bracket was complete.
     complete: bool,
 }
 
 pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, ImportError> {
+    let file = lines.name().to_owned();
     let mut sections = Sections {
         all: vec![Section::default()],
-        file: lines.name().to_owned(),
+        file: &file,
         complete: true,
     };
     // A status line that may continue on the next line, its number of breaks, and its line number.
@@ -72,7 +73,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
         sections.complete = !status::is_open(&begin);
     }
     let cut_off = !sections.complete && !lines.is_whole();
-    finish(sections.all, cut_off, &sections.file)
+    finish(sections.all, cut_off, &file)
 }
 
 /// Whether `text` continues the status line `begin`.
@@ -98,7 +99,7 @@ fn of_java(text: &str) -> Option<(&str, Option<&str>)> {
     Some((options, version))
 }
 
-impl Sections {
+impl Sections<'_> {
     fn last(&mut self) -> &mut Section {
         self.all.last_mut().expect("there is always one")
     }
@@ -114,7 +115,7 @@ impl Sections {
     }
 
     fn next(&mut self, number: u64) -> Result<(), ImportError> {
-        crate::check_outputs(self.all.len(), &self.file, number)?;
+        crate::check_outputs(self.all.len(), self.file, number)?;
         self.all.push(Section::default());
         Ok(())
     }
@@ -140,9 +141,9 @@ impl Sections {
             if group == "OVERALL" && last.report.has(group, name) {
                 self.next(number)?;
             }
-            let file = self.file.clone();
+            let file = self.file;
             let section = self.last();
-            section.report.take(group, name, value, &file, number)?;
+            section.report.take(group, name, value, file, number)?;
             section.begun = true;
             self.complete = true;
         } else if let Some(line) = status::parse(text) {
@@ -151,9 +152,9 @@ impl Sections {
             if last.status_lines.begins_anew(&line) {
                 self.next(number)?;
             }
-            let file = self.file.clone();
+            let file = self.file;
             let section = self.last();
-            section.status_lines.take(line, &file, number)?;
+            section.status_lines.take(line, file, number)?;
             section.begun = true;
         } else {
             self.complete = !text.starts_with('[');

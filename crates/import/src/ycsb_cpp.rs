@@ -109,17 +109,7 @@ fn moment(text: &str) -> Option<Moment> {
         let mut summary = Summary::default();
         for figure in figures.split_whitespace() {
             let (label, value) = figure.split_once('=')?;
-            let value = text::number(value)?;
-            let value_ns = text::nanos(value, 1e3);
-            match label {
-                "Count" => summary.count = value as u64,
-                "Max" => summary.max_ns = Some(value_ns),
-                "Min" => summary.min_ns = Some(value_ns),
-                "Avg" => summary.mean_ns = Some(value * 1e3),
-                label => summary
-                    .percentiles
-                    .extend(text::percentile(label).map(|at| (at, value_ns))),
-            }
+            text::figure(&mut summary, label, text::number(value)?);
         }
         summary.percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((operation, status)) = text::operation(name.trim()) {

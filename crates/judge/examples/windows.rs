@@ -4,8 +4,8 @@
 //! cargo run --release -p plimsoll-judge --example windows STORE ID BLOCKS
 //! ```
 //!
-//! Each of the short experiments has so many blocks that follow each other, and there is one from every block on: they share blocks, so that the share of false alarms is
-//! that of all of them, and its own uncertainty that of the experiments that share none.
+//! A short experiment consists of BLOCKS consecutive blocks, and one starts at every block. They overlap: all of them count for the share of false alarms, but only
+//! those without common blocks are independent.
 
 use plimsoll_judge::{Judgement, Verdict, analyse};
 use plimsoll_record::ExperimentRecord;

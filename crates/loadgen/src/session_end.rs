@@ -70,16 +70,19 @@ fn add(errors: &mut Vec<ErrorSample>, operation: Operation, message: &str, count
 
 /// Whether two messages differ only in numbers other than an error code.
 fn are_alike(one: &str, other: &str) -> bool {
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    let words = |text: &str| -> Vec<String> {
-        let parts = text.split(is_digit).filter(|part| !part.is_empty());
-        parts.map(str::to_owned).collect()
-    };
-    let code = |text: &str| {
-        let rest = text.split("code ").nth(1)?;
-        Some(rest.split(|letter| !is_digit(letter)).next()?.to_owned())
-    };
-    one == other || code(one) == code(other) && words(one) == words(other)
+    one == other || code(one) == code(other) && words(one).eq(words(other))
+}
+
+/// The parts of a message between its numbers.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|letter: char| letter.is_ascii_digit());
+    parts.filter(|part| !part.is_empty())
+}
+
+/// The number of an error, as in `code 11000`.
+fn code(text: &str) -> Option<&str> {
+    let rest = text.split("code ").nth(1)?;
+    rest.split(|letter: char| !letter.is_ascii_digit()).next()
 }
 
 #[cfg(test)]

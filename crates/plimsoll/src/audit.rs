@@ -6,8 +6,8 @@ use crate::run::this_program;
 use crate::screen::{print_drawn, print_json, screen};
 use anyhow::{Context, bail};
 use plimsoll_import::{
-    Arm, Frame, ImportError, Measured, Options, Problem, Span, fingerprint, read, record,
-    redact_command,
+    Arm, Frame, ImportError, Measured, Options, Problem, Span, are_shared, fingerprint, grouped,
+    read, record, redact_command,
 };
 use plimsoll_judge::{Audit, Audited, Belief, analyse};
 use plimsoll_record::files::write_whole;
@@ -87,16 +87,15 @@ fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<Seen>)
     let shown = redact_command(&path.display().to_string());
     let outputs = match outputs(path, &shown) {
         Ok(outputs) => outputs,
-        Err(error) if is_found && without_result(&error.problem).is_some() => {
-            let form = without_result(&error.problem).unwrap_or_default();
-            *audit.other_forms.entry(form).or_default() += 1;
-            return;
-        }
         Err(error) if is_found && is_of_another_kind(&error.problem) => {
             audit.passed_over += 1;
             return;
         }
         Err(error) => {
+            if is_found && let Some(form) = without_result(&error.problem) {
+                *audit.other_forms.entry(form).or_default() += 1;
+                return;
+            }
             let message = error.problem.to_string();
             let message = match error.line {
                 Some(line) => format!("line {line}: {message}"),
@@ -157,21 +156,12 @@ const NAMED: usize = 3;
 
 /// Marks results of one folder and workload that overlap in time: probably clients of one run.
 fn name_clients(audit: &mut Audit, seen: &[Seen]) {
-    let mut runs: Vec<Vec<&Seen>> = Vec::new();
-    for one in seen {
-        let of_run = |run: &&mut Vec<&Seen>| {
-            let first = run[0];
-            let [ours, theirs] = [first, one].map(|one| &audit.results[one.place]);
-            let spans = first.span.zip(one.span);
-            first.folder == one.folder
-                && (&ours.tool, &ours.workload) == (&theirs.tool, &theirs.workload)
-                && spans.is_some_and(|(ours, theirs)| ours.is_shared(theirs))
-        };
-        match runs.iter_mut().find(of_run) {
-            Some(run) => run.push(one),
-            None => runs.push(vec![one]),
-        }
-    }
+    let runs = grouped(seen, |first, one| {
+        let [ours, theirs] = [first, one].map(|one| &audit.results[one.place]);
+        first.folder == one.folder
+            && (&ours.tool, &ours.workload) == (&theirs.tool, &theirs.workload)
+            && are_shared(first.span, one.span)
+    });
     for run in runs.iter().filter(|run| run.len() > 1) {
         let rates = run.iter().map(|one| audit.results[one.place].throughput);
         let together: f64 = rates.map(|rate| rate.unwrap_or(0.0)).sum();

@@ -133,11 +133,12 @@ fn input(argument: &str) -> anyhow::Result<Input> {
 fn outputs(files: &[PathBuf], options: &Options) -> anyhow::Result<Vec<Measured>> {
     let mut all = Vec::new();
     for file in files {
-        match one(file, options)? {
-            Err(error) if files.len() > 1 && is_of_no_operation(&error) => {
-                tell(format_args!("passed over: {error}"));
-            }
-            outputs => all.extend(outputs.context("nothing was imported")?),
+        match one(file, options) {
+            Ok(outputs) => all.extend(outputs),
+            Err(error) => match of_no_operation(&error).filter(|_| files.len() > 1) {
+                Some(why) => tell(format_args!("passed over: {why}")),
+                None => return Err(error),
+            },
         }
     }
     if files.len() == 1 {
@@ -146,11 +147,13 @@ fn outputs(files: &[PathBuf], options: &Options) -> anyhow::Result<Vec<Measured>
     Ok(vec![join(all, &files[0].display().to_string())?])
 }
 
-fn is_of_no_operation(error: &ImportError) -> bool {
-    matches!(error.problem, Problem::NoOperationLog { .. })
+/// The error of a log that is not of an operation.
+fn of_no_operation(error: &anyhow::Error) -> Option<&ImportError> {
+    let error = error.downcast_ref::<ImportError>()?;
+    matches!(error.problem, Problem::NoOperationLog { .. }).then_some(error)
 }
 
-fn one(path: &Path, options: &Options) -> anyhow::Result<Result<Vec<Measured>, ImportError>> {
+fn one(path: &Path, options: &Options) -> anyhow::Result<Vec<Measured>> {
     let shown = redact_command(&path.display().to_string());
     if path.is_dir() {
         bail!("{shown} is a directory: name the files in it");
@@ -158,7 +161,7 @@ fn one(path: &Path, options: &Options) -> anyhow::Result<Result<Vec<Measured>, I
     let file =
         plimsoll_record::files::open(path).with_context(|| format!("cannot open {shown}"))?;
     let reader = BufReader::with_capacity(1 << 16, file);
-    Ok(read(&shown, reader, options))
+    read(&shown, reader, options).context("nothing was imported")
 }
 
 /// A name for an arm that has none: that of its file, with the folder where another arm is called so already.

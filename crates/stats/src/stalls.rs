@@ -25,7 +25,7 @@ pub fn stalls(slices: &[(f64, f64)]) -> Vec<Range<usize>> {
     stretches(slices, SHORTEST_STALL_SECONDS, |rate| rate < limit)
 }
 
-/// Every longest stretch of slices that are so, of at least so many seconds.
+/// Maximal runs of slices whose rate satisfies `is_so` and that last for at least `shortest` seconds.
 fn stretches(
     slices: &[(f64, f64)],
     shortest: f64,

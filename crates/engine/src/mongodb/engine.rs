@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// The smallest cache that WiredTiger accepts.
 const LEAST_CACHE_BYTES: i64 = 1 << 20;
-/// A cache with at most so many bytes counts as empty: the root of each open table stays in it.
+/// Largest cache content, in bytes, that counts as empty. The root page of each open table remains.
 const EMPTY_CACHE_BYTES: i64 = 4 << 20;
 /// How long a cache may take to empty itself.
 const LONGEST_EMPTYING: Duration = Duration::from_secs(60);

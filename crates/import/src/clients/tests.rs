@@ -1,7 +1,7 @@
 use crate::{Arm, Frame, Measured, Options, read, record};
 use plimsoll_testing::assert_contains;
 
-/// The output of one of several clients, which begins so many seconds after noon and does `rate` operations per second for 20 s.
+/// The output of a client that starts `begin` seconds after noon and runs for 20 s at `rate` operations per second.
 fn client(begin: u64, rate: u64, database: &str) -> String {
     let at = |second: u64| format!("2026-03-01 12:00:{:02}:100", begin + second);
     let status = |second: u64| {

@@ -164,7 +164,7 @@ fn a_histogram_that_tells_of_more_than_it_holds_is_refused() {
     let there = bytes.len() - 40;
     bytes[4..8].copy_from_slice(&2_952_790_016_u32.to_be_bytes());
     let error = decode(&STANDARD.encode(&bytes), 1e3).unwrap_err();
-    let words = format!("its header tells of 2952790016 bytes of counts, and {there} are there");
+    let words = format!("its header announces 2952790016 bytes of counts, and only {there} follow");
     assert_eq!(error, words);
 }
 

@@ -95,18 +95,7 @@ fn summary(figures: &str) -> Option<Summary> {
             }
             continue;
         };
-        let value_ns = text::nanos(value, 1e3);
-        match name {
-            "Count" => summary.count = value as u64,
-            "Max" => summary.max_ns = Some(value_ns),
-            "Min" => summary.min_ns = Some(value_ns),
-            "Avg" => summary.mean_ns = Some(value * 1e3),
-            label => {
-                if let Some(percentile) = text::percentile(&label.replace(',', ".")) {
-                    summary.percentiles.push((percentile, value_ns));
-                }
-            }
-        }
+        text::figure(&mut summary, &name.replace(',', "."), value);
     }
     summary.percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
     Some(summary)
