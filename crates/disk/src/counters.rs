@@ -6,13 +6,9 @@ use serde::{Deserialize, Serialize};
 /// What a disk did since it was made. Times are nanoseconds; latencies are from the arrival at the daemon to its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Reads that were answered.
     pub reads: u64,
-    /// Writes that were answered.
     pub writes: u64,
-    /// Flushes that were answered.
     pub flushes: u64,
-    /// Discards that were answered.
     pub discards: u64,
     pub read_bytes: u64,
     pub written_bytes: u64,
@@ -26,7 +22,6 @@ pub struct Counters {
     pub busy_ns: u64,
     /// Requests in flight, integrated over time.
     pub queue_ns: u64,
-    /// Requests in flight now.
     pub in_flight: u64,
     /// Requests that failed because the host could not read or write, for want of room for example.
     pub failed: u64,

@@ -21,7 +21,6 @@ const LOOK: Duration = Duration::from_millis(5);
 /// How a daemon is started: a program that calls [`crate::serve`] when it is given these arguments.
 #[derive(Clone, Debug)]
 pub struct DaemonProgram {
-    /// The program.
     pub path: PathBuf,
     pub arguments: Vec<OsString>,
 }
@@ -93,7 +92,6 @@ impl Daemon {
         }
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -18,7 +18,6 @@ enum Step {
     Give,
     /// Look at the clock again at once.
     Spin,
-    /// For so long, nanoseconds.
     Sleep(u64),
 }
 

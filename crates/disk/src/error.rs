@@ -19,21 +19,12 @@ pub enum DiskError {
     Mount { path: PathBuf, source: io::Error },
     /// The blocks have no place.
     #[error("the blocks of the emulated disk cannot be kept in {place}: {source}")]
-    Backing {
-        /// Memory, or the file.
-        place: String,
-        source: io::Error,
-    },
+    Backing { place: String, source: io::Error },
     #[error("the trace of the emulated disk cannot be written: {0}")]
     Trace(#[from] plimsoll_trace::TraceError),
     /// A socket, thread or process.
     #[error("the disk daemon cannot {what}: {source}")]
-    Io {
-        /// What it cannot do.
-        what: String,
-        source: io::Error,
-    },
-    /// The daemon said so.
+    Io { what: String, source: io::Error },
     #[error("{0}")]
     Refused(String),
     /// The daemon is gone, or does not answer.

@@ -12,7 +12,6 @@ const SEED: u64 = 42;
 /// The latest answer that is told from later ones, nanoseconds.
 const LONGEST_LATENESS_NS: u64 = 60_000_000_000;
 
-/// A request that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) request: Request,
@@ -47,7 +46,6 @@ struct State {
     /// Every request is held for just so long, while the way is measured.
     hold_ns: Option<u64>,
     counters: Counters,
-    /// When `counters.in_flight` changed last.
     changed_ns: u64,
     lateness: Histogram<u64>,
 }
@@ -185,7 +183,6 @@ impl Flow {
         }
     }
 
-    /// Gives it other limits.
     pub(crate) fn respec(&self, spec: &DiskSpec) -> Result<(), String> {
         let mut state = self.state();
         if spec.capacity_bytes != state.spec.capacity_bytes || spec.backing != state.spec.backing {

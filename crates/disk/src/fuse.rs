@@ -14,7 +14,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Name of the file.
 pub(crate) const IMAGE: &str = "disk.img";
 
 const IMAGE_INODE: INodeNo = INodeNo(2);

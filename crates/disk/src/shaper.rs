@@ -21,25 +21,19 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Bytes from the disk.
     Read,
-    /// Bytes to the disk.
     Write,
     /// That what was answered is kept.
     Flush,
-    /// To forget bytes.
     Discard,
 }
 
 /// A request as far as its speed depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it wants.
     pub kind: RequestKind,
-    /// Its length.
     pub bytes: u64,
 }
 

@@ -30,7 +30,6 @@ const MOST_BY_OTHERS_NS: u64 = 20_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
     reads: Ways,
-    /// Of flushes too.
     writes: Ways,
 }
 

@@ -9,7 +9,6 @@ pub enum EngineError {
     /// No engine of this name.
     #[error("there is no engine `{name}`: this program has {known}")]
     Unknown {
-        /// As asked.
         name: String,
         /// What there is, with commas.
         known: String,

@@ -16,7 +16,6 @@ pub type MetricsSample = (i64, Vec<(Cow<'static, str>, f64)>);
 /// An engine that an arm can name.
 #[derive(Clone, Copy)]
 pub struct Registration {
-    /// Its name and settings.
     pub kind: EngineKind,
     open: fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>,
     own_metrics: fn(&Path) -> io::Result<Vec<MetricsSample>>,

@@ -5,10 +5,8 @@ use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields};
 use std::path::PathBuf;
 
-/// How one operation ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// As asked.
     Ok,
     /// Kept for a batch that was not sent yet. What happens to it is the outcome of the operation, or of the [`Session::flush`], that sends it.
     Batched,
@@ -49,7 +47,6 @@ pub trait Session: Send {
     /// Replaces some fields of one record.
     fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Outcome;
 
-    /// Stores one new record.
     fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome;
 
     /// Reads up to `count` records in key order, from `start` on, and sets `rows` to how many there were. No row is no error.
@@ -61,7 +58,6 @@ pub trait Session: Send {
         rows: &mut u32,
     ) -> Outcome;
 
-    /// Removes one record.
     fn delete(&mut self, key: &[u8]) -> Outcome;
 
     /// Sends the batch that has begun, if there is one. Called once, after the last operation.
@@ -84,7 +80,6 @@ pub trait Session: Send {
 /// A server as it is known to its client, so that it can be found among the processes of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerIdentity {
-    /// Where it listens.
     pub endpoint: Endpoint,
     /// Its program, as it says itself.
     pub program: Option<String>,
@@ -94,16 +89,12 @@ pub struct ServerIdentity {
     pub directory: Option<PathBuf>,
 }
 
-/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A TCP port.
     Port(u16),
-    /// A Unix socket.
     Socket(PathBuf),
 }
 
-/// One opened database.
 pub trait Engine: Send + Sync {
     /// Name, version and the settings in force.
     fn description(&self) -> EngineDescription;

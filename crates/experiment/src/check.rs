@@ -35,7 +35,6 @@ use plimsoll_workload::Mix;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Runs of an experiment.
 const MOST_RUNS: u64 = 100_000;
 
 /// What a file is checked against, besides itself.
@@ -45,7 +44,6 @@ pub struct Surroundings<'a> {
     pub base_dir: &'a Path,
     /// The engines that an arm can name.
     pub engines: &'a [EngineKind],
-    /// What the machine has.
     pub limits: Limits,
     /// Values from the command line, which win over the file.
     pub overrides: &'a Overrides,
@@ -59,7 +57,6 @@ pub struct Surroundings<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub memory_bytes: u64,
-    /// Processors, numbered from 0.
     pub cores: u32,
 }
 
@@ -75,16 +72,12 @@ impl Limits {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     pub blocks: Option<u32>,
-    /// `--duration`, nanoseconds.
     pub duration_ns: Option<u64>,
-    /// `--warm-up`, nanoseconds.
     pub warm_up_ns: Option<u64>,
     pub operations: Option<u64>,
     pub seed: Option<u64>,
-    /// `--control`, each a share.
     pub controls: Vec<f64>,
     pub duet: bool,
-    /// `--directory`, for every arm.
     pub directory: Option<PathBuf>,
     /// `--pilot`: five blocks and no looks, unless there is `--blocks`.
     pub pilot: bool,
@@ -101,7 +94,6 @@ pub struct Overrides {
 /// Levels of a factor that scouting runs chose, besides those of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scouted {
-    /// The levels, as amounts.
     pub amounts: Vec<f64>,
     /// Ids of the experiments that chose them.
     pub experiments: Vec<String>,

@@ -20,12 +20,10 @@ pub struct GateRequest {
     pub within_ns: u64,
     /// Blocks after which it is looked first.
     pub first: u32,
-    /// Blocks at most.
     pub at_most: u32,
 }
 
 impl GateRequest {
-    /// When it looks.
     pub(crate) fn looks(&self) -> Looks {
         Looks {
             first: self.first,

@@ -15,35 +15,19 @@ pub enum Mistake {
     /// A setting of another engine than the arm's.
     #[error("{} is a setting of {}, and the engine here is {engine}", quoted(.key), .owners.join(" and "))]
     SettingOfOtherEngine {
-        /// The setting.
         key: String,
-        /// Engines that have it.
         owners: Vec<String>,
-        /// The arm's engine.
         engine: String,
     },
     /// The same load or metric twice in a list.
     #[error("{value} is in this list twice")]
-    Repeated {
-        /// In people's units.
-        value: String,
-    },
+    Repeated { value: String },
     /// A range whose lower end is above its upper end.
     #[error("the lower end of this range, {low}, is above its upper end, {high}")]
-    EmptyRange {
-        /// Lower.
-        low: u64,
-        /// Upper.
-        high: u64,
-    },
+    EmptyRange { low: u64, high: u64 },
     /// A sweep or a search that ends where it begins, or before.
     #[error("the lower end, {low}, is not below the upper end, {high}")]
-    LowNotBelowHigh {
-        /// In people's units.
-        low: String,
-        /// In people's units.
-        high: String,
-    },
+    LowNotBelowHigh { low: String, high: String },
     /// A factor that varies nothing.
     #[error("factor {factor} has one level, so nothing varies")]
     OneLevel { factor: String },
@@ -58,37 +42,17 @@ pub enum Mistake {
     NoOrder { factor: String, text: String },
     /// Two factors that give the same key.
     #[error("two factors, {} and {}, both set `{key}`", .factors[0], .factors[1])]
-    FactorsOverlap {
-        key: String,
-        /// Their names.
-        factors: [String; 2],
-    },
+    FactorsOverlap { key: String, factors: [String; 2] },
     /// A grid with too many cells.
     #[error("{} are {} cells, the most is {most}", products(.levels), .levels.iter().map(|count| *count as u64).product::<u64>())]
-    TooManyCells {
-        /// Levels of each factor.
-        levels: Vec<usize>,
-        most: usize,
-    },
+    TooManyCells { levels: Vec<usize>, most: usize },
     /// A factor that stands for a key which is there as well.
     #[error("the factor {factor} stands for `{path}`, which is given as well")]
-    GivenTwice {
-        factor: String,
-        /// The key.
-        path: String,
-    },
+    GivenTwice { factor: String, path: String },
     #[error("there is no cell {}", quoted(.name))]
-    UnknownCell {
-        name: String,
-        /// Those that there are.
-        cells: Vec<String>,
-    },
+    UnknownCell { name: String, cells: Vec<String> },
     #[error("there is no factor {}", quoted(.name))]
-    UnknownFactor {
-        name: String,
-        /// Those that there are.
-        factors: Vec<String>,
-    },
+    UnknownFactor { name: String, factors: Vec<String> },
     #[error("factor {factor} has no level {}", quoted(.name))]
     UnknownLevel {
         name: String,
@@ -102,7 +66,6 @@ pub enum Mistake {
     #[error("a {design} design takes factors of two levels, and {factor} has {levels}")]
     NotTwoLevels {
         factor: String,
-        /// How many.
         levels: usize,
         design: String,
     },
@@ -110,12 +73,7 @@ pub enum Mistake {
     #[error(
         "`refine` must be more than 0 and less than the {step} between two levels, and is {refine}"
     )]
-    RefineNotBelowStep {
-        /// In people's units.
-        refine: String,
-        /// In people's units.
-        step: String,
-    },
+    RefineNotBelowStep { refine: String, step: String },
     /// Two factors that are refined.
     #[error("both {} and {} have `refine`: scouting looks along one axis", .factors[0], .factors[1])]
     TwoRefined { factors: [String; 2] },
@@ -127,11 +85,7 @@ pub enum Mistake {
     ExceptOfDesign,
     /// A design that does not exist for so many factors.
     #[error("there is no {design} design of {}", counted(*.factors, "factor"))]
-    NoSuchDesign {
-        design: String,
-        /// How many.
-        factors: usize,
-    },
+    NoSuchDesign { design: String, factors: usize },
     /// Exceptions, a design or a compared factor where arms are listed.
     #[error("`{key}` belongs to `factors`, and this file lists its arms")]
     NoFactors { key: &'static str },
@@ -145,10 +99,7 @@ pub enum Mistake {
     SearchOfStages,
     /// Something that needs the line where it is not searched.
     #[error("{what} needs the plimsoll line, and nothing searches it")]
-    NoLine {
-        /// What needs it.
-        what: String,
-    },
+    NoLine { what: String },
     /// Events beside a closed loop or a search.
     #[error("events need an open loop, with rates that the file gives, and nothing else")]
     EventsNeedOpenLoop,
@@ -159,12 +110,7 @@ pub enum Mistake {
     EventsUnseen { arm: String },
     /// An event that does not end before its point.
     #[error("this event is over at {}, and a point is measured for {}", units::duration(*.last_ns), units::duration(*.measured_ns))]
-    EventAfterEnd {
-        /// Its end.
-        last_ns: u64,
-        /// Of a point.
-        measured_ns: u64,
-    },
+    EventAfterEnd { last_ns: u64, measured_ns: u64 },
     /// An event for an arm without a managed server.
     #[error("nothing can be done to arm {arm}: {engine} is no server that is started for it here")]
     EventWithoutServer { arm: String, engine: String },
@@ -173,12 +119,7 @@ pub enum Mistake {
     EventOfOneMember { arm: String, needs: &'static str },
     /// A key of another kind of event.
     #[error("`{key}` belongs to `{of}`, which is not here")]
-    EventKeyAlone {
-        key: &'static str,
-        /// Its other.
-        of: &'static str,
-    },
-    /// `step_down: false`.
+    EventKeyAlone { key: &'static str, of: &'static str },
     #[error("an event that does nothing")]
     EventOfNothing,
     /// `sessions: found` with a closed loop that pauses.
@@ -209,23 +150,13 @@ pub enum Mistake {
     ControlsOfCells,
     /// A gate on a file with several arms, or with factors.
     #[error("a gate asks whether one thing lost against another, and this file has {arms} arms")]
-    GateOfSeveral {
-        /// How many.
-        arms: usize,
-    },
+    GateOfSeveral { arms: usize },
     /// A plan that cannot be made in duets.
     #[error("duets are not possible here: {why}")]
-    NoDuet {
-        /// What stands against it.
-        why: String,
-    },
+    NoDuet { why: String },
     /// Cost where not every arm has a price.
     #[error("cost is requested, but {} no price", have(.arms))]
-    NoPrice {
-        /// Arms without a price.
-        arms: Vec<String>,
-    },
-    /// Cost in different currencies.
+    NoPrice { arms: Vec<String> },
     #[error("cost is requested, but the prices are in different currencies: {}", .prices.join(", "))]
     Currencies {
         /// Currencies, each with its first arm.
@@ -258,42 +189,23 @@ pub enum Mistake {
         /// What is wrong with it.
         reason: String,
     },
-    /// Refused by `plimsoll_workload`.
     #[error("{what}")]
-    Workload {
-        /// Its words.
-        what: String,
-    },
-    /// Refused by `plimsoll_workload::schedule`.
+    Workload { what: String },
     #[error("{what}")]
-    Load {
-        /// Its words.
-        what: String,
-    },
+    Load { what: String },
     /// A duration of the measurement beside stages, which have their own.
     #[error("stages last as long as they say, so `duration` has no meaning")]
     DurationOfStages,
     /// A warm-up as long as the stages.
     #[error("the warm-up of {} takes all of the stages, which last {}", units::duration(*.warm_up_ns), units::duration(*.stages_ns))]
-    WarmUpOfStages {
-        /// Nanoseconds.
-        warm_up_ns: u64,
-        /// Nanoseconds.
-        stages_ns: u64,
-    },
+    WarmUpOfStages { warm_up_ns: u64, stages_ns: u64 },
     /// A cache that does not fit into memory.
     #[error("the cache of {} does not fit into this machine's memory of {}", units::size(*.cache), decimal_bytes(*.memory as f64))]
-    CacheLargerThanMemory {
-        /// Bytes.
-        cache: u64,
-        /// Bytes.
-        memory: u64,
-    },
+    CacheLargerThanMemory { cache: u64, memory: u64 },
     /// A setting that the engine cannot be opened with.
     #[error("`{setting}` does not suit the engine `{engine}`: {reason}")]
     Unfit {
         setting: &'static str,
-        /// Of the arm.
         engine: &'static str,
         /// As the end of a sentence.
         reason: String,
@@ -301,36 +213,20 @@ pub enum Mistake {
     /// Too many runs, points or operations.
     #[error("{what} would be {found}, the most is {most}")]
     TooMany {
-        /// What is counted.
         what: &'static str,
-        /// What there would be.
         found: u64,
         most: u64,
     },
     /// More operations of an open loop than can be scheduled.
     #[error("{load} for this long is {found} operations, the most of one point is {most}")]
-    TooManyDue {
-        /// The load in words.
-        load: String,
-        /// What there would be.
-        found: u64,
-        most: u64,
-    },
+    TooManyDue { load: String, found: u64, most: u64 },
     /// An objective that bounds nothing.
     #[error("the objective names no metric")]
     EmptyObjective,
     #[error("there is no arm {}", quoted(.name))]
-    UnknownArm {
-        name: String,
-        /// Those that there are.
-        arms: Vec<String>,
-    },
+    UnknownArm { name: String, arms: Vec<String> },
     #[error("there is no host {}", quoted(.name))]
-    UnknownHost {
-        name: String,
-        /// Those that there are.
-        hosts: Vec<String>,
-    },
+    UnknownHost { name: String, hosts: Vec<String> },
     /// A host that may not do what is asked of it.
     #[error("host {name} does not have the role {role}")]
     HostWithoutRole {
@@ -354,32 +250,15 @@ pub enum Mistake {
     #[error(
         "the load comes from {hosts} hosts, and what was acknowledged can be read back only where one of them knows it all"
     )]
-    EventsFromSeveralHosts {
-        /// That make load.
-        hosts: usize,
-    },
+    EventsFromSeveralHosts { hosts: usize },
     /// A path from this machine's folder for another machine.
     #[error("{} is found from the folder of this file, and the arm stands on {host}", quoted(.path))]
-    RelativeElsewhere {
-        path: String,
-        /// The other machine.
-        host: String,
-    },
+    RelativeElsewhere { path: String, host: String },
     #[error("there is no mix {}", quoted(.name))]
-    UnknownMix {
-        name: String,
-        /// Those that there are.
-        mixes: Vec<String>,
-    },
+    UnknownMix { name: String, mixes: Vec<String> },
     /// A load that is not measured.
     #[error("{at} is no point of this load")]
-    NotAPoint {
-        /// In people's units.
-        at: String,
-        /// What is measured.
-        points: Vec<String>,
-    },
-    /// A malformed threshold.
+    NotAPoint { at: String, points: Vec<String> },
     #[error("{} is not a threshold", quoted(.text))]
     BadThreshold { text: String },
     /// A threshold on throughput that a point cannot meet, because it offers less.
@@ -393,11 +272,7 @@ pub enum Mistake {
     #[error("an arm cannot be compared with itself")]
     SameArm,
     #[error("there is no scale {}", quoted(.name))]
-    UnknownScale {
-        name: String,
-        /// Those that there are.
-        scales: Vec<String>,
-    },
+    UnknownScale { name: String, scales: Vec<String> },
     /// A scale with the name of the file as written.
     #[error("the file as written is the scale `{name}`")]
     OwnScale { name: &'static str },
@@ -410,12 +285,9 @@ pub enum Mistake {
     /// A value given on the command line that is out of range.
     #[error("{flag} {value} is out of range: at least {least}, at most {most}")]
     FlagOutOfRange {
-        /// With its dashes.
         flag: &'static str,
         value: String,
-        /// In people's units.
         least: String,
-        /// In people's units.
         most: String,
     },
 }
@@ -659,7 +531,6 @@ fn document_help(mistake: &DocumentMistake) -> Option<String> {
     Some(text)
 }
 
-/// `4 × 3 levels`.
 fn products(levels: &[usize]) -> String {
     let counts: Vec<String> = levels.iter().map(usize::to_string).collect();
     format!("{} levels", counts.join(" × "))

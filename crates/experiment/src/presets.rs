@@ -98,16 +98,12 @@ object! {
         "Of the price.";
 }
 
-/// A published disk.
 #[derive(Clone, Debug)]
 pub struct DiskPreset {
-    /// The word in files.
     pub name: String,
-    /// What it is.
     pub about: String,
     /// Where its figures are from.
     pub source: String,
-    /// When they were read.
     pub date: String,
     /// At the capacity that it has where nothing else is said.
     pub spec: DiskSpec,
@@ -116,18 +112,13 @@ pub struct DiskPreset {
     pub(crate) burst: Option<BurstDraft>,
 }
 
-/// A published machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachinePreset {
-    /// The word in files.
     pub name: String,
-    /// What it is.
     pub about: String,
     /// Where its figures are from.
     pub source: String,
-    /// When they were read.
     pub date: String,
-    /// Processors.
     pub cores: u32,
     pub memory_bytes: u64,
     /// Of an hour, with its source and date.

@@ -11,7 +11,6 @@ use plimsoll_record::quantities::units;
 
 /// The generated part of the documentation is between these lines.
 pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";
-/// See [`REFERENCE_BEGIN`].
 pub const REFERENCE_END: &str = "<!-- reference: end -->";
 
 /// The reference of every key in Markdown, with the settings of these engines.
@@ -46,7 +45,6 @@ pub fn reference_markdown(engines: &[EngineKind]) -> String {
     text
 }
 
-/// Published disks and machines.
 fn presets(text: &mut String) {
     text.push_str(
         "### Disks by name\n\nFor `disk` of an arm and for `preset` in it. Those marked * are faster the larger they are: the figures are \

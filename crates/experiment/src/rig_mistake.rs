@@ -12,10 +12,8 @@ pub enum RigMistake {
     /// A disk or machine that no preset describes.
     #[error("there is no {what} {}", quoted(.name))]
     UnknownPreset {
-        /// `disk`, `machine` or `server`.
         what: &'static str,
         name: String,
-        /// Those that there are.
         presets: Vec<String>,
     },
     /// A disk under an engine that keeps nothing on one.
@@ -47,71 +45,42 @@ pub enum RigMistake {
     /// A disk into which the data does not fit.
     #[error("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*.capacity_bytes), quoted(.arm), decimal_bytes(*.needed_bytes as f64))]
     DiskBelowData {
-        /// Of the disk.
         capacity_bytes: u64,
         arm: String,
-        /// With its filesystem.
         needed_bytes: u64,
     },
     /// A 99th percentile below the median.
     #[error("the 99th percentile, {}, is below the median, {}", units::duration(*.p99_ns), units::duration(*.median_ns))]
-    PercentileBelowMedian {
-        /// Nanoseconds.
-        median_ns: u64,
-        /// Nanoseconds.
-        p99_ns: u64,
-    },
+    PercentileBelowMedian { median_ns: u64, p99_ns: u64 },
     /// A table in which a higher percentile is shorter.
     #[error("p{upper} is shorter than p{lower}")]
-    TableNotAscending {
-        /// Percentile.
-        lower: f64,
-        /// Percentile.
-        upper: f64,
-    },
+    TableNotAscending { lower: f64, upper: f64 },
     /// A burst that is slower than the disk without.
     #[error("the burst of {} is slower than the disk without it, {}", units::rate(*.burst_iops), units::rate(*.iops))]
-    BurstBelowDisk {
-        /// Requests per second.
-        burst_iops: f64,
-        /// Requests per second.
-        iops: f64,
-    },
+    BurstBelowDisk { burst_iops: f64, iops: f64 },
     /// Burst credits without a refill rate.
     #[error("nothing says how fast credits come in: the disk has no `iops`")]
     BurstWithoutRefill,
     #[error("{asked} {what} are requested, but this machine has {has}")]
     MoreThanMachine {
-        /// `processors` or `of memory`.
         what: &'static str,
-        /// In people's units.
         asked: String,
-        /// In people's units.
         has: String,
     },
     /// A processor that does not exist.
     #[error("there is no processor {number}")]
-    NoProcessor {
-        /// Counted from 0.
-        number: u64,
-        /// How many there are.
-        cores: u32,
-    },
+    NoProcessor { number: u64, cores: u32 },
     /// Two ways to say one thing.
     #[error("`memory` and `page_cache` both say how much memory there is")]
     MemoryAndPageCache,
     /// Less memory than the engine needs to start.
     #[error("{} of memory are too little for {}", units::size(*.memory_bytes), caches(*.members, *.cache_bytes))]
     MemoryBelowCache {
-        /// Limit.
         memory_bytes: u64,
         /// Of the engine, in each member of a server.
         cache_bytes: u64,
-        /// What each needs besides.
         besides: u64,
-        /// Of the server.
         members: u32,
-        /// For all of them.
         needed_bytes: u64,
     },
     /// A currency that is not three letters.
@@ -136,25 +105,13 @@ pub enum RigMistake {
     SettingOfManaged { key: String },
     /// A setting that a server does not take.
     #[error("the server {server} takes no `{key}`")]
-    ServerWithout {
-        /// Of the preset.
-        server: String,
-        key: String,
-    },
+    ServerWithout { server: String, key: String },
     /// Several members of a server that is one process.
     #[error("the server {server} is one process, so `{key}` cannot be had")]
-    ServerOfOne {
-        /// Of the preset.
-        server: String,
-        /// `members` or `replica_set`.
-        key: &'static str,
-    },
+    ServerOfOne { server: String, key: &'static str },
     /// Several members that are no set.
     #[error("{members} members without a replica set would know nothing of each other")]
-    MembersWithoutSet {
-        /// How many.
-        members: u32,
-    },
+    MembersWithoutSet { members: u32 },
     /// An argument that makes a server a member of a replica set that is never initiated.
     #[error("{} makes the server wait until it is told of its replica set", quoted(.argument))]
     SetByArgument { argument: String },
@@ -167,17 +124,10 @@ pub enum RigMistake {
     #[error(
         "{runs} runs would be made on the same collection of this server, and the second would refuse the documents of the first"
     )]
-    RunsOnOneCollection {
-        /// How many.
-        runs: u64,
-    },
+    RunsOnOneCollection { runs: u64 },
     /// `caches: cold` with an arm whose caches are not in reach.
     #[error("the caches of arm {} cannot be emptied: {why}", quoted(.arm))]
-    CachesNotOurs {
-        arm: String,
-        /// A clause.
-        why: &'static str,
-    },
+    CachesNotOurs { arm: String, why: &'static str },
     #[error(
         "`existing: use` measures documents that are there already, and the operations of `{mix}` would insert others beside them"
     )]
@@ -188,7 +138,6 @@ pub enum RigMistake {
     #[error("{} is not an allowed {program} option for {}", quoted(.option), .kind.name())]
     FilesystemOption {
         kind: FilesystemKind,
-        /// `mkfs` or `mount`.
         program: &'static str,
         option: String,
     },
@@ -202,9 +151,7 @@ pub enum RigMistake {
     #[error("{share} of {} are {records} records", decimal_bytes(*.usable_bytes as f64))]
     WorkingSetOutOfRange {
         share: String,
-        /// Of the cache.
         usable_bytes: u64,
-        /// What it would be.
         records: String,
     },
 }

@@ -27,11 +27,9 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 /// An agent, for one program after the other.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// This program.
     pub identity: Identity,
     /// How the process that makes rigs is started.
     pub rig: RigProgram,
-    /// How workers are started.
     pub worker: WorkerProgram,
 }
 

@@ -17,17 +17,12 @@ pub type AttachAgent<'a> = Box<dyn Fn(&str) -> Result<Carrier, HostError> + 'a>;
 
 /// The machine that the program runs on, and others, to which a way is made when they are first needed, and again when it was lost.
 pub struct Fleet<'a> {
-    /// This machine.
     pub here: LocalHost<'a>,
-    /// The others.
     pub specs: &'a [HostSpec],
-    /// This program.
     pub identity: Identity,
-    /// Its file.
     pub program: PathBuf,
     /// For agents that have joined a NATS server.
     pub attach: AttachAgent<'a>,
-    /// By name.
     links: RefCell<BTreeMap<String, Rc<RemoteHost>>>,
 }
 

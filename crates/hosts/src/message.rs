@@ -7,7 +7,6 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Version of these messages.
 pub(crate) const VERSION: u32 = 1;
 
 /// Who has heard nothing for so long takes the other side for gone.
@@ -16,7 +15,6 @@ pub const LEASE: Duration = Duration::from_secs(5);
 /// How often each side says that it is there.
 pub(crate) const BEAT: Duration = Duration::from_secs(1);
 
-/// From the program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
     /// Of this request; its answer has the same.
@@ -27,14 +25,22 @@ pub(crate) struct Request {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub(crate) enum Ask {
-    /// First. Answered with [`Greeting`].
-    Hello { version: u32 },
+    Hello {
+        version: u32,
+    },
     /// Starts the process that makes rigs, and puts it on a channel.
-    StartRig { channel: u32 },
+    StartRig {
+        channel: u32,
+    },
     /// Starts a worker, and puts it on a channel. Answered with the id of its process.
-    StartWorker { channel: u32, start: WorkerStart },
+    StartWorker {
+        channel: u32,
+        start: WorkerStart,
+    },
     /// Ends the worker on a channel at once.
-    Kill { channel: u32 },
+    Kill {
+        channel: u32,
+    },
     /// What the machine is. Answered with a `Machine`.
     Machine,
     /// Times the CPU probe task. Answered with nanoseconds.
@@ -50,7 +56,10 @@ pub(crate) enum Ask {
         channel: u32,
     },
     /// A file of a rig. Comes on a channel. Answered with its length.
-    Fetch { file: PathBuf, channel: u32 },
+    Fetch {
+        file: PathBuf,
+        channel: u32,
+    },
     /// That the program is there.
     Beat,
 }
@@ -58,9 +67,8 @@ pub(crate) enum Ask {
 /// Two clocks of a machine at one instant.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Clocks {
-    /// `CLOCK_MONOTONIC`, nanoseconds.
     pub(crate) monotonic_ns: u64,
-    /// Since 1970, nanoseconds.
+    /// Wall clock in nanoseconds since 1970.
     pub(crate) realtime_ns: i128,
 }
 
@@ -83,23 +91,20 @@ impl Clocks {
     }
 }
 
-/// Who answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Greeting {
     pub(crate) version: u32,
     /// Version and commit of the program.
     pub(crate) program: String,
-    /// SHA-256 of its file.
+    /// SHA-256 of the program's file, in hexadecimal.
     pub(crate) hash: String,
     /// For which kind of processor it is.
     pub(crate) processor: String,
 }
 
-/// From an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Event {
-    /// To a request.
     Answer {
         number: u64,
         answer: Result<Value, String>,

@@ -39,10 +39,8 @@ const SHORTEST_END: Duration = Duration::from_secs(1);
 /// The channel of the process that makes rigs.
 const RIG: u32 = 1;
 
-/// Which program this is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Version and commit.
     pub program: String,
     /// SHA-256 of its file, in hexadecimal digits.
     pub hash: String,
@@ -83,13 +81,7 @@ pub enum HostError {
     #[error(
         "plimsoll {there} is there, and plimsoll {here} is here: results of two versions do not belong together. Put the same program on both machines"
     )]
-    OtherVersion {
-        /// This program.
-        here: String,
-        /// That one.
-        there: String,
-    },
-    /// The agent refuses.
+    OtherVersion { here: String, there: String },
     #[error("{0}")]
     Refused(String),
 }
@@ -104,7 +96,6 @@ pub struct RemoteHost {
     carrier: EndedWhenDropped,
 }
 
-/// What is under way.
 struct Line {
     channels: Channels,
     next_number: AtomicU64,
@@ -334,7 +325,6 @@ struct RemoteWorker {
     line: Arc<Line>,
     channel: u32,
     told: Receiver<WorkerExit>,
-    /// Once it is known.
     ended: Option<WorkerExit>,
 }
 

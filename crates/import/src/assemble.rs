@@ -29,7 +29,6 @@ const ACHIEVED: f64 = 0.99;
 /// The outputs of one arm.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arm {
-    /// Unique in the record.
     pub name: String,
     /// In the order of the blocks.
     pub outputs: Vec<Measured>,
@@ -38,7 +37,6 @@ pub struct Arm {
 /// What the record needs beside the outputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// Name of the experiment.
     pub name: String,
     /// Name of the workload, in place of what the outputs say.
     pub mix: Option<String>,
@@ -48,7 +46,7 @@ pub struct Frame {
     pub errors: f64,
     /// Whether the runs of each block were made side by side.
     pub side_by_side: bool,
-    /// Now, UTC, RFC 3339.
+    /// Present time in UTC, as RFC 3339 writes it.
     pub now: String,
     pub program: Program,
     /// The command line of the import, without passwords.

@@ -3,7 +3,6 @@
 use crate::measured::Measured;
 use crate::text;
 
-/// Beyond any real run.
 const MOST_PROPERTIES: usize = 10_000;
 
 /// Reads a command line into what was measured. A word that is not understood is left alone: it is kept in the line itself.

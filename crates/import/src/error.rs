@@ -7,7 +7,6 @@ use std::fmt;
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", place(.file, *.line))]
 pub struct ImportError {
-    /// Name of the file.
     pub file: String,
     /// Counted from 1; `None` where it is about the whole file.
     pub line: Option<u64>,

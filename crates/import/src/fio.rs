@@ -69,7 +69,7 @@ struct Job {
     job_runtime: Option<f64>,
     #[serde(default)]
     job_start: Option<f64>,
-    /// Seconds.
+    /// In seconds, as fio writes it.
     #[serde(default)]
     elapsed: Option<f64>,
     #[serde(default)]
@@ -88,14 +88,14 @@ struct Job {
 struct Direction {
     #[serde(default)]
     total_ios: Option<f64>,
-    /// Milliseconds.
+    /// In milliseconds, as fio writes it.
     #[serde(default)]
     runtime: Option<f64>,
     #[serde(default)]
     iops: Option<f64>,
     #[serde(default)]
     bw_bytes: Option<f64>,
-    /// Bandwidth, KiB/s.
+    /// Bandwidth in KiB/s, as fio writes it.
     #[serde(default)]
     bw: Option<f64>,
     #[serde(default)]
@@ -104,7 +104,7 @@ struct Direction {
     clat_ns: Option<Spread>,
     #[serde(default)]
     lat_ns: Option<Spread>,
-    /// fio 2: microseconds.
+    /// Latency of fio 2, in microseconds.
     #[serde(default)]
     slat: Option<Spread>,
     #[serde(default)]
@@ -687,17 +687,14 @@ impl Direction {
         format!("{name}s: {}", figures.join(", "))
     }
 
-    /// Submission latency.
     fn submission(&self) -> Option<Timed<'_>> {
         timed(&self.slat_ns, &self.slat)
     }
 
-    /// Completion latency.
     fn completion(&self) -> Option<Timed<'_>> {
         timed(&self.clat_ns, &self.clat)
     }
 
-    /// Total latency.
     fn total(&self) -> Option<Timed<'_>> {
         timed(&self.lat_ns, &self.lat)
     }

@@ -3,23 +3,18 @@
 use crate::error::Problem;
 use plimsoll_record::Operation;
 
-/// What can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The text of YCSB with or without status lines, or its JSON.
     Ycsb,
-    /// The text of YCSB-cpp.
     YcsbCpp,
     /// The text, table or JSON of go-ycsb.
     GoYcsb,
-    /// A log of HdrHistogram.
     HdrLog,
-    /// The JSON of fio.
     Fio,
 }
 
 impl Format {
-    /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Ycsb,
         Self::YcsbCpp,
@@ -54,16 +49,12 @@ impl Format {
 /// In what a log of HdrHistogram counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds.
     Nanos,
-    /// Microseconds.
     Micros,
-    /// Milliseconds.
     Millis,
 }
 
 impl Unit {
-    /// Nanoseconds in one.
     pub fn nanos(self) -> f64 {
         match self {
             Self::Nanos => 1.0,

@@ -63,7 +63,6 @@ fn longest_seconds(moment: &Moment) -> f64 {
 /// The rows of one moment, by the names of the operations.
 type Moment = BTreeMap<String, Row>;
 
-/// One output.
 #[derive(Default)]
 struct Section {
     measured: Measured,

@@ -44,7 +44,6 @@ enum Time {
     Wait,
 }
 
-/// What a histogram counts.
 type Subject = (Operation, Status, Time);
 
 /// The intervals of one point. Most logs have one; those that we write ourselves have the points of a whole run.
@@ -58,7 +57,6 @@ struct Point {
     last: f64,
 }
 
-/// One line, in seconds.
 struct Interval {
     tag: Option<String>,
     start: f64,
@@ -554,7 +552,6 @@ struct Scale<'a> {
     unit: u32,
     /// log2 of half the number of sub-buckets.
     half: u32,
-    /// Number of counts.
     most: f64,
     ratio: f64,
     counts: &'a [u8],

@@ -15,7 +15,6 @@ pub(crate) const LARGEST_DOCUMENT: u64 = 64 << 20;
 /// As much of a file is looked at to find its format, bytes.
 const HEAD: u64 = 1 << 20;
 
-/// Reads one file.
 pub(crate) struct Lines<R> {
     name: String,
     input: R,
@@ -35,7 +34,6 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Looks at the beginning.
     pub(crate) fn new(name: &str, mut input: R) -> Result<Self, ImportError> {
         let mut head = Vec::new();
         let read = input.by_ref().take(HEAD).read_to_end(&mut head);
@@ -82,7 +80,6 @@ impl<R: BufRead> Lines<R> {
         self.head.iter().all(u8::is_ascii_whitespace)
     }
 
-    /// Name of the file.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -208,7 +205,6 @@ fn utf_8(document: &[u8]) -> Vec<u8> {
 struct Before {
     /// Whether each line starts with an RFC 3339 timestamp, perhaps followed by the stream, as in container logs.
     is_stamped: bool,
-    /// The constant part.
     constant: String,
 }
 

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     pub tool: String,
-    /// Its version line.
     pub version: Option<String>,
     /// Its command line, without passwords.
     pub command: Option<String>,
@@ -17,13 +16,12 @@ pub struct Measured {
     pub database: Option<String>,
     /// Name of the workload, where the tool has one.
     pub workload: Option<String>,
-    /// Concurrent sessions.
     pub sessions: Option<u32>,
     /// Operations per second that the sessions together were held down to.
     pub target: Option<f64>,
     /// Records that were stored before.
     pub records: Option<u64>,
-    /// Begin, UTC, RFC 3339.
+    /// Begin in UTC, as RFC 3339 writes it.
     pub started_at: Option<String>,
     /// Start by the client's clock, milliseconds, if its time zone is unknown.
     pub began_ms: Option<i64>,
@@ -41,7 +39,6 @@ pub struct Measured {
     pub damage: Vec<String>,
     /// What else there is to know, each in a few words.
     pub remarks: Vec<String>,
-    /// What was read.
     pub files: Vec<ImportedFile>,
 }
 

@@ -13,7 +13,6 @@ use std::io::BufRead;
 /// The most status lines of one run.
 const MOST: usize = 100_000;
 
-/// One status line.
 struct Moment {
     second: u64,
     operations: u64,

@@ -171,7 +171,7 @@ fn slice(index: u32, middle_ns: f64, operations: &[Operation], random: &mut Rand
 struct Random(u64);
 
 impl Random {
-    /// Between 0 and 1.
+    /// A pseudo-random number between 0 and 1.
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -169,7 +169,6 @@ fn cause(analysis: &Analysis) -> Option<CauseKind> {
     curve.points.first()?.cause.as_ref().map(|cause| cause.kind)
 }
 
-/// As JSON spells it.
 fn word(kind: CauseKind) -> Result<String, serde_json::Error> {
     let word = serde_json::to_value(kind)?;
     Ok(word.as_str().unwrap_or_default().to_owned())

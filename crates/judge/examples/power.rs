@@ -25,11 +25,9 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Lengths of experiments, minutes.
 const MINUTES: [f64; 6] = [2.0, 5.0, 10.0, 15.0, 20.0, 30.0];
 /// Blocks that are drawn together: five pairs of duets.
 const STRETCH: usize = 10;
-/// Experiments for each share.
 const EXPERIMENTS: usize = 1000;
 /// Records drawn anew for each interval, and experiments of each.
 const RECORDS: usize = 100;
@@ -118,7 +116,6 @@ struct Run {
     left: f64,
 }
 
-/// Experiment and pairing.
 type Way = (String, String);
 
 /// Blocks by experiment and pairing, and by planted share.
@@ -210,7 +207,6 @@ fn drawn(random: &mut Random, from: &[Block], count: usize, exchanged: bool) -> 
     blocks
 }
 
-/// How differences are judged.
 #[derive(Clone, Copy, PartialEq)]
 enum Judged {
     /// As they were measured, but for the effect of the halves of duets.
@@ -258,7 +254,6 @@ fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64
 
 #[derive(Clone, Copy, PartialEq)]
 enum Counted {
-    /// The slow-down is found.
     Found,
     /// An exact copy is called different.
     FalseAlarm,

@@ -19,7 +19,6 @@ use std::path::Path;
 #[derive(Default)]
 struct Counts {
     experiments: usize,
-    /// With an interval.
     answered: usize,
     /// The word is that one arm is better.
     different: usize,

@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 pub struct Analysis {
     /// Id of the experiment record.
     pub id: String,
-    /// From the file.
     pub name: String,
-    /// From the file.
     pub question: Option<String>,
     /// The answer in plain sentences: one to three with the intervals, one with the causes where they are known, one if runs are missing.
     pub headline: Vec<String>,
@@ -23,18 +21,15 @@ pub struct Analysis {
     pub arms: Vec<ArmSummary>,
     /// Names of the mixes, in the order of the file.
     pub mixes: Vec<String>,
-    /// The strip of gates.
     pub validity: Vec<Validity>,
     /// One for each arm and mix.
     pub curves: Vec<Curve>,
     /// Load phase of each arm, with the same figures as a point.
     pub load_phase: Vec<CurvePoint>,
-    /// Every comparison, primaries first.
     pub comparisons: Vec<Comparison>,
     /// What the factors do, where the file has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factors: Option<FactorResults>,
-    /// What differs between arms.
     pub differences: Vec<Difference>,
     /// The same for the two arms of each comparison by themselves, in the order in which they are compared.
     pub pairs: Vec<PairDifferences>,
@@ -71,26 +66,21 @@ pub struct Analysis {
     /// Of an arm against itself only.
     #[serde(default)]
     pub against_itself: Option<AgainstItself>,
-    /// Of a gate only.
     #[serde(default)]
     pub gate: Option<GateResult>,
-    /// Bounds from the file.
     pub thresholds: Vec<ThresholdResult>,
     /// Seconds of the measured points, for drawing.
     pub series: Vec<TimeSeries>,
-    /// Everything noticed, gravest first.
     pub warnings: Vec<Warning>,
 }
 
 /// How far the experiment got.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Runs in the plan.
     pub runs_planned: u32,
     pub runs_finished: u32,
     /// Runs failed (and not repeated with success).
     pub runs_failed: u32,
-    /// Blocks in the plan.
     pub blocks_planned: u32,
     /// Blocks in which every arm finished.
     pub blocks_complete: u32,
@@ -106,7 +96,6 @@ pub struct Progress {
 pub struct TooFewUsable {
     /// Blocks in which both arms of a pair are valid.
     pub usable: u32,
-    /// Blocks that were measured.
     pub of: u32,
     /// How many a verdict needs.
     pub needed: u32,
@@ -115,7 +104,7 @@ pub struct TooFewUsable {
 /// Order of the arms in one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockOrder {
-    /// From 0.
+    /// Index of the block, counted from 0.
     pub block: u32,
     /// Names of the arms in the order in which they ran.
     pub arms: Vec<String>,
@@ -127,9 +116,7 @@ pub struct ArmSummary {
     /// Whether it is a control, and no arm of the question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
-    /// From the file.
     pub about: Option<String>,
-    /// Engine and its version.
     pub engine: String,
     /// The settings that differ between the arms.
     pub factors: BTreeMap<String, String>,
@@ -138,9 +125,7 @@ pub struct ArmSummary {
     pub on: Option<String>,
     /// Every setting in force, as the engine reports it.
     pub settings: BTreeMap<String, String>,
-    /// Records stored.
     pub records: u64,
-    /// Where its data lay.
     pub storage: Option<Storage>,
     /// Whether others are compared with it.
     pub baseline: bool,
@@ -160,13 +145,10 @@ pub struct ArmSummary {
 /// What one machine did for one arm, over the valid points of all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostSummary {
-    /// Name of the arm.
     pub arm: String,
     /// Name of the machine; `None`: the one that the program ran on.
     pub host: Option<String>,
-    /// Whether it asked.
     pub makes_load: bool,
-    /// Whether it was asked.
     pub has_server: bool,
     /// Valid points in which it took part.
     pub points: u32,
@@ -225,7 +207,7 @@ pub struct WorkingSetResult {
 pub struct CalibrationResult {
     /// Whether every figure is as asked.
     pub passed: bool,
-    /// When, UTC, RFC 3339.
+    /// Instant in UTC, as RFC 3339 writes it.
     pub at: String,
     /// Every figure that was compared.
     pub checks: Vec<plimsoll_record::CalibrationCheck>,
@@ -245,7 +227,6 @@ impl From<&Calibration> for CalibrationResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ValidityState {
-    /// Passed.
     Good,
     /// Passed with something to know, or could not be judged.
     Note,
@@ -260,7 +241,6 @@ pub enum ValidityState {
 pub struct Validity {
     /// Short name: errors, Little's law, rate achieved, generator, client CPU, steadiness, records, blocks, disk, disk at its cap, machine.
     pub name: String,
-    /// How it stands.
     pub state: ValidityState,
     /// The figures, in a few words.
     pub text: String,
@@ -291,22 +271,16 @@ pub struct Estimate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     pub mean: Estimate,
-    /// 50th percentile.
     pub p50: Estimate,
-    /// 95th percentile.
     pub p95: Estimate,
-    /// 99th percentile.
     pub p99: Estimate,
-    /// 99.9th percentile.
     pub p999: Estimate,
 }
 
 /// One arm and mix over the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// Name of the arm.
     pub arm: String,
-    /// Name of the mix.
     pub mix: String,
     /// In the order of the load.
     pub points: Vec<CurvePoint>,
@@ -319,19 +293,15 @@ pub struct Curve {
 /// One load setting of one arm and mix, over the blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// Name of the arm.
     pub arm: String,
     /// Index in the plan's points; `None` for the load phase.
     pub point: Option<u32>,
-    /// The load in words.
     pub load_label: String,
-    /// The load in numbers.
     pub load: LoadKind,
     /// Runs whose point passed every gate.
     pub valid_runs: u32,
     /// Runs in which the point was measured.
     pub runs: u32,
-    /// Successful operations per second.
     pub throughput: Estimate,
     /// completed - intended, all operations together.
     pub response: LatencySummary,
@@ -339,7 +309,6 @@ pub struct CurvePoint {
     pub service: LatencySummary,
     /// Whether p99 of the response is only a lower bound, because too much was unfinished at the end.
     pub p99_at_least: bool,
-    /// The same for p99.9.
     pub p999_at_least: bool,
     /// Response time for each kind of operation, by its name.
     pub by_operation: BTreeMap<String, LatencySummary>,
@@ -350,7 +319,6 @@ pub struct CurvePoint {
     pub ok: u64,
     /// Records that were not there.
     pub not_found: u64,
-    /// Failures.
     pub errors: u64,
     /// Whether every run met the objective of the file, if it has one.
     pub meets_objective: Option<bool>,
@@ -358,7 +326,6 @@ pub struct CurvePoint {
     pub figures: FigureSummary,
     /// What held it back; `None` where nothing was watched. Of the valid runs, or of all where none is valid.
     pub cause: Option<Cause>,
-    /// Each run by itself.
     pub results: Vec<PointResult>,
     /// Where no run is valid, the figures of all of them, without their single results: to be looked at, and judged by nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -368,21 +335,16 @@ pub struct CurvePoint {
 /// One point of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointResult {
-    /// From 0.
+    /// Index of the block, counted from 0.
     pub block: u32,
-    /// Attempt of the run.
     pub attempt: u32,
     /// Whether it passed every gate.
     pub valid: bool,
-    /// Warnings about it alone.
     pub warnings: Vec<Warning>,
     /// Successful operations per second after the warm-up.
     pub throughput: f64,
-    /// Response time p99, nanoseconds.
     pub p99_ns: Option<f64>,
-    /// Seconds measured.
     pub seconds: f64,
-    /// How its series settled.
     pub steadiness: Steadiness,
     /// Share of the sessions' time that the generator took, 0 to 1: outside engine calls in a closed loop, by waking late in an open one.
     pub generator_share: Option<f64>,
@@ -396,11 +358,9 @@ pub struct PointResult {
     /// Share of the processors' time that other programs left to the run, 0 to 1; `None` where that is not known.
     #[serde(default)]
     pub left_by_others: Option<f64>,
-    /// What was watched.
     pub figures: Figures,
 }
 
-/// How a series settled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum Steadiness {
@@ -411,7 +371,6 @@ pub enum Steadiness {
         /// Seconds cut after the asked warm-up.
         cut_seconds: f64,
     },
-    /// Not settled.
     NotSteady,
 }
 
@@ -420,7 +379,6 @@ pub enum Steadiness {
 pub struct Knee {
     /// Load label at the maximum of throughput over response time.
     pub load_label: String,
-    /// Sessions or rate there.
     pub load: f64,
     /// 95 % interval over the blocks; with up to 8 blocks that is from the lowest to the highest of their knees.
     pub range: (f64, f64),
@@ -438,9 +396,7 @@ pub struct Knee {
 pub struct Scalability {
     /// Throughput of one session, operations per second.
     pub lambda: f64,
-    /// Contention.
     pub sigma: f64,
-    /// Coherency.
     pub kappa: f64,
     /// Sessions with the highest throughput; `None` without coherency cost, or when it lies beyond 1.5 times the largest number measured.
     pub peak_sessions: Option<f64>,
@@ -451,9 +407,7 @@ pub struct Scalability {
 /// The plimsoll line of one arm and mix: the highest rate that holds the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LineResult {
-    /// Name of the arm.
     pub arm: String,
-    /// Name of the mix.
     pub mix: String,
     /// Index of the point in the plan that searches it.
     pub point: u32,
@@ -468,7 +422,6 @@ pub struct LineResult {
     pub rate: Estimate,
     /// Confidence that the interval attains over the blocks; `None` with fewer than 6.
     pub confidence: Option<f64>,
-    /// Each block's own search.
     pub blocks: Vec<BlockLine>,
     /// The trials at each block's highest rate that held, as a point.
     pub at_line: Option<CurvePoint>,
@@ -481,7 +434,7 @@ pub struct LineResult {
 /// The search of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockLine {
-    /// From 0.
+    /// Index of the block, counted from 0.
     pub block: u32,
     /// Highest rate that was confirmed to hold, operations per second.
     pub lower: Option<f64>,
@@ -494,28 +447,21 @@ pub struct BlockLine {
 /// One trial of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialResult {
-    /// Offered, operations per second.
     pub rate: f64,
-    /// Measured, seconds.
     pub seconds: f64,
     /// Whether the objective was met.
     pub is_good: bool,
     /// Whether it passed every gate. A trial that did not is no evidence of the arm.
     pub valid: bool,
-    /// Response time p99, nanoseconds.
     pub p99_ns: Option<f64>,
-    /// Achieved over offered rate.
     pub achieved: Option<f64>,
 }
 
 /// What operations of one arm and mix cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CostResult {
-    /// Name of the arm.
     pub arm: String,
-    /// Name of the mix.
     pub mix: String,
-    /// Three letters.
     pub currency: String,
     /// Price of an hour in it.
     pub per_hour: f64,
@@ -532,15 +478,10 @@ pub struct CostResult {
 /// How much one arm varies from block to block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Repeatability {
-    /// Name of the arm.
     pub arm: String,
-    /// Name of the mix.
     pub mix: String,
-    /// Index of the point.
     pub point: u32,
-    /// The load in words.
     pub load_label: String,
-    /// What varies.
     pub metric: Metric,
     /// The values of the blocks.
     pub values: Estimate,
@@ -560,13 +501,10 @@ pub struct Repeatability {
 /// Where the noise of a comparison comes from. Spreads are standard deviations of logarithms, each of what is new at its level alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseResult {
-    /// Name of the baseline.
     pub baseline: String,
     /// Name of the other arm.
     pub arm: String,
-    /// Name of the mix.
     pub mix: String,
-    /// The load in words.
     pub load_label: String,
     /// Blocks in which both arms have a valid point.
     pub blocks: usize,
@@ -604,9 +542,7 @@ pub struct NoiseResult {
 /// which they kept both sides busy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Undisturbed {
-    /// How many those are.
     pub blocks: u32,
-    /// Of how many.
     pub of: u32,
     /// What was left to A and to B on average, a share of their processors' time.
     pub left: (f64, f64),
@@ -648,13 +584,11 @@ pub struct Adjustment {
 /// What a gate says: whether the new arm loses more than the margin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateResult {
-    /// The answer.
     pub outcome: GateOutcome,
     /// Whether the last look makes that certain enough to end by.
     pub answered: bool,
     /// Whether at least half of the blocks that were made can be compared. Where hardly any can, more of them are no help.
     pub usable: bool,
-    /// In words.
     pub sentence: String,
 }
 
@@ -666,22 +600,17 @@ pub enum GateOutcome {
     Passed,
     /// One loses for certain, and probably or certainly more than its margin.
     Failed,
-    /// Neither is certain.
     Open,
 }
 
 /// What was found of what was planted in a control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControlResult {
-    /// Name of its arm.
     pub control: String,
     /// Name of the arm that it is a copy of.
     pub baseline: String,
-    /// Name of the mix.
     pub mix: String,
-    /// The load in words.
     pub load_label: String,
-    /// What is compared.
     pub metric: Metric,
     /// By what share it was slowed down, 0 to 1; 0 of an exact copy.
     pub planted: f64,
@@ -703,30 +632,23 @@ pub struct ControlResult {
     pub is_found: bool,
     /// Whether it meets what was to be expected.
     pub is_covered: Option<bool>,
-    /// In words.
     pub sentence: String,
 }
 
 /// What the duets of two arms tell of the halves of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DuetResult {
-    /// Name of the baseline.
     pub baseline: String,
     /// Name of the other arm.
     pub arm: String,
-    /// Name of the mix.
     pub mix: String,
-    /// Index of the point.
     pub point: u32,
-    /// The load in words.
     pub load_label: String,
-    /// What is compared.
     pub metric: Metric,
     /// Duets that are judged: both have a value, and where other programs preferred a side, they left both alone.
     pub duets: usize,
     /// By how much what ran on the second half was above what ran on the first, a share.
     pub second_over_first: f64,
-    /// Its 95 % interval.
     pub second_over_first_interval: (f64, f64),
     /// Whether the halves are as good as each other: their difference may be chance, or is below half of the margin.
     pub are_alike: bool,
@@ -740,19 +662,15 @@ pub struct DuetResult {
     pub correlation_of_seconds: Option<f64>,
     /// Smallest difference that would be seen four times in five, a share.
     pub visible: Option<f64>,
-    /// In words.
     pub sentence: String,
 }
 
 /// How many blocks a comparison needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlocksNeeded {
-    /// A.
     pub baseline: String,
-    /// B.
     pub arm: String,
     pub mix: String,
-    /// What is compared.
     pub metric: Metric,
     /// Half-width to be reached, a share: the margin, or what the file asks for.
     pub half_width: f64,
@@ -762,12 +680,10 @@ pub struct BlocksNeeded {
     pub blocks: Option<u32>,
 }
 
-/// How the machine drifted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriftResult {
     /// (block, before or after it, time over the median of all), CPU task.
     pub cpu: Vec<(u32, ProbeTime, f64)>,
-    /// The same, disk task.
     pub disk: Vec<(u32, ProbeTime, f64)>,
     /// How far a probe task may be off, CPU and disk task, as a share: 5 and 25 %.
     pub allowed: (f64, f64),
@@ -779,12 +695,9 @@ pub struct DriftResult {
 /// What came of all events, of one arm at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventsResult {
-    /// Name of the arm.
     pub arm: String,
     pub mix: String,
-    /// Index of the point.
     pub point: u32,
-    /// The load in words.
     pub load_label: String,
     /// In the order of the plan.
     pub events: Vec<EventResult>,
@@ -801,9 +714,7 @@ pub struct EventResult {
     pub words: String,
     /// The longest time in which no write succeeded, seconds; 0 where it is below 0.1 s.
     pub without_writes: Estimate,
-    /// The same of reads.
     pub without_reads: Estimate,
-    /// Operations that failed.
     pub errors: Estimate,
     /// Seconds until the p99 of three seconds in a row is at most 1.5 times that before the first event.
     pub p99_back: Estimate,
@@ -826,7 +737,6 @@ pub struct Acknowledgement {
     pub records: u64,
     /// Acknowledged writes of which nothing is there, though no later write took their place.
     pub lost: u64,
-    /// Blocks with such.
     pub blocks_with_loss: u32,
     /// Keys of some of them.
     pub lost_keys: Vec<String>,
@@ -856,18 +766,12 @@ fn is_zero(count: &u32) -> bool {
 /// One arm against the baseline, one metric, one load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// A.
     pub baseline: String,
-    /// B.
     pub arm: String,
     pub mix: String,
-    /// Index of the point.
     pub point: u32,
-    /// The load in words.
     pub load_label: String,
-    /// What is compared.
     pub metric: Metric,
-    /// Which way is good.
     pub direction: Direction,
     /// Whether the file (or its default) named it as deciding.
     pub primary: bool,
@@ -888,7 +792,6 @@ pub struct Comparison {
     /// Values of the runs of A and of B where nothing says which of them belong together, as in imported records. Then there are no pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<(Vec<f64>, Vec<f64>)>,
-    /// The result.
     pub verdict: Verdict,
     pub sentence: String,
     /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was asked.
@@ -901,11 +804,8 @@ pub struct Comparison {
 /// What differs between the two arms of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairDifferences {
-    /// A.
     pub baseline: String,
-    /// B.
     pub arm: String,
-    /// Declared factors first.
     pub differences: Vec<Difference>,
 }
 
@@ -928,7 +828,6 @@ pub struct ThresholdResult {
     pub subject: String,
     /// Measured (median over blocks); `None` when there is no valid sample, which counts as broken.
     pub measured: Option<f64>,
-    /// Whether it holds.
     pub passed: bool,
 }
 
@@ -940,11 +839,9 @@ pub struct TimeSeries {
     /// Index of the point; `None` for the load phase.
     pub point: Option<u32>,
     pub block: u32,
-    /// Seconds of warm-up asked.
     pub warm_up_seconds: f64,
     /// Seconds of warm-up found and cut after it.
     pub cut_seconds: f64,
-    /// In order.
     pub seconds: Vec<SeriesSecond>,
     /// What was watched in each of the seconds; empty where nothing was.
     pub figures: Vec<Figures>,
@@ -962,21 +859,15 @@ pub struct SeriesEvent {
     pub at: f64,
     /// When it was over; `None` where it was not by the end of the point.
     pub until: Option<f64>,
-    /// With the member.
     pub words: String,
 }
 
-/// One slice, for drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesSecond {
     /// Begin, seconds from the start of the point.
     pub at: f64,
-    /// Length, seconds.
     pub length: f64,
-    /// Operations per second.
     pub throughput: f64,
-    /// Response time p50, nanoseconds.
     pub p50_ns: Option<f64>,
-    /// Response time p99, nanoseconds.
     pub p99_ns: Option<f64>,
 }

@@ -42,7 +42,6 @@ impl Belief {
 pub struct Reason {
     /// Of the same kind for all results: the id of a warning, `short`, `trend`, `broken`.
     pub id: String,
-    /// With its figures.
     pub message: String,
     /// Whether it alone makes the result one that cannot be believed.
     pub grave: bool,
@@ -55,17 +54,12 @@ pub struct Audited {
     pub source: String,
     /// The tool; empty where the file cannot be read.
     pub tool: String,
-    /// What was asked.
     pub workload: String,
-    /// How much at once.
     pub load: String,
-    /// Seconds measured.
     pub seconds: Option<f64>,
-    /// Successful operations per second.
     pub throughput: Option<f64>,
     /// The gravest of its reasons.
     pub belief: Belief,
-    /// The grave ones first.
     pub reasons: Vec<Reason>,
 }
 

@@ -15,7 +15,6 @@ pub(crate) type Tried<'a> = (&'a RunRecord, &'a PointRecord);
 
 /// What the search of one block came to.
 pub(crate) struct BlockSearch {
-    /// For reports.
     pub(crate) line: BlockLine,
     /// Trials that did not hold at the lowest rate that was confirmed not to.
     pub(crate) beyond: Vec<Sample>,

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CauseKind {
-    /// The load generator.
     Generator,
     /// Nothing: all that was asked was done.
     Offered,
@@ -46,7 +45,6 @@ pub enum CauseKind {
     PageCache,
     /// Sessions wait for each other: there is room on processors and disk.
     Contention,
-    /// None of these.
     Unknown,
 }
 
@@ -83,17 +81,12 @@ impl CauseKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapKind {
-    /// Reads per second.
     ReadIops,
-    /// Writes per second.
     WriteIops,
     /// Reads and writes per second.
     Iops,
-    /// Bytes read per second.
     ReadBandwidth,
-    /// Bytes written per second.
     WriteBandwidth,
-    /// Bytes per second.
     Bandwidth,
 }
 
@@ -129,9 +122,7 @@ pub struct IdentityCheck {
     pub per_operation: f64,
     /// Operations per second that the limit allows.
     pub at_most: f64,
-    /// Operations per second measured.
     pub measured: f64,
-    /// Measured over allowed.
     pub ratio: f64,
     /// Whether it is the limit that allows fewest operations.
     pub binding: bool,

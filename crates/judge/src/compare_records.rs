@@ -31,9 +31,7 @@ const PRICE: &str = "These runs were not made side by side: whatever else change
 /// One arm of one record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
-    /// Id of the record.
     pub record: String,
-    /// Name of its experiment.
     pub name: String,
     pub arm: String,
     /// When the record was begun, UTC, RFC 3339.
@@ -61,11 +59,8 @@ fn label([arm, record]: [&str; 2], other: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnpairedComparison {
     pub mix: String,
-    /// The load in words.
     pub load_label: String,
-    /// What is compared.
     pub metric: Metric,
-    /// Which way is good.
     pub direction: Direction,
     /// Whether the first record's file (or its default) named the metric as deciding.
     pub primary: bool,
@@ -84,9 +79,7 @@ pub struct UnpairedComparison {
 /// Two arms of two records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordComparison {
-    /// A.
     pub baseline: Side,
-    /// B.
     pub other: Side,
     /// The answer, and what it costs that the runs are not paired.
     pub headline: Vec<String>,

@@ -3,7 +3,6 @@
 use crate::arm_samples::ArmSamples;
 use plimsoll_plan::{Arm, Design, Metric, Plan};
 
-/// Weights of arms.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contrast {
     /// Of the arms of a block, by index. A design whose blocks have different arms has several.
@@ -13,11 +12,10 @@ pub(crate) struct Contrast {
 /// What a cell measured in a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum CellValue {
-    /// As a logarithm.
+    /// The natural logarithm of the value.
     Known(f64),
     /// It failed by its own fault, or there is only a bound.
     Bound,
-    /// Nothing that counts.
     Unknown,
 }
 
@@ -51,7 +49,6 @@ impl CellValue {
     }
 }
 
-/// A contrast's values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ContrastValues {
     /// Of each block of the plan: a difference of logarithms, where every cell has a valid value.
@@ -61,7 +58,6 @@ pub(crate) struct ContrastValues {
 }
 
 impl ContrastValues {
-    /// Those that are known.
     pub(crate) fn known(&self) -> Vec<f64> {
         self.of_block.iter().copied().flatten().collect()
     }

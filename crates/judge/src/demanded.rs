@@ -16,7 +16,6 @@ pub(crate) struct Demanded {
 }
 
 impl Demanded {
-    /// By 95 %, once.
     pub(crate) const ONCE: Self = Self {
         before: None,
         last: CONFIDENCE,

@@ -5,9 +5,7 @@ use plimsoll_record::Histogram;
 /// A histogram in figures: everything that anything later asks of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Distribution {
-    /// Values in it.
     pub(crate) count: u64,
-    /// Mean, nanoseconds.
     pub(crate) mean_ns: f64,
     /// (percentile, nanoseconds), as asked for.
     percentiles: Vec<(f64, f64)>,

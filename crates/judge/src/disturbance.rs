@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How what other programs took of the processors is kept out of what is known of each pair, and what would be known `with` it.
 #[derive(Clone, Debug)]
 pub(crate) enum KeptOut {
-    /// By regression.
-    Explained { with: Vec<[Observation; 2]> },
+    Explained {
+        with: Vec<[Observation; 2]>,
+    },
     /// They kept both sides of duets busy, and took more from one: both with what they took and without is possible.
     TakenOutOrLeftIn {
         with: Vec<[Observation; 2]>,

@@ -167,7 +167,6 @@ pub(crate) fn warnings(drift: Option<&DriftResult>) -> Vec<Warning> {
     warnings
 }
 
-/// For the strip.
 pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
     let drift = drift?;
     let state = match standing(drift) {

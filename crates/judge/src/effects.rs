@@ -55,7 +55,6 @@ pub(crate) fn places(plan: &Plan, arms: &[ArmSamples]) -> Vec<Place> {
     places
 }
 
-/// A place in words.
 pub(crate) fn described(plan: &Plan, (mix, metric, point): Place) -> EffectPlace {
     EffectPlace {
         mix: plan.mixes[mix].name.clone(),

@@ -9,9 +9,7 @@ pub enum JudgeError {
         "the plan in record {id} has version {found}, this program reads up to {known}: update plimsoll to judge it"
     )]
     NewerPlan {
-        /// Id of the record.
         id: String,
-        /// Version in the record.
         found: u64,
         /// Newest version that is read.
         known: u32,
@@ -21,7 +19,6 @@ pub enum JudgeError {
         "the plan in record {id} cannot be read ({reason}): restore the record from a copy, or run its file again"
     )]
     BadPlan {
-        /// Id of the record.
         id: String,
         /// What is wrong with it.
         reason: String,
@@ -29,9 +26,7 @@ pub enum JudgeError {
     /// A comparison names an arm that its record does not have.
     #[error("record {id} has no arm `{arm}`: its arms are {}", known.join(", "))]
     UnknownArm {
-        /// Id of the record.
         id: String,
-        /// The name asked for.
         arm: String,
         /// The names that there are.
         known: Vec<String>,

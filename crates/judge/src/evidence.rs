@@ -30,7 +30,6 @@ pub(crate) struct Evidence<'a> {
     pub(crate) retransmitted: Option<f64>,
     /// Round trip between load and server, nanoseconds.
     pub(crate) round_trip_ns: Option<f64>,
-    /// Median service time, nanoseconds.
     pub(crate) service_ns: Option<f64>,
     /// Processors that what is under test may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
@@ -58,13 +57,11 @@ pub(crate) struct Evidence<'a> {
     pub(crate) due: Option<f64>,
     /// Lowest share that counts as achieved.
     pub(crate) achieved_limit: f64,
-    /// Operations that write.
     pub(crate) writing: Option<Writing>,
     /// Throughput beside and during checkpoints.
     pub(crate) checkpoints: Option<AroundCheckpoints>,
     /// How reads are let into the server's storage engine.
     pub(crate) read_tickets: Option<Tickets>,
-    /// How writes are.
     pub(crate) write_tickets: Option<Tickets>,
 }
 
@@ -73,7 +70,6 @@ pub(crate) struct Evidence<'a> {
 pub(crate) struct Tickets {
     /// Of the seconds, in how many all tickets were in use and operations queued for them.
     pub(crate) used_up: f64,
-    /// How many there are.
     pub(crate) total: f64,
     /// Operations that queue, on average over all seconds.
     pub(crate) queued: f64,
@@ -83,7 +79,6 @@ pub(crate) struct Tickets {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writing {
     pub(crate) per_second: f64,
-    /// Mean service time, nanoseconds.
     pub(crate) mean_ns: f64,
 }
 
@@ -204,7 +199,6 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Sessions at work.
     pub(crate) fn sessions(&self) -> f64 {
         f64::from(self.load.sessions()).max(1.0)
     }

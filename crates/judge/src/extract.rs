@@ -11,7 +11,6 @@ use plimsoll_record::{
 };
 use std::collections::BTreeMap;
 
-/// Slices added up.
 #[derive(Default)]
 pub(crate) struct Totals {
     seconds: f64,
@@ -79,7 +78,6 @@ impl Totals {
         units
     }
 
-    /// Units finished.
     pub(crate) fn completed(&self) -> Completed {
         self.completed
     }
@@ -129,9 +127,7 @@ impl Totals {
 
 /// The measured part of a point as a whole, before any further cut: what the counts at its end speak of.
 pub(crate) struct Whole {
-    /// Length, seconds.
     pub(crate) seconds: f64,
-    /// Units finished.
     pub(crate) completed: Completed,
     /// Mean service time of all units, however they ended, nanoseconds. Closed loops only: there it is checked by Little's law.
     pub(crate) mean_service_ns: Option<f64>,
@@ -146,7 +142,7 @@ pub(crate) struct Whole {
 /// A metric of one run, and whether it is only a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reading {
-    /// In the metric's unit.
+    /// Value in the unit of the metric.
     pub(crate) value: f64,
     /// So much was unfinished at the end that the true value may lie anywhere above.
     pub(crate) at_least: bool,
@@ -164,7 +160,6 @@ impl Reading {
 
 /// One point of one run in numbers.
 pub(crate) struct Extract {
-    /// Every slice, warm-up included.
     pub(crate) seconds: Vec<SeriesSecond>,
     /// What was watched in each of them; empty where nothing was.
     pub(crate) figures_by_second: Vec<Figures>,
@@ -176,7 +171,6 @@ pub(crate) struct Extract {
     pub(crate) settling: Settling,
     /// The measured part before that cut.
     pub(crate) whole: Whole,
-    /// Seconds after the cut.
     pub(crate) kept_seconds: f64,
     /// Successful units per second after the cut.
     pub(crate) throughput: f64,

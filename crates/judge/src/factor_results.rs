@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// What the factors of an experiment do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FactorResults {
-    /// As in the plan.
     pub factors: Vec<Factor>,
     /// Which combinations of their levels are measured.
     pub design: Design,
@@ -30,37 +29,27 @@ pub struct FactorResults {
     pub crossings: Vec<CrossingResult>,
 }
 
-/// One combination of levels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Name of the arm.
     pub arm: String,
     /// Index of the level of each factor.
     pub levels: Vec<u32>,
 }
 
-/// Where something is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectPlace {
     pub mix: String,
-    /// Index of the point.
     pub point: u32,
-    /// The load in words.
     pub load_label: String,
-    /// What is judged.
     pub metric: Metric,
-    /// Which way is good.
     pub direction: Direction,
 }
 
 /// Two levels of a factor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Name of the factor.
     pub factor: String,
-    /// From this level.
     pub baseline: String,
-    /// To this one.
     pub level: String,
 }
 
@@ -82,7 +71,6 @@ pub struct Effect {
     #[serde(flatten)]
     pub place: EffectPlace,
     pub kind: EffectKind,
-    /// What changes.
     pub change: Change,
     /// Of an interaction: what else changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +93,6 @@ pub struct Effect {
 pub struct Dependence {
     #[serde(flatten)]
     pub place: EffectPlace,
-    /// Whose effect.
     pub change: Change,
     /// On which factor it depends.
     pub on: String,
@@ -136,7 +123,6 @@ pub struct CliffResult {
     pub between: (String, String),
     /// Change of the metric between them, a share, with its interval.
     pub change: f64,
-    /// Interval of the change.
     pub interval: Option<(f64, f64)>,
     pub sentence: String,
 }

@@ -8,21 +8,13 @@ use serde::{Deserialize, Serialize};
 pub enum FigureUnit {
     /// Part of a whole: 0.03 is 3 %.
     Share,
-    /// A plain number.
     Count,
-    /// Times a second.
     PerSecond,
-    /// Times an operation.
     PerOperation,
-    /// Nanoseconds.
     Nanoseconds,
-    /// Nanoseconds an operation.
     NanosecondsPerOperation,
-    /// Bytes.
     Bytes,
-    /// Bytes a second.
     BytesPerSecond,
-    /// Bytes an operation.
     BytesPerOperation,
     /// CPU time per time: 1.5 is one and a half processors.
     Processors,
@@ -74,7 +66,6 @@ macro_rules! figures {
 }
 
 figures! {
-    /// Operations per second.
     operations_per_second = "operations", PerSecond;
 
     /// Mean time of a read within the server, as it says itself: without the network and the client.
@@ -122,7 +113,6 @@ figures! {
     engine_read_bytes_per_second = "read into the engine's cache", BytesPerSecond;
     /// Pages read into the engine's cache for each operation.
     engine_pages_read_per_operation = "pages read into the cache", PerOperation;
-    /// Pages evicted, by anyone.
     evictions_per_operation = "evictions", PerOperation;
     /// Pages evicted by threads that had an operation to do.
     evictions_by_application_per_operation = "evictions by application threads", PerOperation;
@@ -136,9 +126,7 @@ figures! {
     journal_sync_ns = "time of a journal sync", Nanoseconds;
     /// Of the time, in how much a journal sync was under way: their times summed, over the time.
     journal_sync_share = "journal syncing", Share;
-    /// Written to the journal.
     journal_bytes_per_second = "written to the journal", BytesPerSecond;
-    /// Checkpoints completed.
     checkpoints = "checkpoints", Count;
     /// Of the time, in how much a checkpoint was under way.
     checkpoint_share = "checkpoints under way", Share;
@@ -151,26 +139,18 @@ figures! {
     /// What the page cache answered of it.
     page_cache_bytes_per_second = "from the page cache", BytesPerSecond;
 
-    /// Reads at the device.
     device_reads_per_second = "device reads", PerSecond;
-    /// Writes at the device.
     device_writes_per_second = "device writes", PerSecond;
-    /// Flushes at the device.
     device_flushes_per_second = "device flushes", PerSecond;
-    /// Read from the device.
     device_read_bytes_per_second = "read from the device", BytesPerSecond;
-    /// Written to the device.
     device_written_bytes_per_second = "written to the device", BytesPerSecond;
     /// Bytes of one read at the device.
     device_read_size_bytes = "size of a device read", Bytes;
     /// Reads at the device for each page of the engine's that the page cache did not have: bytes of a page on disk / bytes of a device read. Below 1 where
     /// one read fetches several pages.
     device_reads_per_missed_page = "device reads for a missed page", Count;
-    /// Mean latency of reads.
     device_read_ns = "latency of device reads", Nanoseconds;
-    /// Mean latency of writes.
     device_write_ns = "latency of device writes", Nanoseconds;
-    /// Mean latency of flushes.
     device_flush_ns = "latency of device flushes", Nanoseconds;
     /// Mean number of requests in flight.
     device_queue = "device queue", Count;
@@ -184,7 +164,6 @@ figures! {
     device_read_bytes_per_operation = "read from the device", BytesPerOperation;
     /// Written to the device for each operation.
     device_written_bytes_per_operation = "written to the device", BytesPerOperation;
-    /// Burst credits left.
     device_credits = "burst credits", Count;
     /// Of the time, in how much the emulated disk was as asked.
     device_shaped = "disk as asked", Share;
@@ -227,7 +206,6 @@ figures! {
 
     /// Received by the interface between load and server.
     network_received_bytes_per_second = "received from the network", BytesPerSecond;
-    /// Sent by it.
     network_sent_bytes_per_second = "sent to the network", BytesPerSecond;
     /// Of the speed of its link, how much is used in the direction in which it carries more.
     network_link_used = "network link used", Share;
@@ -242,7 +220,6 @@ figures! {
     group_processes_bytes = "of it, processes", Bytes;
     /// Of it, page cache, without what processes have mapped, such as their programs.
     group_page_cache_bytes = "of it, page cache", Bytes;
-    /// Its limit.
     group_limit_bytes = "limit of its memory", Bytes;
     /// Page cache of the whole machine.
     machine_page_cache_bytes = "page cache of the machine", Bytes;
@@ -270,11 +247,8 @@ impl Figures {
 /// The figures of one arm at one point over its valid runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FigureSummary {
-    /// Median over the blocks.
     pub median: Figures,
-    /// Lowest of the blocks.
     pub lowest: Figures,
-    /// Highest of the blocks.
     pub highest: Figures,
 }
 

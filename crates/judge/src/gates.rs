@@ -32,7 +32,6 @@ const ACHIEVED_DEFAULT: f64 = 0.99;
 /// Ids that are found again here, at every point of the run that the runner found them in.
 pub(crate) const FOUND_AGAIN: [WarningId; 2] = [WarningId::RecordCount, WarningId::Verification];
 
-/// What the file allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limits {
     /// Highest share of units that may fail.
@@ -87,9 +86,7 @@ pub(crate) struct Gated {
 /// What other programs used of a machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForeignUse {
-    /// Of its processors.
     pub(crate) share: f64,
-    /// Of how long, nanoseconds.
     pub(crate) elapsed_ns: u64,
     /// Whether the other side of a duet had the same company.
     pub(crate) is_shared: bool,

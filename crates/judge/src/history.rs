@@ -33,11 +33,9 @@ const METRICS: [Metric; 14] = [
 /// What a history is to follow. What is left open is taken from the newest record.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryQuestion {
-    /// Without: throughput.
     pub metric: Option<Metric>,
     /// Without: the only arm, or the one that the others are compared with.
     pub arm: Option<String>,
-    /// Without: the first.
     pub mix: Option<String>,
     /// A load as reports spell it; without: the point that decides about the mix.
     pub at: Option<String>,
@@ -60,25 +58,19 @@ pub enum HistoryError {
     Unknown {
         /// Id of the newest record.
         id: String,
-        /// Arm, mix or load.
         what: &'static str,
-        /// The name asked for.
         asked: String,
         /// The names that there are.
         known: Vec<String>,
     },
     /// The metric is not kept for every point.
     #[error("`{metric}` cannot be followed: a history has {}", METRICS.map(|metric| metric.name()).join(", "))]
-    Metric {
-        /// The word asked for.
-        metric: String,
-    },
+    Metric { metric: String },
     /// The newest record has nothing to begin with.
     #[error("record {id} says nothing of {what}: {reason}")]
     Nothing {
         /// Id of the newest record.
         id: String,
-        /// Metric, arm and mix.
         what: String,
         reason: &'static str,
     },
@@ -87,19 +79,12 @@ pub enum HistoryError {
 /// One metric of one arm over the records of an experiment, the oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct History {
-    /// Name of the experiment.
     pub name: String,
-    /// What is followed.
     pub metric: Metric,
-    /// In words.
     pub metric_label: String,
-    /// Name of the arm.
     pub arm: String,
-    /// Name of the mix.
     pub mix: String,
-    /// The load in words.
     pub load_label: String,
-    /// The machine in words.
     pub machine: String,
     /// Every result, the oldest first.
     pub results: Vec<HistoryResult>,
@@ -118,9 +103,7 @@ pub struct History {
 pub struct HistoryChoices {
     /// Metrics that the followed arm has a value of: as [`Metric::parse`] reads them, and in words.
     pub metrics: Vec<(String, String)>,
-    /// Names of the arms.
     pub arms: Vec<String>,
-    /// Names of the mixes.
     pub mixes: Vec<String>,
     /// Loads of the followed arm and mix, in words.
     pub loads: Vec<String>,
@@ -128,10 +111,8 @@ pub struct HistoryChoices {
     pub any_plan: bool,
 }
 
-/// What one record found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryResult {
-    /// Id of the record.
     pub id: String,
     /// When it was begun, UTC, RFC 3339.
     pub started_at: String,
@@ -150,11 +131,9 @@ pub struct Circumstances {
     pub engine: String,
     /// Release and build of the kernel.
     pub kernel: String,
-    /// Hash of the plan.
     pub plan: String,
 }
 
-/// A change that stayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryChange {
     /// Index of the first result after it.
@@ -165,7 +144,6 @@ pub struct HistoryChange {
     pub after: f64,
     /// After over before, less 1.
     pub change: f64,
-    /// Of Welch's t test.
     pub p: f64,
     /// What differs between the last record before it and the first after it: (what, before, after).
     pub differs: Vec<(String, String, String)>,

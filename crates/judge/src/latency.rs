@@ -30,7 +30,6 @@ pub struct Tail {
     pub response: Vec<TailValue>,
     /// Service times; empty where they are the same.
     pub service: Vec<TailValue>,
-    /// Longest response time, nanoseconds.
     pub longest_ns: f64,
     /// So many operations were due and unfinished at the ends of the runs that response times are lower bounds from where this share took longer.
     pub at_least_from: Option<f64>,
@@ -41,23 +40,19 @@ pub struct Tail {
 pub struct TailValue {
     /// Share of the operations that took longer: 0.001 at p99.9.
     pub beyond: f64,
-    /// Nanoseconds.
     pub value_ns: f64,
 }
 
 /// Over the seconds of one run, how many operations took how long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
-    /// In order.
     pub columns: Vec<HeatColumn>,
 }
 
-/// A stretch of seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatColumn {
     /// Begin, seconds from the start of the point.
     pub from: f64,
-    /// End.
     pub to: f64,
     /// Row and operations in it, in rising order. Row `r` holds response times from `10^(r / HEAT_ROWS_PER_DECADE)` nanoseconds on.
     pub rows: Vec<(u32, u64)>,

@@ -176,7 +176,6 @@ fn sentence(plan: &Plan, line: &LineResult, blocks: &[BlockSearch], sound: usize
     text
 }
 
-/// `95 %, 8 blocks`.
 fn how_sure(line: &LineResult, sound: usize) -> String {
     match line.confidence {
         Some(confidence) => format!(

@@ -128,7 +128,6 @@ fn reached(comparison: &Comparison) -> Option<f64> {
     Some(((interval.upper - interval.lower) / 2.0).exp_m1())
 }
 
-/// As they were judged.
 fn sides(comparison: &Comparison) -> (Vec<f64>, Vec<f64>) {
     if comparison.judged.is_empty() {
         return comparison.pairs.iter().map(|(_, a, b)| (*a, *b)).unzip();

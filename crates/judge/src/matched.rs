@@ -22,7 +22,6 @@ use std::f64::consts::SQRT_2;
 
 /// What two arms measured of one metric at one load.
 pub(crate) enum Measured {
-    /// Block by block.
     Paired(Matched),
     /// Each by itself, where nothing says which runs belong together.
     Apart(Apart),
@@ -411,7 +410,6 @@ impl Matched {
         duets.collect()
     }
 
-    /// The comparison of pairs.
     pub(crate) fn compared(known: &[[Observation; 2]]) -> Result<Comparison, StatsError> {
         let (a, b): (Vec<Observation>, Vec<Observation>) =
             known.iter().map(|[a, b]| (*a, *b)).unzip();

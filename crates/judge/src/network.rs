@@ -9,7 +9,6 @@ const FEWEST_SEGMENTS: u64 = 1_000;
 /// What all machines of a point saw.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkSample {
-    /// The fullest link.
     pub(crate) link: Option<LinkUse>,
     /// Of the TCP segments that were sent, how many were sent again.
     pub(crate) retransmitted: Option<f64>,
@@ -22,7 +21,6 @@ pub(crate) struct NetworkSample {
 pub(crate) struct LinkUse {
     /// Whose, where several machines took part.
     pub(crate) host: Option<String>,
-    /// Bytes a second.
     pub(crate) used: f64,
     /// Bytes a second that it can carry.
     pub(crate) link: f64,

@@ -16,7 +16,6 @@ pub(crate) fn load_label(point: &Point) -> String {
     }
 }
 
-/// `80 %`, `62.5 %`.
 pub(crate) fn share_in_words(share: f64) -> String {
     let hundredths = share * 100.0;
     percent(

@@ -83,7 +83,6 @@ const LIMITS_KNOWN: &str = "its limits are known";
 /// One row of the table.
 struct Rule {
     kind: CauseKind,
-    /// The condition, for people.
     when: fn() -> String,
     /// Whether it holds, and the figures; `None` where a figure is missing.
     test: fn(&Evidence<'_>) -> Option<(bool, String)>,

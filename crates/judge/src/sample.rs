@@ -28,9 +28,7 @@ const SILENT_SLICES: f64 = SILENCE_CAUTION_SECONDS - 1.0;
 /// One point of one run.
 pub(crate) struct Sample {
     pub(crate) label: PointLabel,
-    /// For reports.
     pub(crate) result: PointResult,
-    /// Its numbers.
     pub(crate) extract: Extract,
     /// What was done to its server on purpose.
     pub(crate) seen: Option<EventOutcome>,
@@ -38,7 +36,6 @@ pub(crate) struct Sample {
     pub(crate) meets_objective: Option<bool>,
     /// Stalls: begin and end, seconds from the start of the point.
     stalls: Vec<(f64, f64)>,
-    /// Seconds of warm-up asked.
     warm_up_seconds: f64,
     /// Processors of the machine that was watched.
     pub(crate) cores: u32,
@@ -64,7 +61,6 @@ pub(crate) struct Sample {
 
 /// What one of several machines did at a point.
 pub(crate) struct HostSample {
-    /// As in the record.
     pub(crate) host: HostPoint,
     /// Its processors, where they are known.
     pub(crate) cores: Option<u32>,
@@ -309,7 +305,6 @@ impl Sample {
         kept.map(|second| (second.at.round() as u64, second.throughput))
     }
 
-    /// Its seconds, for drawing.
     pub(crate) fn into_series(self, arm: &str, plan: &Plan) -> TimeSeries {
         let cut_seconds = match self.result.steadiness {
             Steadiness::Steady { cut_seconds } => cut_seconds,

@@ -70,7 +70,6 @@ pub fn brackets(records: &[ExperimentRecord]) -> Result<Vec<Bracket>, JudgeError
     Ok(found)
 }
 
-/// What all rounds measured.
 struct Scouted {
     rounds: Vec<(Plan, Vec<ArmSamples>)>,
 }
@@ -254,7 +253,6 @@ fn changes_of_standing(standings: &[(f64, Standing)]) -> Vec<(f64, f64, bool)> {
 
 /// Where something that is known at some of the amounts becomes something else.
 struct Turn<T> {
-    /// The last amount before.
     from: f64,
     to: f64,
     before: T,

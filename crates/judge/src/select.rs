@@ -20,7 +20,6 @@ pub(crate) struct Selection<'a> {
     pub(crate) ended_by_looks: bool,
     /// Runs that are missing from every comparison, with their messages.
     pub(crate) warnings: Vec<Warning>,
-    /// For reports.
     pub(crate) progress: Progress,
 }
 

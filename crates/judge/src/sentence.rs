@@ -8,13 +8,11 @@ use plimsoll_stats::Grounds;
 /// What was counted in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Pairs within blocks.
     Block,
     /// Runs of each arm by itself, of which one may have more.
     Run {
         /// Of the arm that the other is compared with.
         baseline: usize,
-        /// Of the other.
         arm: usize,
     },
 }
@@ -47,7 +45,6 @@ impl Unit {
     }
 }
 
-/// What a verdict answers.
 pub(crate) struct Question<'a> {
     pub(crate) mix: &'a str,
     pub(crate) load_label: &'a str,

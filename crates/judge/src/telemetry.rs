@@ -12,9 +12,7 @@ const HIGHEST: f64 = (1_u64 << 60) as f64;
 struct Sum {
     /// Of a counter the sum, of a level the sum of value times seconds.
     total: f64,
-    /// Seconds of those slices.
     seconds: f64,
-    /// Operations of those slices.
     operations: f64,
 }
 

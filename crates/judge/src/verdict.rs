@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The four words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
@@ -10,16 +9,13 @@ pub enum Judgement {
     Better,
     /// B is worse than A.
     Worse,
-    /// No difference that matters.
     Equivalent,
-    /// Cannot be told.
     Inconclusive,
 }
 
 /// A judgement with its figures. Differences are shares: 0.03 is 3 % more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The word.
     pub judgement: Judgement,
     /// Why it is inconclusive, or what limits it.
     pub reason: Option<String>,
@@ -36,9 +32,7 @@ pub struct Verdict {
     pub p_holm: Option<f64>,
     /// Smallest difference that this many blocks could have shown.
     pub smallest_visible: Option<f64>,
-    /// Blocks compared.
     pub blocks: u32,
-    /// Margin of practical importance.
     pub margin: f64,
 }
 

@@ -78,7 +78,6 @@ impl SliceSink for Counts {
     }
 }
 
-/// Nanoseconds per operation.
 #[derive(Clone, Copy)]
 struct Cost {
     cpu_ns: f64,

@@ -101,9 +101,7 @@ pub(crate) struct SessionParts<'a, C, W> {
 /// When an operation is due, in nanoseconds: from then on its response time counts.
 #[derive(Clone, Copy)]
 pub(crate) enum Due {
-    /// When it is dispatched.
     AtDispatch,
-    /// At that time.
     At(u64),
     /// At that time, and the session was free and waiting for it. So whatever lies between then and its dispatch is the generator's own
     /// lateness and not the database's: it counts from its dispatch.

@@ -25,10 +25,8 @@ pub(crate) trait Clock: Clone + Send {
 
 /// Starts the clock of a point.
 pub(crate) trait ClockStart {
-    /// What it starts.
     type Clock: Clock;
 
-    /// Now, nanoseconds of `CLOCK_MONOTONIC`.
     fn monotonic_ns(&self) -> u64;
 
     /// Sleeps for so long, or a little longer.

@@ -16,7 +16,6 @@ pub(crate) struct ClosedPace {
     pub(crate) warm_up_ns: u64,
     /// From an answer to the next question.
     pub(crate) think_time_ns: u64,
-    /// Operations to finish.
     pub(crate) share: u64,
     /// Where sessions pace themselves: how, and how long this one waits before its first operation.
     pub(crate) pace: Option<(Pace, u64)>,

@@ -45,12 +45,10 @@ impl<I> Lock for Mutex<I> {
 pub(crate) struct Exchange<N, L> {
     /// All slices below this were read, and no session counts in them any more.
     read: N,
-    /// What was read.
     readings: L,
 }
 
 impl<N: Number, L: Lock> Exchange<N, L> {
-    /// `read` is 0.
     pub(crate) fn new(read: N, readings: L) -> Self {
         Self { read, readings }
     }

@@ -2,7 +2,6 @@
 //!
 //! Where the slices of a point begin and end.
 
-/// One second.
 pub(crate) const SLICE_NS: u64 = 1_000_000_000;
 
 /// The grid of slices: the warm-up is cut into seconds from its begin (its last slice may be shorter), and then the measured part is.

@@ -40,7 +40,6 @@ pub fn run_point_noting(
     Ok(end)
 }
 
-/// What one session notes.
 struct Notebook {
     session: u32,
     measured_from_ns: u64,

@@ -7,9 +7,7 @@ use plimsoll_record::{Operation, Status};
 /// One operation as it ended. Times are nanoseconds from the start of the point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObservedOp {
-    /// What was asked.
     pub operation: Operation,
-    /// How it ended.
     pub status: Status,
     /// When it was due; when it was dispatched, where no time was fixed beforehand. The parts of a read-modify-write are due with the whole.
     pub intended_ns: u64,
@@ -24,11 +22,9 @@ pub struct ObservedOp {
 /// What a session does after an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// The next one.
     GoOn,
     /// The same one again, after a pause. Both are measured. In an open loop this is [`After::GoOn`].
     Again {
-        /// Nanoseconds.
         pause_ns: u64,
     },
     /// Nothing more: this session ends. In an open loop this is [`After::GoOn`].

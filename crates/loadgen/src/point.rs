@@ -19,7 +19,6 @@ use std::time::Duration;
 /// What is measured at one point.
 #[derive(Clone, Debug)]
 pub struct PointSpec {
-    /// Closed, open or stages.
     pub load: Load,
     /// Nanoseconds before the measured part. Stages begin with the warm-up.
     pub warm_up_ns: u64,
@@ -29,7 +28,6 @@ pub struct PointSpec {
     /// share, an open loop when so many have been due. On all hosts together: constant arrivals end at the same time on each, Poisson arrivals when the host
     /// has had its equal share.
     pub operations: Option<u64>,
-    /// Of the arrivals.
     pub seed: u64,
     /// Whether every record read is compared with what must be in it.
     pub verify: bool,
@@ -74,7 +72,7 @@ pub enum LoadError {
     /// A session could not be made.
     #[error("session {session} of {sessions} cannot be opened: {source}")]
     Session {
-        /// Which, from 1.
+        /// Number of the session, counted from 1.
         session: u32,
         /// How many were asked for on this host.
         sessions: u32,
@@ -88,7 +86,7 @@ pub enum LoadError {
         "a thread for session {session} of {sessions} cannot be made: {source}; ask for fewer sessions or raise the limit of processes"
     )]
     Thread {
-        /// Which, from 1.
+        /// Number of the session, counted from 1.
         session: u32,
         /// How many were asked for on this host.
         sessions: u32,

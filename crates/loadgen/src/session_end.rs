@@ -14,14 +14,12 @@ pub(crate) struct SessionEnd {
     pub(crate) ended: u64,
     /// Operations that were due after the warm-up, where sessions pace themselves.
     pub(crate) due: u64,
-    /// What failed.
     pub(crate) errors: Vec<ErrorSample>,
     /// Operations that the engine repeated.
     pub(crate) retries: u64,
 }
 
 impl SessionEnd {
-    /// Counts a failure.
     #[cold]
     pub(crate) fn error(&mut self, operation: Operation, message: &str) {
         add(&mut self.errors, operation, message, 1);

@@ -78,7 +78,6 @@ impl Shared {
         self.is_interrupted.load(Ordering::SeqCst)
     }
 
-    /// Ends the point earlier.
     pub(crate) fn end_at(&self, time_ns: u64) {
         self.deadline.0.fetch_min(time_ns, Ordering::SeqCst);
         for thread in self.sleepers.get().into_iter().flatten() {
@@ -120,7 +119,6 @@ struct Gate<C> {
 }
 
 struct GateState<C> {
-    /// Sessions that wait.
     waiting: u32,
     clock: Option<Option<C>>,
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct EngineKind {
     /// The word in the file.
     pub name: &'static str,
-    /// One sentence.
+    /// What the engine is, in one sentence.
     pub about: &'static str,
     /// Whether it keeps data in a directory, so that disk and a data directory are needed.
     pub keeps_data: bool,
@@ -28,7 +28,7 @@ pub struct EngineKind {
 /// A setting whose value does not suit its engine, or the engine's other settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// Which.
+    /// Name of the setting that is wrong.
     pub setting: &'static str,
     /// As the end of a sentence.
     pub reason: String,
@@ -58,7 +58,7 @@ pub struct Setting {
     pub name: &'static str,
     /// One sentence, with the unit.
     pub about: &'static str,
-    /// What it takes.
+    /// Kind of value that the setting takes.
     pub kind: SettingKind,
     /// The default as it would be written in a file; `None` where absence is the default.
     pub default: Option<&'static str>,
@@ -78,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// A whole number.
+    /// The value of a setting that is a whole number.
     pub fn count(&self, name: &str) -> Option<u64> {
         match self.0.get(name) {
             Some(SettingValue::Count(count)) => Some(*count),
@@ -86,7 +86,7 @@ impl Settings {
         }
     }
 
-    /// A span in nanoseconds.
+    /// The value of a setting that is a time, in nanoseconds.
     pub fn nanos(&self, name: &str) -> Option<u64> {
         match self.0.get(name) {
             Some(SettingValue::Nanos(nanos)) => Some(*nanos),
@@ -94,7 +94,7 @@ impl Settings {
         }
     }
 
-    /// A number or share.
+    /// The value of a setting that is a number or a share.
     pub fn number(&self, name: &str) -> Option<f64> {
         match self.0.get(name) {
             Some(SettingValue::Number(number)) => Some(*number),
@@ -102,7 +102,7 @@ impl Settings {
         }
     }
 
-    /// Yes or no.
+    /// The value of a setting that is true or false.
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.0.get(name) {
             Some(SettingValue::Flag(flag)) => Some(*flag),
@@ -110,7 +110,7 @@ impl Settings {
         }
     }
 
-    /// A word or text.
+    /// The value of a setting that is a word or a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.0.get(name) {
             Some(SettingValue::Text(text)) => Some(text),

@@ -23,7 +23,7 @@ pub struct Difference {
     pub what: String,
     /// Of the first arm, in people's units.
     pub left: String,
-    /// Of the second.
+    /// Value in the second arm, in words.
     pub right: String,
 }
 

@@ -58,7 +58,7 @@ pub fn loaded_bytes(data: &DataSpec, working_set: Option<&WorkingSet>) -> f64 {
     }
 }
 
-/// See [`loaded_bytes`].
+/// The same as [`loaded_bytes`], for the data of one arm.
 pub fn loaded_bytes_of(arm: &Arm) -> f64 {
     loaded_bytes(&arm.data, arm.working_set.as_ref())
 }

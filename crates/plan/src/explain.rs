@@ -19,21 +19,20 @@ use serde::Serialize;
 /// Arms that are told one by one in a grid.
 const MOST_ARMS_IN_TABLES: usize = 24;
 
-/// What a ratio means.
 const IN_PROPORTION: &str = "as written: data, operations, caches, memory, burst credits, checkpoint intervals and durations (10 s or more) are smaller in proportion; threads, rates and \
      what a disk does in a second are not, nor what a process takes beside its cache, nor processors";
 
 /// What a plan would do. The figures of [`Needs`] are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanExplanation {
-    /// Of the experiment.
+    /// Name of the experiment, from the file.
     pub name: String,
-    /// Of the experiment.
+    /// Question of the experiment, from the file.
     pub question: Option<String>,
     /// The scale of the file, and how much smaller than the file as written it is, where it is so in proportion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<String>,
-    /// [`Plan::hash`].
+    /// What [`Plan::hash`] gives, for comparison with records.
     pub hash: String,
     /// What is varied, where arms are cells of a grid.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,9 +60,9 @@ pub struct PlanExplanation {
     pub order: Order,
     /// Whether the arms of a block run one after the other.
     pub pairing: Pairing,
-    /// Of everything random.
+    /// Seed of everything that is random.
     pub seed: u64,
-    /// Time, disk and memory.
+    /// Estimated time, disk space and memory.
     pub needs: Needs,
     /// What points of this length cannot tell, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -74,19 +73,19 @@ pub struct PlanExplanation {
     pub origins: Vec<Origin>,
 }
 
-/// An arm in words.
+/// One arm, its values in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArmExplanation {
-    /// Of the arm.
+    /// Name of the arm, from the file.
     pub name: String,
     /// Of a cell: index of the level of each factor.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<u32>,
     /// How long one run of it takes, about, nanoseconds.
     pub run_ns: u64,
-    /// From the file.
+    /// Description of the arm, from the file.
     pub about: Option<String>,
-    /// Name of the engine.
+    /// Name of the engine, as in the file.
     pub engine: String,
     /// Number of records after the load.
     pub records: u64,
@@ -116,7 +115,7 @@ pub struct ArmExplanation {
     pub server: Option<String>,
     /// Name of the published machine.
     pub machine: Option<String>,
-    /// What it costs.
+    /// Price of an hour, in words.
     pub price: Option<String>,
 }
 

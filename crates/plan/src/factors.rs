@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Factor {
     /// As in the file: a key of an arm, or a name for bundles of keys.
     pub name: String,
-    /// At least two.
+    /// The values it takes, at least two.
     pub levels: Vec<Level>,
     /// Index of the level that the others are compared with.
     pub baseline: u32,
@@ -24,7 +24,7 @@ pub struct Factor {
 /// One level of a factor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// As in the file.
+    /// Name of the level, as in the file.
     pub name: String,
     /// Its amount, where the factor is an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,15 +35,15 @@ pub struct Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// 1.38 is 138 %.
+    /// A share of a whole: 1.38 is 138 %.
     Share,
-    /// Bytes.
+    /// An amount of data, in bytes.
     Bytes,
-    /// Nanoseconds.
+    /// A span of time, in nanoseconds.
     Nanos,
-    /// Things.
+    /// A number of things, such as threads.
     Count,
-    /// Anything else.
+    /// A number without one of these units.
     Number,
 }
 

@@ -9,12 +9,12 @@ use std::fmt::{Formatter, Result};
 /// Levels of the last factor that are columns; with more, every cell is a line.
 const MOST_COLUMNS: usize = 10;
 
-/// What is varied.
+/// The factors, and which of their combinations are measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GridExplanation {
     /// In the order of the file.
     pub factors: Vec<FactorExplanation>,
-    /// Which combinations are measured.
+    /// Which combinations of levels are measured.
     pub design: Design,
     /// Name of the factor whose levels are compared within each combination of the others; only in a full design.
     pub compared: Option<String>,
@@ -22,12 +22,12 @@ pub struct GridExplanation {
     pub aliases: Vec<Vec<String>>,
 }
 
-/// A factor in words.
+/// One factor, its levels in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FactorExplanation {
-    /// Its name.
+    /// Name of the factor, from the file.
     pub name: String,
-    /// Names of its levels.
+    /// Names of its levels, in order.
     pub levels: Vec<String>,
     /// The level that others are compared with.
     pub baseline: String,

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct HostSpec {
     /// By which arms name it.
     pub name: String,
-    /// How it is reached.
+    /// How the program reaches the host.
     pub way: HostWay,
     /// What it may be used for.
     pub roles: Vec<HostRole>,
@@ -50,17 +50,17 @@ impl fmt::Display for HostWay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostRole {
-    /// To ask.
+    /// The host generates load for a server elsewhere.
     Load,
     /// To be asked: arms stand on it.
     Server,
 }
 
 impl HostRole {
-    /// All.
+    /// Both roles, in the order of the documentation.
     pub const ALL: [Self; 2] = [Self::Load, Self::Server];
 
-    /// The word in files.
+    /// The word for it in experiment files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",

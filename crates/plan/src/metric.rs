@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "metric", rename_all = "kebab-case")]
 pub enum Metric {
-    /// Successful operations per second.
+    /// Successful operations per second, over the measured time.
     Throughput,
-    /// Mean response time, nanoseconds.
+    /// Mean of the response times, in nanoseconds.
     ResponseMean,
     /// A percentile (0 to 100) of the response time, nanoseconds.
     Response {
-        /// 0 to 100.
+        /// Which percentile, from 0 to 100.
         percentile: f64,
     },
     /// A percentile (0 to 100) of the service time, nanoseconds.
     Service {
-        /// 0 to 100.
+        /// Which percentile, from 0 to 100.
         percentile: f64,
     },
     /// CPU time per operation, nanoseconds: of the server, without its client, or of an embedded engine with its client.
@@ -30,13 +30,13 @@ pub enum Metric {
     Cost,
 }
 
-/// Which way is good.
+/// Whether a higher or a lower value is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// More is better.
+    /// A higher value is better: throughput.
     HigherIsBetter,
-    /// Less is better.
+    /// A lower value is better: response time, cost.
     LowerIsBetter,
 }
 
@@ -86,7 +86,7 @@ impl Metric {
         }
     }
 
-    /// Which way is good.
+    /// Whether a higher or a lower value is better.
     pub fn direction(self) -> Direction {
         match self {
             Self::Throughput | Self::Line => Direction::HigherIsBetter,

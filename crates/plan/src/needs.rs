@@ -41,7 +41,7 @@ const MEMORY_BESIDES: f64 = 100e6;
 /// What an experiment needs. Runs are made one after the other, so disk and memory are those of the largest; in duets of two at once, those of the two largest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Needs {
-    /// Number of runs.
+    /// Number of runs that are planned.
     pub runs: u64,
     /// Warm-up and measuring of all points of all runs, nanoseconds: exact, unless points or sweeps end early, or the experiment by looks.
     pub measuring_ns: u64,

@@ -42,7 +42,6 @@ impl SplitMix64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Fisher and Yates.
     fn shuffle<T>(&mut self, all: &mut [T]) {
         for place in (1..all.len()).rev() {
             all.swap(place, self.below(place as u64 + 1) as usize);

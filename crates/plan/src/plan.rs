@@ -12,14 +12,14 @@ use std::path::PathBuf;
 /// Version of the plan's format inside a record.
 pub const PLAN_VERSION: u32 = 1;
 
-/// A checked experiment.
+/// A checked experiment in which every value is decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`PLAN_VERSION`].
+    /// Version of this type, at present [`PLAN_VERSION`].
     pub version: u32,
-    /// From the file.
+    /// Name of the experiment, from the file.
     pub name: String,
-    /// From the file.
+    /// Question of the experiment, from the file.
     pub question: Option<String>,
     /// The scale that was chosen, where it is not the file's own.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct Plan {
     pub events: Vec<EventSpec>,
     /// What counts as good service, if asked.
     pub objective: Option<Objective>,
-    /// What is judged.
+    /// What is compared with what, and by which metrics.
     pub compare: Compare,
     /// Whether it is one arm against itself, to see what this machine passes off as a difference.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -85,7 +85,7 @@ impl Plan {
     }
 }
 
-/// One thing being compared.
+/// One arm: a configuration that is compared with others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
     /// Unique in the experiment. That of a cell is made of its levels: `san-raid10/92%`.
@@ -120,7 +120,7 @@ pub struct Arm {
 /// A size of the data as a share of the cache that the engine can use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkingSet {
-    /// 1.38 is 138 %.
+    /// Size of the data as a share of the cache: 1.38 is 138 %.
     pub share: f64,
     /// What the engine fills of its cache before it begins to evict, bytes.
     pub usable_cache_bytes: u64,
@@ -159,7 +159,7 @@ impl Point {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case")]
 pub enum PointRole {
-    /// Always, as given.
+    /// The point is measured as the file describes it.
     #[default]
     Fixed,
     /// Unless the sweep has bent before it. A sweep is made of all points with this role that have the same mix and the same kind of loop, in order.
@@ -169,7 +169,7 @@ pub enum PointRole {
     Line,
     /// At a share of the rate of the plimsoll line that this run found for its mix; left out where it found none. The rate of its load is a placeholder.
     ShareOfLine {
-        /// 0.8 is 80 %.
+        /// Share of the line: 0.8 is 80 %.
         share: f64,
     },
 }
@@ -185,7 +185,7 @@ impl PointRole {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sessions {
-    /// The load says it.
+    /// The load itself names the number of sessions.
     #[default]
     Given,
     /// That of the closed point with the highest throughput of the same mix, in the same run, whether the closed points are a sweep or a list. Where there is
@@ -203,7 +203,7 @@ impl Sessions {
 /// How the data is stored before the points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadPhase {
-    /// Concurrent sessions.
+    /// Number of sessions that work concurrently.
     pub sessions: u32,
 }
 
@@ -238,7 +238,7 @@ impl Pairing {
 /// How long, how often, in which order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// Before each point, nanoseconds.
+    /// Load before each point that is not counted, in nanoseconds.
     pub warm_up_ns: u64,
     /// Of each point after its warm-up, nanoseconds.
     pub duration_ns: u64,
@@ -254,7 +254,7 @@ pub struct Measurement {
     /// Whether the arms of a block run one after the other, or two at once.
     #[serde(default, skip_serializing_if = "Pairing::is_in_turn")]
     pub pairing: Pairing,
-    /// Of everything random.
+    /// Seed of everything that is random.
     pub seed: u64,
     /// From when on emulated disks are as asked.
     #[serde(default)]
@@ -374,7 +374,7 @@ impl Measurement {
 pub struct Search {
     /// Length of the measured part of a trial, nanoseconds.
     pub trial_ns: u64,
-    /// Before each trial, nanoseconds.
+    /// Load before each trial that is not counted, in nanoseconds.
     pub warm_up_ns: u64,
     /// (upper - lower) / upper at which the search ends, 0 to 1.
     pub width: f64,
@@ -396,7 +396,7 @@ pub struct Objective {
     pub search: Option<Search>,
 }
 
-/// What is judged.
+/// What is compared with what, and by which metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compare {
     /// Name of the arm that the others are compared with.
@@ -430,19 +430,19 @@ pub enum LoadAt {
 /// A bound that must hold at the end: `throughput >= 10k`, for every arm or one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
-    /// As written.
+    /// The condition, as the file has it.
     pub text: String,
-    /// What is bounded.
+    /// The metric that has a bound.
     pub metric: Metric,
     /// `true` for at least, `false` for at most.
     pub at_least: bool,
-    /// In the metric's unit.
+    /// The bound, in the metric's unit.
     pub bound: f64,
-    /// Only for this arm.
+    /// The arm it is limited to, if any.
     pub arm: Option<String>,
-    /// Only for this mix.
+    /// The mix it is limited to, if any.
     pub mix: Option<String>,
-    /// Only at this load.
+    /// The load it is limited to, if any.
     pub at: Option<LoadAt>,
 }
 
@@ -451,9 +451,9 @@ pub struct Threshold {
 /// In a duet the position is the half of the machine: of a pair, the run at 0 has the first, that at 1 the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRun {
-    /// From 0.
+    /// Index of the block, counted from 0.
     pub block: u32,
-    /// From 0.
+    /// Position within the block, counted from 0.
     pub position: u32,
     /// Index into the plan's arms.
     pub arm: u32,
@@ -465,27 +465,27 @@ pub struct PlannedRun {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
 pub enum Source {
-    /// The experiment file.
+    /// A line of the experiment file.
     File {
-        /// Counted from 1.
+        /// Number of the line, counted from 1.
         line: u32,
     },
-    /// A preset, by name.
+    /// A preset that the file names.
     Preset {
-        /// Which.
+        /// Name of the preset, as in the file.
         name: String,
     },
-    /// A command line flag.
+    /// A flag of the command line.
     Flag {
-        /// Which.
+        /// Name of the flag, with its dashes.
         name: String,
     },
-    /// Scouting runs.
+    /// Experiments that were run to choose levels.
     Scouting {
-        /// Ids of their experiments.
+        /// Ids of these experiments in the store.
         experiments: Vec<String>,
     },
-    /// The default.
+    /// The default of the key's table.
     Default,
 }
 
@@ -506,8 +506,8 @@ impl fmt::Display for Source {
 pub struct Origin {
     /// As in the file, with dots: `arms.small.cache_size`.
     pub path: String,
-    /// In people's units.
+    /// The value, in units that people read.
     pub value: String,
-    /// Where from.
+    /// Where the value comes from.
     pub source: Source,
 }

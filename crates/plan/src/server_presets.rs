@@ -13,7 +13,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// A server that can be started.
 #[derive(Debug)]
 pub struct ServerPreset {
-    /// The word in files.
+    /// The word for it in experiment files.
     pub name: &'static str,
     /// With the arguments that it always gets.
     pub spec: ServerSpec,
@@ -51,7 +51,7 @@ impl ReplicaSetPreset {
 /// A setting of an engine, as arguments.
 #[derive(Debug)]
 pub struct ServerSetting {
-    /// Of the setting.
+    /// Name of the setting that becomes an argument.
     pub name: &'static str,
     /// Divides its text into several values.
     pub between: Option<char>,
@@ -98,7 +98,7 @@ pub fn server_presets() -> &'static [ServerPreset] {
     PRESETS.get_or_init(|| [mongod(), ferretdb()])
 }
 
-/// One by its name.
+/// The preset of this name, if there is one.
 pub fn server_preset(name: &str) -> Option<&'static ServerPreset> {
     server_presets()
         .iter()
@@ -117,7 +117,6 @@ fn setting(
     }
 }
 
-/// MongoDB's server.
 fn mongod() -> ServerPreset {
     let command = |verb| words(&["{plimsoll}", "replica-set", verb, "{members}"]);
     ServerPreset {

@@ -19,7 +19,6 @@ use plimsoll_workload::schedule::{Arrivals, Load, Share, arrivals};
 use std::ops::Range;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// μ, operations per second.
 const CAPACITY: f64 = 2_000.0;
 /// At the line a queue of this limit forgets its state in 30 ms, so that a trial of minutes has thousands of independent parts. Nearer to the capacity it takes seconds, and p99 of
 /// a whole trial is then more often below than above that of the law: with a limit of 50 ms (1 s) 93 of 100 intervals of trials of 400 s held the line.

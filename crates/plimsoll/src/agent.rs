@@ -24,7 +24,6 @@ pub struct Card {
     pub allow: Vec<String>,
 }
 
-/// `plimsoll agent`.
 pub fn agent(arguments: &arguments::Agent) -> anyhow::Result<Exit> {
     let words: Vec<String> = arguments
         .allow

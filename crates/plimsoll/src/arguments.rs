@@ -265,7 +265,6 @@ fn count(text: &str) -> Result<u64, String> {
     units::parse_count(text).map_err(|error| error.to_string())
 }
 
-/// `plimsoll run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -327,7 +326,6 @@ pub struct Run {
     pub quiet: bool,
 }
 
-/// `plimsoll plan`.
 #[derive(Args, Debug)]
 pub struct Plan {
     #[command(flatten)]
@@ -340,7 +338,6 @@ pub struct Plan {
     pub json: bool,
 }
 
-/// `plimsoll check`.
 #[derive(Args, Debug)]
 pub struct Check {
     /// Directory intended for data; can be repeated [default: the program's own].
@@ -351,7 +348,6 @@ pub struct Check {
     pub json: bool,
 }
 
-/// `plimsoll report`.
 #[derive(Args, Debug)]
 pub struct Show {
     /// Experiment: id or its beginning, name, `last`, or the file of an exported record.
@@ -374,7 +370,6 @@ pub struct Show {
     pub svg: Option<PathBuf>,
 }
 
-/// `plimsoll compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -390,7 +385,6 @@ pub struct Compare {
     pub json: bool,
 }
 
-/// `plimsoll list`.
 #[derive(Args, Debug)]
 pub struct List {
     /// Only experiments with this name.
@@ -404,7 +398,6 @@ pub struct List {
     pub json: bool,
 }
 
-/// `plimsoll rm`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -422,7 +415,6 @@ pub struct Rm {
     pub dry_run: bool,
 }
 
-/// `plimsoll clean`.
 #[derive(Args, Debug)]
 pub struct Clean {
     /// Only list what would be removed; change nothing.
@@ -433,7 +425,6 @@ pub struct Clean {
     pub json: bool,
 }
 
-/// `plimsoll schema`.
 #[derive(Args, Debug)]
 pub struct Schema {
     /// Print the reference of all keys as Markdown instead.

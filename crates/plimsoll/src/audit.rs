@@ -20,7 +20,6 @@ use walkdir::WalkDir;
 const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 64;
 
-/// `plimsoll audit`.
 pub fn audit(arguments: &arguments::Audit) -> anyhow::Result<Exit> {
     let mut audit = Audit {
         results: Vec::new(),
@@ -123,7 +122,6 @@ fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<Seen>)
 
 /// What identifies copies and clients of one run.
 struct Seen {
-    /// Index of the result.
     place: usize,
     folder: PathBuf,
     fingerprint: Option<String>,

@@ -19,7 +19,6 @@ const KNOWN: ABI = ABI::V7;
 /// The folders below which a process may reach files. Those that are not there are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
-    /// Files are read.
     pub read: Vec<PathBuf>,
     /// Plain files are read, written, made and removed.
     pub write: Vec<PathBuf>,
@@ -28,7 +27,6 @@ pub struct Reach {
 /// How far the kernel went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confined {
-    /// All of it.
     Wholly,
     /// An older kernel, which enforces a part.
     Partly,

@@ -107,7 +107,6 @@ fn tables(store: &Store, summary: &Summary) -> anyhow::Result<Vec<(Table, Vec<u8
     Ok(files)
 }
 
-/// `2026-11`
 fn month(started_at: &str) -> &str {
     let month = started_at.get(..7).unwrap_or_default();
     let is_month = month.bytes().enumerate().all(|(place, byte)| match place {

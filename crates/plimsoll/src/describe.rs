@@ -7,7 +7,6 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 use plimsoll_experiment::{reference_markdown, schema_text};
 
-/// `plimsoll schema`.
 pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
     let engines = plimsoll_engine::kinds();
     let text = if arguments.reference {
@@ -19,7 +18,6 @@ pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// `plimsoll completions`.
 pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut text);
@@ -27,7 +25,6 @@ pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// `plimsoll man`.
 pub fn man() -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     let command = Arguments::command();

@@ -13,7 +13,6 @@ use crate::rig::Rigs;
 use crate::screen::tell;
 use plimsoll_rig::RigError;
 
-/// `plimsoll disk`.
 pub fn disk(command: &Disk, rigs: &Rigs) -> anyhow::Result<Exit> {
     let ended = match command {
         Disk::Presets(presets) => presets::presets(presets),

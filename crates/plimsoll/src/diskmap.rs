@@ -100,7 +100,6 @@ fn write(
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// What is drawn.
 struct Source {
     path: PathBuf,
     /// Where an experiment was named.
@@ -160,7 +159,6 @@ fn noted(
     Ok(chosen)
 }
 
-/// `1 file`, `9 files`.
 fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }

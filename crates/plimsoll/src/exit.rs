@@ -8,10 +8,8 @@ use plimsoll_rig::RigError;
 use plimsoll_runner::RunnerError;
 use std::process::ExitCode;
 
-/// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// As asked.
     Good = 0,
     /// Anything that has no code of its own.
     Failed = 1,
@@ -21,7 +19,6 @@ pub enum Exit {
     ThresholdBroken = 99,
     /// The experiment file is not valid.
     InvalidExperiment = 104,
-    /// Stopped by the user.
     Interrupted = 105,
     /// The measurement is not valid.
     InvalidMeasurement = 106,

@@ -20,7 +20,6 @@ use std::path::Path;
 const LIST: &str = ".plimsoll-gallery";
 const INDEX: &str = "index.html";
 
-/// `plimsoll gallery`.
 pub fn gallery(arguments: &arguments::Gallery, store: Option<&Path>) -> anyhow::Result<Exit> {
     let folder = &arguments.folder;
     let wanted = match arguments.experiments.is_empty() {

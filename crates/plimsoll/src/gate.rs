@@ -22,7 +22,6 @@ const MOST_BLOCKS: u32 = 1000;
 /// Between the files of the arm in question and of the one that is known.
 pub const BETWEEN: &str = "\n---\n# BASE\n";
 
-/// `plimsoll gate`.
 pub fn gate(
     arguments: &arguments::Gate,
     store: Option<&Path>,
@@ -147,7 +146,6 @@ pub fn gate(
     Ok(exit)
 }
 
-/// One of the two.
 struct Side {
     /// The experiment file that it is measured by.
     file: ExperimentFile,
@@ -158,9 +156,7 @@ struct Side {
 
 /// Why a side is none.
 enum Refused {
-    /// Its file is wrong.
     Problems(Problems),
-    /// Anything else.
     Why(String),
 }
 

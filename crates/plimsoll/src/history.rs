@@ -11,7 +11,6 @@ use plimsoll_serve::lookup;
 use plimsoll_store::Store;
 use std::path::Path;
 
-/// `plimsoll history`.
 pub fn history(arguments: &arguments::History, store: Option<&Path>) -> anyhow::Result<Exit> {
     let store = Store::open_read_only(&store_path(store)?)?;
     let question = HistoryQuestion {

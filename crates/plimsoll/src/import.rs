@@ -20,7 +20,6 @@ struct Input {
     runs: Vec<Vec<PathBuf>>,
 }
 
-/// `plimsoll import`.
 pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Result<Exit> {
     let options = Options {
         format: arguments.format,

@@ -39,7 +39,6 @@ const FEWEST: u32 = plimsoll_stats::FEWEST_BLOCKS as u32;
 const MOST_SESSIONS: u32 = 8;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// `plimsoll init`.
 pub fn init(arguments: &arguments::Init, rigs: &Rigs) -> anyhow::Result<Exit> {
     let file = &arguments.file;
     if file.exists() && !arguments.force {
@@ -262,7 +261,6 @@ fn unfit(question: Question, database: &Database) -> Option<String> {
     }
 }
 
-/// What somebody must name.
 fn to_compare(question: Question) -> &'static str {
     match question {
         Question::Settings => "Which values of it?",

@@ -85,7 +85,6 @@ pub fn serve_over_nats(
     Ok(Exit::Good)
 }
 
-/// `plimsoll nats init`.
 pub fn init_files(arguments: &NatsInit) -> anyhow::Result<Exit> {
     let folder = OwnFolder::make(&arguments.directory)
         .with_context(|| format!("cannot use {}", arguments.directory.display()))?;

@@ -26,7 +26,6 @@ pub const USUAL_SPREAD: f64 = 0.03;
 
 /// An experiment file that was read, and what came of it.
 pub struct Checked {
-    /// To the letter.
     pub text: String,
     /// The plan, or everything that is wrong.
     pub plan: Result<Plan, Problems>,
@@ -229,7 +228,6 @@ fn visible_in_words(plan: &Plan) -> Option<String> {
     })
 }
 
-/// `plimsoll plan`.
 pub fn plan(
     arguments: &arguments::Plan,
     store: Option<&Path>,

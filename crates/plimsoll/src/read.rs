@@ -63,7 +63,6 @@ pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
     })
 }
 
-/// The same without maps.
 pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRecord> {
     Ok(found(wanted, store)?.record)
 }

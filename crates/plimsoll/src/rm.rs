@@ -12,7 +12,6 @@ use std::path::Path;
 /// Folders beside the store with a folder for each experiment, and how the files in them end.
 const BESIDE: [(&str, &str); 2] = [("traces", ".trace"), ("servers", ".log")];
 
-/// `plimsoll rm`.
 pub fn rm(arguments: &arguments::Rm, store: Option<&Path>) -> anyhow::Result<Exit> {
     let file = store_path(store)?;
     let listed = Store::open_read_only(&file)?.list(&Filter::default())?;

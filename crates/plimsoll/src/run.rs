@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 /// An experiment that takes longer and can have no verdict is only started where that is asked for.
 const LONG_NS: u64 = 600_000_000_000;
 
-/// `plimsoll run`.
 pub fn run(
     arguments: &arguments::Run,
     store: Option<&Path>,
@@ -155,7 +154,6 @@ pub fn run(
 pub struct Asked<'a> {
     /// The file of the plan, for those that are scouted first.
     pub experiment: &'a arguments::ExperimentFile,
-    /// How agents are reached.
     pub nats: &'a arguments::Nats,
     /// Begin anew even if there is an unfinished experiment of the same plan.
     pub fresh: bool,
@@ -167,11 +165,9 @@ pub struct Asked<'a> {
     pub wait_quiet: Option<u64>,
     /// Go on even if no verdict is possible any more.
     pub keep_going: bool,
-    /// Without progress.
     pub quiet: bool,
 }
 
-/// What came of it.
 pub enum Measured {
     /// As far as it got.
     Made(Box<Made>),
@@ -181,10 +177,8 @@ pub enum Measured {
     Not(Exit),
 }
 
-/// What was measured.
 pub struct Made {
     pub record: ExperimentRecord,
-    /// How far it got.
     pub ended: Ended,
     /// Where it is written what was done.
     pub log: Option<PathBuf>,
@@ -292,7 +286,6 @@ pub fn measure(
     })))
 }
 
-/// This program's own file.
 fn own_file() -> anyhow::Result<PathBuf> {
     std::env::current_exe()
         .context("cannot find this program's own file to start other processes from")
@@ -317,7 +310,6 @@ pub fn this_program() -> Program {
     }
 }
 
-/// How workers are started.
 pub fn worker_program() -> anyhow::Result<WorkerProgram> {
     Ok(WorkerProgram {
         path: own_file()?,
@@ -388,14 +380,12 @@ fn is_enough(record: &ExperimentRecord) -> bool {
     }
 }
 
-/// See [`plimsoll_judge::to_repeat`].
 fn to_repeat(record: &ExperimentRecord) -> Vec<u32> {
     judged(record).map_or_else(Vec::new, |(plan, analysis)| {
         plimsoll_judge::to_repeat(&plan, &analysis, record)
     })
 }
 
-/// See [`plimsoll_judge::hopeless`].
 fn is_hopeless(record: &ExperimentRecord) -> Option<String> {
     let (plan, analysis) = judged(record)?;
     plimsoll_judge::hopeless(&plan, &analysis)

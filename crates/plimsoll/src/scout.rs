@@ -18,9 +18,7 @@ const BLOCKS: u32 = 2;
 /// Rounds of scouting: each halves what is looked at.
 const MOST_ROUNDS: usize = 16;
 
-/// What scouting came to.
 pub enum Scouting<T> {
-    /// The levels are chosen.
     Chosen(T),
     /// The user stopped it, or a round is missing that may not be made.
     Unfinished,
@@ -46,7 +44,6 @@ struct Rounds {
     latest: Vec<f64>,
 }
 
-/// What all rounds found.
 struct Chosen {
     scouted: Scouted,
     /// Where the levels were chosen.

@@ -116,7 +116,6 @@ fn spelled(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Columns of the terminal.
 pub fn columns() -> usize {
     match terminal_size::terminal_size() {
         Some((width, _)) => usize::from(width.0).max(40),

@@ -18,7 +18,6 @@ use plimsoll_serve::lookup::side;
 use plimsoll_store::{Filter, Store};
 use std::path::{Path, PathBuf};
 
-/// `plimsoll report`.
 pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Result<Exit> {
     let found = found(&arguments.experiment, store)?;
     let wanted = Wanted {
@@ -231,7 +230,6 @@ fn not_written(file: &Path) -> String {
     )
 }
 
-/// `plimsoll compare`.
 pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::Result<Exit> {
     let Some(second) = &arguments.second else {
         let analysis = analyse(&record(&arguments.first, store)?)?;
@@ -260,7 +258,6 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     Ok(Exit::Good)
 }
 
-/// `plimsoll list`.
 pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result<Exit> {
     let store = Store::open_read_only(&store_path(store)?)?;
     let filter = Filter {

@@ -8,7 +8,6 @@ use plimsoll_hosts::{Agent, HostError};
 
 const WITHOUT: &str = "this plimsoll was built without NATS (the feature `nats`): reach machines by `ssh` or a `command`, and take --nats or PLIMSOLL_NATS away";
 
-/// There is none.
 pub enum Connection {}
 
 impl Connection {

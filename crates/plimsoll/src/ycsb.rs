@@ -10,7 +10,6 @@ use plimsoll_ycsb::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `plimsoll ycsb`.
 pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
     let end: fn(Exit) -> Exit = if arguments.exit_as_ycsb {
         as_ycsb

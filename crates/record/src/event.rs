@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct EventSpec {
     /// Nanoseconds from the beginning of the measured part of each point.
     pub at_ns: u64,
-    /// What.
+    /// What is done to the servers.
     pub act: Act,
 }
 
@@ -19,14 +19,14 @@ pub enum Act {
     StepDown,
     /// A member is killed by SIGKILL, and started again on the data that it left.
     Kill {
-        /// Which.
+        /// The member to which it is done.
         member: Role,
         /// How long it is gone, nanoseconds; `None`: until the point is over.
         restart_after_ns: Option<u64>,
     },
     /// A member is stopped by SIGSTOP and goes on by SIGCONT.
     Pause {
-        /// Which.
+        /// The member to which it is done.
         member: Role,
         /// How long it stands still, nanoseconds.
         for_ns: u64,
@@ -37,7 +37,7 @@ pub enum Act {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// That takes the writes.
+    /// The member that takes writes when the event is due.
     Primary,
     /// The first that is not the primary.
     Secondary,
@@ -63,7 +63,7 @@ pub struct Disturbance {
     /// Begin and end of each time of at least [`SHORTEST_GAP_NS`] in which no write succeeded: from one that did, or the start of the point, to the next, or the end of
     /// the point.
     pub write_gaps: Vec<(u64, u64)>,
-    /// The same of reads.
+    /// Spans without a successful read, as for writes.
     pub read_gaps: Vec<(u64, u64)>,
     /// Whether what was acknowledged is still there; `None` where that was not looked at.
     pub acknowledged: Option<Acknowledged>,
@@ -104,7 +104,7 @@ pub struct Acknowledged {
     pub lost_keys: Vec<String>,
     /// Records that could not be read.
     pub unread: u64,
-    /// Why, of the first.
+    /// Message of the first read that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread_because: Option<String>,
 }

@@ -7,21 +7,21 @@ use serde_json::value::RawValue;
 /// The version of the record format. It moves apart from the program's. Later programs must read every earlier one.
 pub const RECORD_VERSION: u32 = 1;
 
-/// How an experiment stands.
+/// Whether everything planned has been measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExperimentState {
-    /// Runs are missing.
+    /// Runs of the plan are still missing.
     #[default]
     Unfinished,
     /// Every run of the plan was measured.
     Finished,
 }
 
-/// The program that measured.
+/// The program that made the record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// Version.
+    /// Version of the program, such as `0.1.0`.
     pub version: String,
     /// Commit it was built from, with `-dirty` when the tree was changed.
     pub commit: String,
@@ -34,11 +34,11 @@ pub struct ExperimentRecord {
     pub plimsoll_record: u32,
     /// Short id, unique in a store.
     pub id: String,
-    /// From the file.
+    /// Name of the experiment, from the file.
     pub name: String,
-    /// From the file.
+    /// Question of the experiment, from the file.
     pub question: Option<String>,
-    /// How it stands.
+    /// Whether everything planned has been measured.
     pub state: ExperimentState,
     /// The file, to the letter.
     pub file_text: String,
@@ -58,7 +58,7 @@ pub struct ExperimentRecord {
     pub command: String,
     /// Begin, UTC, RFC 3339; of an imported record when it was imported.
     pub started_at: String,
-    /// End, UTC, RFC 3339.
+    /// When it ended, in UTC, as RFC 3339 writes it.
     pub ended_at: Option<String>,
     /// What fio found of the emulated disks before they were measured with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -75,10 +75,10 @@ pub enum FormatError {
         "the record has format version {found}, this program reads up to {RECORD_VERSION}: update plimsoll to read it"
     )]
     Newer {
-        /// Version in the record.
+        /// The version that the record states.
         found: u64,
     },
-    /// No version tag.
+    /// The file states no version of the record.
     #[error("this is not a plimsoll record: it has no `plimsoll_record` version")]
     NotARecord,
     /// The plan in it is larger than that of any experiment file.
@@ -94,7 +94,6 @@ pub enum FormatError {
 
 /// Bytes of a plan as JSON, which is kept as it is: in memory it takes many times as much.
 const LARGEST_PLAN: usize = 16 << 20;
-/// Letters of an id.
 const LONGEST_ID: usize = 64;
 
 /// What is looked at before a record is read.
@@ -149,7 +148,7 @@ impl ExperimentRecord {
             .filter_map(PointRecord::imported)
     }
 
-    /// The text form.
+    /// The record as JSON, with a newline at its end.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a record has only string keys and plain numbers")
     }

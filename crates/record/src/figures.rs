@@ -10,7 +10,7 @@ macro_rules! figures {
         /// Every name that is a level; all others are counters.
         pub const LEVELS: &[&str] = &figures!(@levels [] $($name $kind;)*);
 
-        /// Every name.
+        /// Every name, in the order of this table.
         pub const ALL: &[&str] = &[$($name,)*];
     };
     (@levels [$($levels:ident)*] $name:ident Level; $($rest:tt)*) => { figures!(@levels [$($levels)* $name] $($rest)*) };
@@ -25,9 +25,9 @@ figures! {
     ENGINE_CACHE_MAXIMUM = "engine.cache.maximum.bytes", Level;
     /// Of the cache, changed and not yet written.
     ENGINE_CACHE_DIRTY = "engine.cache.dirty.bytes", Level;
-    /// Read into the cache.
+    /// Bytes that the engine read into its cache.
     ENGINE_CACHE_READ_BYTES = "engine.cache.read.bytes", Counter;
-    /// Written from the cache.
+    /// Bytes that the engine wrote from its cache.
     ENGINE_CACHE_WRITTEN_BYTES = "engine.cache.written.bytes", Counter;
     /// Pages that operations asked the cache for.
     ENGINE_PAGES_REQUESTED = "engine.pages.requested", Counter;
@@ -35,7 +35,7 @@ figures! {
     ENGINE_PAGES_READ = "engine.pages.read", Counter;
     /// Pages written from the cache.
     ENGINE_PAGES_WRITTEN = "engine.pages.written", Counter;
-    /// Pages evicted, by anyone.
+    /// Pages that were evicted, by application threads and others.
     ENGINE_EVICTIONS = "engine.evictions", Counter;
     /// Pages evicted by threads that had an operation to do.
     ENGINE_EVICTIONS_BY_APPLICATION = "engine.evictions.by_application", Counter;
@@ -43,36 +43,36 @@ figures! {
     ENGINE_CACHE_WAIT = "engine.cache.wait.ns", Counter;
     /// Reads that the engine asked of the operating system for its data files.
     ENGINE_BLOCK_READS = "engine.block.reads", Counter;
-    /// Bytes of them.
+    /// Bytes of the blocks that were read.
     ENGINE_BLOCK_READ_BYTES = "engine.block.read.bytes", Counter;
     /// Writes to its data files.
     ENGINE_BLOCK_WRITES = "engine.block.writes", Counter;
-    /// Bytes of them.
+    /// Bytes of the blocks that were written.
     ENGINE_BLOCK_WRITTEN_BYTES = "engine.block.written.bytes", Counter;
     /// Bytes written to the journal.
     ENGINE_JOURNAL_BYTES = "engine.journal.bytes", Counter;
     /// Times the journal was forced to the disk.
     ENGINE_JOURNAL_SYNCS = "engine.journal.syncs", Counter;
-    /// Time that took.
+    /// Time spent in syncs of the journal.
     ENGINE_JOURNAL_SYNC_TIME = "engine.journal.sync.ns", Counter;
     /// 1 while a checkpoint is being made.
     ENGINE_CHECKPOINT_RUNNING = "engine.checkpoint.running", Level;
-    /// Checkpoints that were completed.
+    /// Checkpoints that ended within the slice.
     ENGINE_CHECKPOINTS = "engine.checkpoints", Counter;
     /// Time that checkpoints took, of those that were completed.
     ENGINE_CHECKPOINT_TIME = "engine.checkpoint.ns", Counter;
-    /// Transactions rolled back.
+    /// Transactions that were rolled back for a conflict.
     ENGINE_ROLLBACKS = "engine.rollbacks", Counter;
 
-    /// Reads at the device.
+    /// Read requests that the device completed.
     DEVICE_READS = "device.reads", Counter;
-    /// Writes at the device.
+    /// Write requests that the device completed.
     DEVICE_WRITES = "device.writes", Counter;
-    /// Flushes at the device.
+    /// Flush requests that the device completed.
     DEVICE_FLUSHES = "device.flushes", Counter;
-    /// Read from the device.
+    /// Bytes that were read from the device.
     DEVICE_READ_BYTES = "device.read.bytes", Counter;
-    /// Written to the device.
+    /// Bytes that were written to the device.
     DEVICE_WRITTEN_BYTES = "device.written.bytes", Counter;
     /// Time of all reads, summed: divided by their number it is the mean latency.
     DEVICE_READ_TIME = "device.read.ns", Counter;
@@ -84,7 +84,7 @@ figures! {
     DEVICE_BUSY = "device.busy.ns", Counter;
     /// Requests in flight, integrated over time: divided by the length of the slice it is the mean queue.
     DEVICE_QUEUE = "device.queue.ns", Counter;
-    /// Burst credits left.
+    /// Burst credits that the emulated disk has left.
     DEVICE_CREDITS = "device.credits", Level;
     /// 1 while the emulated disk is as it was asked, 0 while it has no limits.
     DEVICE_SHAPED = "device.shaped", Level;
@@ -93,13 +93,13 @@ figures! {
     MACHINE_CPU_USER = "machine.cpu.user.ns", Counter;
     /// In the kernel, interrupts included.
     MACHINE_CPU_SYSTEM = "machine.cpu.system.ns", Counter;
-    /// Idle.
+    /// Time in which the machine's processors were idle.
     MACHINE_CPU_IDLE = "machine.cpu.idle.ns", Counter;
     /// Idle while something waited for a disk.
     MACHINE_CPU_IOWAIT = "machine.cpu.iowait.ns", Counter;
-    /// Taken by the hypervisor.
+    /// Time that the hypervisor gave to other machines.
     MACHINE_CPU_STEAL = "machine.cpu.steal.ns", Counter;
-    /// Context switches.
+    /// Context switches of the whole machine.
     MACHINE_CONTEXT_SWITCHES = "machine.context_switches", Counter;
     /// Memory that could be had without swapping.
     MACHINE_MEMORY_AVAILABLE = "machine.memory.available.bytes", Level;
@@ -135,17 +135,17 @@ figures! {
     SERVER_CPU = "server.cpu.ns", Counter;
     /// Of it, that of its first member, where it has several.
     SERVER_MEMBER_1_CPU = "server.member_1.cpu.ns", Counter;
-    /// Of the second.
+    /// CPU time of the second member of the server.
     SERVER_MEMBER_2_CPU = "server.member_2.cpu.ns", Counter;
-    /// Of the third.
+    /// CPU time of the third member of the server.
     SERVER_MEMBER_3_CPU = "server.member_3.cpu.ns", Counter;
-    /// Of the fourth.
+    /// CPU time of the fourth member of the server.
     SERVER_MEMBER_4_CPU = "server.member_4.cpu.ns", Counter;
-    /// Of the fifth.
+    /// CPU time of the fifth member of the server.
     SERVER_MEMBER_5_CPU = "server.member_5.cpu.ns", Counter;
-    /// Of the sixth.
+    /// CPU time of the sixth member of the server.
     SERVER_MEMBER_6_CPU = "server.member_6.cpu.ns", Counter;
-    /// Of the seventh.
+    /// CPU time of the seventh member of the server.
     SERVER_MEMBER_7_CPU = "server.member_7.cpu.ns", Counter;
     /// Memory of that server's processes.
     SERVER_MEMORY = "server.memory.bytes", Level;
@@ -193,13 +193,13 @@ figures! {
     SERVER_COMMANDS = "server.commands", Counter;
     /// Time of them within the server, summed.
     SERVER_COMMAND_TIME = "server.commands.ns", Counter;
-    /// Documents inserted.
+    /// Documents that the server says it inserted.
     SERVER_DOCUMENTS_INSERTED = "server.documents.inserted", Counter;
-    /// Documents returned by reads.
+    /// Documents that the server returned to reads.
     SERVER_DOCUMENTS_RETURNED = "server.documents.returned", Counter;
-    /// Documents updated.
+    /// Documents that the server says it updated.
     SERVER_DOCUMENTS_UPDATED = "server.documents.updated", Counter;
-    /// Documents deleted, by anyone.
+    /// Documents that the server deleted, for any client.
     SERVER_DOCUMENTS_DELETED = "server.documents.deleted", Counter;
     /// Documents deleted because their time was over.
     SERVER_DOCUMENTS_EXPIRED = "server.documents.expired", Counter;
@@ -220,11 +220,11 @@ figures! {
 
     /// Bytes that the interface between load and server received.
     NETWORK_RECEIVED_BYTES = "network.received.bytes", Counter;
-    /// Packets that it received.
+    /// Packets that the interface received from the server.
     NETWORK_RECEIVED_PACKETS = "network.received.packets", Counter;
-    /// Bytes that it sent.
+    /// Bytes that the interface sent to the server.
     NETWORK_SENT_BYTES = "network.sent.bytes", Counter;
-    /// Packets that it sent.
+    /// Packets that the interface sent to the server.
     NETWORK_SENT_PACKETS = "network.sent.packets", Counter;
     /// Speed of its link each way, in bytes a second.
     NETWORK_LINK = "network.link.bytes_per_second", Level;

@@ -46,32 +46,32 @@ pub enum Refusal {
         /// What to do instead, if there is something; begins with a colon.
         advice: &'static str,
     },
-    /// More than was allowed.
+    /// The file is longer than the limit.
     #[error("it has more than {} MiB", most >> 20)]
     TooLarge {
-        /// Bytes that are allowed.
+        /// The limit of its length, in bytes.
         most: u64,
     },
     /// Something else than a regular file where one of our own belongs.
     #[error("{} is {kind}, not a regular file", path.display())]
     NotAFile {
-        /// Where.
+        /// Path of what is no regular file.
         path: PathBuf,
-        /// As in "is …".
+        /// What it is, as in "is a directory".
         kind: &'static str,
     },
     /// A file or folder of another user, where ours is needed.
     #[error("{} belongs to user {owner}: run plimsoll as that user", path.display())]
     Foreign {
-        /// Where.
+        /// Path of what belongs to somebody else.
         path: PathBuf,
-        /// The user's number.
+        /// Number of the user who owns it.
         owner: u32,
     },
     /// A folder in which others can put something else in the place of what is ours.
     #[error("nothing is written below {}, because other users can write there", path.display())]
     Exposed {
-        /// The folder.
+        /// Path of the folder that others can change.
         path: PathBuf,
         /// Others can make files in it and not take away ours, as in `/tmp`.
         is_sticky: bool,
@@ -79,7 +79,7 @@ pub enum Refusal {
     /// A file with further names, which may be those of another file.
     #[error("{} has several names (hard links)", path.display())]
     SeveralNames {
-        /// Where.
+        /// Path of what somebody else may replace.
         path: PathBuf,
     },
 }

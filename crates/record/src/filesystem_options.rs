@@ -7,7 +7,6 @@
 
 use crate::FilesystemKind;
 
-/// An option of mkfs.
 struct MkfsOption {
     /// As it is written, of two names both.
     names: &'static [&'static str],

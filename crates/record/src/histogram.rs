@@ -42,9 +42,7 @@ pub struct Histogram(Form);
 
 #[derive(Clone)]
 enum Form {
-    /// For counting.
     Dense(Dense),
-    /// For reading.
     Packed(Packed),
     /// Not a histogram, but all that is known of one.
     Known(Box<Summary>),
@@ -62,7 +60,7 @@ fn new_dense() -> Dense {
 }
 
 impl Histogram {
-    /// An empty histogram.
+    /// A histogram that has counted nothing.
     pub fn new() -> Self {
         Self(Form::Dense(new_dense()))
     }
@@ -152,7 +150,7 @@ impl Histogram {
         }
     }
 
-    /// Whether nothing was counted.
+    /// Whether the histogram has counted nothing.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }
@@ -338,7 +336,6 @@ fn v2_of(dense: &Dense) -> Vec<u8> {
     v2
 }
 
-/// Not its 34,000 counts.
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Histogram")

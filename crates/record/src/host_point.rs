@@ -34,7 +34,7 @@ pub struct HostPoint {
     pub foreign: Option<Box<ForeignCpu>>,
     /// How its clock stood to that of the program before the point.
     pub clock: ClockOffset,
-    /// And after it.
+    /// The offset of the clocks after the point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_after: Option<ClockOffset>,
     /// How long after the common start it dispatched its first operation, nanoseconds; `None` without any. In a closed loop that is how far it was from

@@ -14,7 +14,7 @@ pub struct Imported {
     /// Its command line as found, without passwords.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What was read.
+    /// The files that were read, in order.
     pub files: Vec<ImportedFile>,
     /// Whether whoever imported it says that the runs of one block were made side by side.
     #[serde(default)]
@@ -29,7 +29,7 @@ pub struct Imported {
 pub struct ImportedFile {
     /// Its name as given, without passwords.
     pub name: String,
-    /// Size in bytes.
+    /// Size of the file, in bytes.
     pub bytes: u64,
     /// SHA-256 of all of it, hexadecimal.
     pub sha256: String,

@@ -10,9 +10,9 @@ pub struct Machine {
     pub cpu_model: Option<String>,
     /// Logical processors that this process may use.
     pub cores: u32,
-    /// Physical memory, bytes.
+    /// Physical memory of the machine, in bytes.
     pub memory_bytes: u64,
-    /// Swap space, bytes.
+    /// Swap space of the machine, in bytes.
     pub swap_bytes: u64,
     /// Release and build of the kernel.
     pub kernel: Option<String>,
@@ -20,7 +20,7 @@ pub struct Machine {
     pub distribution: Option<String>,
     /// Hypervisor or container, `None` on bare metal.
     pub virtualisation: Option<String>,
-    /// CPU frequency governor.
+    /// Governor of the CPU frequency, where the kernel has one.
     pub governor: Option<String>,
     /// Whether the CPU may boost.
     pub boost: Option<bool>,
@@ -29,7 +29,7 @@ pub struct Machine {
     /// Whether the kernel gives each process other addresses, so that each run has a memory layout of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout_is_random: Option<bool>,
-    /// The kernel's clock source.
+    /// The clock source that the kernel uses.
     pub clock_source: Option<String>,
     /// What the program itself reads: tsc or the operating system's monotonic clock.
     pub program_clock: Option<String>,
@@ -49,7 +49,7 @@ pub struct ForeignCpu {
     pub cpu_ns: u64,
     /// Length of the span, nanoseconds.
     pub elapsed_ns: u64,
-    /// Those that used most.
+    /// The programs that used most CPU time.
     pub programs: Vec<ForeignProgram>,
 }
 
@@ -109,24 +109,24 @@ impl Machine {
     }
 }
 
-/// Where the data lay.
+/// The storage on which the data directory was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Storage {
-    /// The data directory.
+    /// Path of the data directory.
     pub directory: String,
-    /// Type of the filesystem.
+    /// Type of the filesystem, such as `xfs`.
     pub filesystem: Option<String>,
     /// Options with which it is mounted.
     pub mount_options: Option<String>,
     /// The block device under it.
     pub device: Option<String>,
-    /// Model of the device.
+    /// Model of the block device, as the kernel names it.
     pub device_model: Option<String>,
-    /// Whether it turns.
+    /// Whether the device is a spinning disk.
     pub rotational: Option<bool>,
-    /// I/O scheduler.
+    /// I/O scheduler of the device, such as `mq-deadline`.
     pub scheduler: Option<String>,
-    /// Read-ahead, bytes.
+    /// Readahead of the device, in bytes.
     pub readahead_bytes: Option<u64>,
     /// Size and free space at the start, bytes.
     pub size_bytes: Option<u64>,

@@ -86,7 +86,6 @@ impl Packed {
         })
     }
 
-    /// The uncompressed V2 encoding.
     pub(crate) fn to_v2(&self) -> Vec<u8> {
         let mut encoded = header_of(self.counts.len());
         encoded.extend_from_slice(&self.counts);

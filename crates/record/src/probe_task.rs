@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum ProbeTime {
     /// Before the first run of a block that was made.
     BeforeBlock,
-    /// After its last run.
+    /// After the last run of a block.
     AfterBlock,
 }
 
@@ -18,9 +18,9 @@ pub struct ProbeTask {
     /// On which machine, by its name in the file; `None`: the one that the program ran on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// When.
+    /// Whether it ran before or after the block.
     pub place: ProbeTime,
-    /// Begin, UTC, RFC 3339.
+    /// When it began, in UTC, as RFC 3339 writes it.
     pub at: String,
     /// Time of the fixed CPU task, nanoseconds: the median of its repeats.
     pub cpu_ns: u64,

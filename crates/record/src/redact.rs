@@ -32,7 +32,6 @@ pub const HIDDEN: &str = "***";
 /// Values that an option may show: others of it are hidden.
 #[derive(Clone, Copy)]
 enum Shown {
-    /// A whole number.
     Number,
     /// `true` or `false`, and older words for them.
     Truth,

@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]
 pub enum DiskLatency {
-    /// Nothing is added.
+    /// The disk adds no latency of its own.
     #[default]
     None,
-    /// Always the same.
+    /// Each request takes the same time.
     Constant {
-        /// Nanoseconds.
+        /// Time of a request, in nanoseconds.
         ns: u64,
     },
     /// Lognormal, given by two of its percentiles.
     Lognormal {
-        /// Nanoseconds.
+        /// Median of the law, in nanoseconds.
         median_ns: u64,
         /// Nanoseconds, at least the median.
         p99_ns: u64,
@@ -30,7 +30,7 @@ pub enum DiskLatency {
 }
 
 impl DiskLatency {
-    /// The median, nanoseconds.
+    /// Median of the law, in nanoseconds.
     pub fn median_ns(&self) -> f64 {
         match self {
             Self::None => 0.0,
@@ -58,9 +58,9 @@ pub fn latency_at(points: &[(f64, u64)], percentile: f64) -> f64 {
 /// A limit for each direction and for both together; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskRates {
-    /// Of reads.
+    /// Limit of reads by themselves.
     pub read: Option<f64>,
-    /// Of writes.
+    /// Limit of writes by themselves.
     pub write: Option<f64>,
     /// Of reads and writes together.
     pub joint: Option<f64>,
@@ -88,20 +88,20 @@ pub struct DiskBurst {
 pub enum Backing {
     /// In memory, as far as they were written.
     Memory,
-    /// In a sparse file.
+    /// The disk's bytes are in a sparse file.
     File,
 }
 
-/// An emulated disk.
+/// What an emulated disk is like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiskSpec {
     /// Name of the preset that it began with.
     pub preset: Option<String>,
     /// Bytes, a multiple of 4096.
     pub capacity_bytes: u64,
-    /// Requests per second.
+    /// Limits of requests per second.
     pub iops: DiskRates,
-    /// Bytes per second.
+    /// Limits of bytes per second.
     pub bandwidth: DiskRates,
     /// A larger request counts as several against the IOPS limits; `None`: every request counts as one.
     pub io_unit_bytes: Option<u64>,
@@ -109,11 +109,11 @@ pub struct DiskSpec {
     pub read_latency: DiskLatency,
     /// Added to every write, after it was admitted by the limits.
     pub write_latency: DiskLatency,
-    /// What a flush costs.
+    /// Time that a flush takes.
     pub flush_latency: DiskLatency,
     /// Requests that the disk serves at once, each for its latency; others wait. `None`: all.
     pub queue_depth: Option<u32>,
-    /// Burst credits.
+    /// Credits for going beyond the limits for a while.
     pub burst: Option<DiskBurst>,
     /// Where its blocks are kept.
     pub backing: Backing,
@@ -146,9 +146,9 @@ impl DiskSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum DiskChoice {
-    /// An emulated disk.
+    /// A disk that a daemon emulates over FUSE.
     Emulated {
-        /// Which.
+        /// What the disk is like.
         spec: DiskSpec,
     },
     /// A block device of this machine, all of it. The file has said `erase: true`.
@@ -162,16 +162,16 @@ pub enum DiskChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilesystemKind {
-    /// XFS.
+    /// XFS, made by `mkfs.xfs` of xfsprogs.
     Xfs,
-    /// EXT4.
+    /// EXT4, made by `mkfs.ext4` of e2fsprogs.
     Ext4,
-    /// Btrfs.
+    /// Btrfs, made by `mkfs.btrfs` of btrfs-progs.
     Btrfs,
 }
 
 impl FilesystemKind {
-    /// All.
+    /// All kinds, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::Xfs, Self::Ext4, Self::Btrfs];
 
     /// The word in files and of the kernel.
@@ -187,11 +187,11 @@ impl FilesystemKind {
 /// A filesystem with what is asked beyond its stock options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesystemSpec {
-    /// Which.
+    /// Which kind of filesystem it is.
     pub kind: FilesystemKind,
-    /// Further words for mkfs.
+    /// Words that are appended to the call of mkfs.
     pub mkfs: Vec<String>,
-    /// Further mount options.
+    /// Options that are appended to those of mount.
     pub mount: Vec<String>,
 }
 
@@ -210,7 +210,7 @@ pub struct LimitsSpec {
 }
 
 impl LimitsSpec {
-    /// Whether nothing is limited.
+    /// Whether neither memory nor CPU is limited.
     pub fn is_empty(&self) -> bool {
         !self.is_of_memory() && self.cpus.is_none() && self.pin.is_empty()
     }
@@ -221,16 +221,16 @@ impl LimitsSpec {
     }
 }
 
-/// What an arm costs.
+/// Price of what an arm runs on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// In the currency.
+    /// Price of an hour, in the currency.
     pub per_hour: f64,
-    /// Three letters.
+    /// Code of the currency, three letters of ISO 4217.
     pub currency: String,
-    /// Where it was read.
+    /// Where the price was read, such as an address.
     pub source: Option<String>,
-    /// When, `YYYY-MM` or `YYYY-MM-DD`.
+    /// When it was read: `YYYY-MM` or `YYYY-MM-DD`.
     pub date: Option<String>,
 }
 
@@ -251,9 +251,9 @@ pub struct ServerSpec {
     pub name: String,
     /// A path, or a name that is looked for on PATH.
     pub program: String,
-    /// With places in braces.
+    /// Arguments of the server, with placeholders in braces.
     pub arguments: Vec<String>,
-    /// With places in braces.
+    /// Environment of the server, with placeholders in braces.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// What makes it tell its version and end; empty where nothing does.
@@ -332,9 +332,9 @@ fn is_one_member(members: &u32) -> bool {
 /// A member of a server that has several, as it was started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberRecord {
-    /// Host and port.
+    /// Host and port at which it listens.
     pub address: String,
-    /// The command line.
+    /// The command line with which it was started.
     pub command: String,
     /// Where its log is kept, on the machine that measured.
     pub log: Option<std::path::PathBuf>,
@@ -343,11 +343,11 @@ pub struct MemberRecord {
 /// A server as it was started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerRecord {
-    /// The program's path.
+    /// Path of the program that was started.
     pub program: std::path::PathBuf,
-    /// In its own words.
+    /// Version, as the program itself states it.
     pub version: Option<String>,
-    /// The command line.
+    /// The command line with which it was started.
     pub command: String,
     /// Name of the user under which it ran.
     pub user: Option<String>,
@@ -364,7 +364,7 @@ pub const USUAL_READAHEAD_BYTES: u64 = 128 << 10;
 /// What an arm stands on, as asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
-    /// `None`: a plain directory.
+    /// The disk below the data; `None` is a plain directory.
     #[serde(default)]
     pub disk: Option<DiskChoice>,
     /// Made on the disk; `None` only without one.
@@ -382,7 +382,7 @@ pub struct RigSpec {
     /// Name of the machine preset that limits and price come from.
     #[serde(default)]
     pub machine: Option<String>,
-    /// What it costs.
+    /// Price of an hour of it, if the file has one.
     #[serde(default)]
     pub price: Option<Price>,
 }
@@ -414,11 +414,11 @@ pub enum ShapedFrom {
 pub struct Lateness {
     /// Answers that were held until they were due.
     pub held: u64,
-    /// Nanoseconds.
+    /// Median of the lateness, in nanoseconds.
     pub p50_ns: u64,
-    /// Nanoseconds.
+    /// 99th percentile of the lateness, in nanoseconds.
     pub p99_ns: u64,
-    /// Nanoseconds.
+    /// Largest lateness of a request, in nanoseconds.
     pub max_ns: u64,
 }
 
@@ -427,7 +427,7 @@ pub struct Lateness {
 pub struct TraceReference {
     /// Where it is kept, on the machine that measured.
     pub path: std::path::PathBuf,
-    /// Requests in it.
+    /// Number of requests in the trace.
     pub requests: u64,
     /// Earlier requests that it no longer holds.
     pub overwritten: u64,
@@ -448,9 +448,9 @@ pub struct RigRecord {
     pub control_groups: Option<u32>,
     /// Limits as they are in force.
     pub limits: LimitsSpec,
-    /// Of the emulated disk.
+    /// How late the emulated disk answered requests.
     pub lateness: Option<Lateness>,
-    /// Of the emulated disk.
+    /// Where the trace of the emulated disk is.
     pub trace: Option<TraceReference>,
     /// The server that was started.
     #[serde(default)]
@@ -462,11 +462,11 @@ pub struct RigRecord {
 pub struct CalibrationCheck {
     /// In words: `random reads of 4 KiB, 16 jobs`.
     pub what: String,
-    /// `IOPS`, `ns`, `bytes/s`.
+    /// Unit of both values: `IOPS`, `ns` or `bytes/s`.
     pub unit: String,
-    /// By the disk's description.
+    /// Value that the disk's description states.
     pub asked: f64,
-    /// By fio.
+    /// Value that fio measured on the disk.
     pub measured: f64,
     /// Largest difference that is allowed, in the unit.
     pub allowed: f64,
@@ -482,11 +482,11 @@ impl CalibrationCheck {
 /// One fio job and what it said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FioResult {
-    /// In words.
+    /// What the job measured, in words.
     pub label: String,
     /// The command line, for repetition.
     pub command: String,
-    /// fio's own JSON, whole.
+    /// The JSON that fio printed, whole.
     pub json: serde_json::Value,
 }
 
@@ -501,13 +501,13 @@ pub struct Calibration {
     pub machine: Option<String>,
     /// The disk. Its capacity, backing and trace do not matter here.
     pub disk: DiskSpec,
-    /// When, UTC, RFC 3339.
+    /// When it was measured, in UTC, as RFC 3339 writes it.
     pub at: String,
-    /// Version of fio.
+    /// Version of fio, such as `fio-3.33`.
     pub fio_version: String,
     /// Every figure that was compared.
     pub checks: Vec<CalibrationCheck>,
-    /// Everything that fio said.
+    /// What fio printed for each of its jobs.
     pub results: Vec<FioResult>,
 }
 

@@ -7,18 +7,18 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a run stands.
+/// Whether a run has ended, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum RunState {
     /// Begun; when no program is working on it, it was cut off.
     #[default]
     Started,
-    /// Everything measured.
+    /// Everything that was planned for it was measured.
     Finished,
     /// Stopped by the user, or the program was killed. What was measured is kept.
     Interrupted,
-    /// Something went wrong.
+    /// The run ended early because something went wrong.
     Failed {
         /// What, and what to do.
         message: String,
@@ -28,7 +28,7 @@ pub enum RunState {
 /// Engine, version and settings as the engine itself reports them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineDescription {
-    /// `noop`, `simulated`, `wiredtiger`.
+    /// Name of the engine: `noop`, `simulated`, `wiredtiger` or `mongodb`.
     pub name: String,
     /// Version of the library or server.
     pub version: String,
@@ -42,23 +42,23 @@ pub struct EngineDescription {
 /// One arm in one block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Counted from 0.
+    /// Index of the block, counted from 0.
     pub block: u32,
-    /// Name of the arm.
+    /// Name of the arm that was measured.
     pub arm: String,
     /// Place within its block, from 0.
     pub position: u32,
     /// Counted from 1: a run that was cut off is repeated as the next attempt.
     pub attempt: u32,
-    /// How it stands.
+    /// Whether the run has ended, and how.
     pub state: RunState,
     /// Seed of every random draw of this run. Equal for all arms of a block, so that they are asked the same.
     pub seed: u64,
     /// Begin, UTC, RFC 3339. Empty where an imported run does not say.
     pub started_at: String,
-    /// End, UTC, RFC 3339.
+    /// When it ended, in UTC, as RFC 3339 writes it.
     pub ended_at: Option<String>,
-    /// The engine under test.
+    /// The engine that was measured, as it describes itself.
     pub engine: Option<EngineDescription>,
     /// The machine at the start of this run. Of a run on a half of one, the cores are those of its half.
     pub machine: Machine,
@@ -81,7 +81,7 @@ pub struct RunRecord {
     /// What the arm stood on, where the program made it.
     #[serde(default)]
     pub rig: Option<RigRecord>,
-    /// The load phase.
+    /// What was measured while the data were stored.
     pub load: Option<PointRecord>,
     /// The points in the order in which they were measured. A search has one for each of its trials.
     pub points: Vec<PointRecord>,
@@ -134,13 +134,13 @@ pub enum LoadKind {
     Open {
         /// Mean operations per second asked for.
         rate: f64,
-        /// Sessions that serve them.
+        /// Sessions that serve the arrivals.
         sessions: u32,
     },
 }
 
 impl LoadKind {
-    /// Sessions, in either kind.
+    /// Number of sessions, of either kind of load.
     pub fn sessions(self) -> u32 {
         match self {
             Self::Closed { sessions, .. } | Self::Open { sessions, .. } => sessions,
@@ -157,7 +157,7 @@ pub struct PointLabel {
     pub mix: String,
     /// The load in words: `16 threads`, `20,000 op/s`.
     pub load_label: String,
-    /// The load in numbers.
+    /// The load in numbers, for calculations.
     pub load: LoadKind,
     /// Number of the trial, from 0, where the point of the plan is a search for the plimsoll line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,13 +167,13 @@ pub struct PointLabel {
 /// One load setting in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointRecord {
-    /// Which.
+    /// Which point it is: mix, load and index.
     pub label: PointLabel,
     /// Nanoseconds from the start of the point that are warm-up as asked in the file.
     pub warm_up_ns: u64,
     /// Begin, UTC, RFC 3339. Empty where an imported point does not say.
     pub started_at: String,
-    /// By index.
+    /// The seconds of the point, in order.
     pub slices: Vec<Slice>,
     /// `None` when the point was cut off.
     pub end: Option<PointEnd>,
@@ -248,26 +248,26 @@ pub struct SummedUp {
 /// When an operation was under way, on the clock of the traces: so that a request to the disk is known to belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotedOperation {
-    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    /// When it was dispatched, in nanoseconds of `CLOCK_MONOTONIC`.
     pub begin_ns: u64,
-    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    /// When it was complete, in nanoseconds of `CLOCK_MONOTONIC`.
     pub end_ns: u64,
     /// The session that asked, from 0.
     pub session: u32,
-    /// What was asked.
+    /// The kind of operation that ran.
     pub operation: Operation,
-    /// How it ended.
+    /// Whether it succeeded, and how it failed otherwise.
     pub status: Status,
 }
 
 /// A failure that was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorSample {
-    /// What was asked.
+    /// Which operation failed with this message.
     pub operation: Operation,
-    /// What the engine said.
+    /// Message of the engine, without passwords.
     pub message: String,
-    /// How often.
+    /// How many operations failed with it.
     pub count: u64,
 }
 

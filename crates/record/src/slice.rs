@@ -13,13 +13,13 @@ pub enum Operation {
     Read,
     /// Some fields of one record changed.
     Update,
-    /// One new record.
+    /// Stores one record that does not exist.
     Insert,
     /// A range of records from a key on.
     Scan,
     /// A read and an update of the same record, measured as a whole; its parts are counted as read and update too.
     ReadModifyWrite,
-    /// One record removed.
+    /// Removes one record by its key.
     Delete,
     /// A read record compared with what must be in it. Its time is that of the comparison.
     Verify,
@@ -51,11 +51,11 @@ impl Operation {
     }
 }
 
-/// How an operation ended.
+/// How an operation ended, as counters distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// As asked.
+    /// The operation did what it should.
     Ok,
     /// Kept by the client for a batch that was not sent yet: its time says nothing, that of the operation that sends the batch does.
     Batched,
@@ -66,7 +66,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// All statuses.
+    /// All statuses, in the order of counters.
     pub const ALL: [Self; 4] = [Self::Ok, Self::Batched, Self::NotFound, Self::Error];
 
     /// The name in files and on screens.
@@ -83,7 +83,7 @@ impl Status {
 /// The latencies of the operations of one kind and status, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// completed - dispatched.
+    /// Service times: from dispatch to completion.
     pub service: Histogram,
     /// completed - intended. `None` where operations had no intended time before their dispatch (a closed loop), in which response
     /// time is service time and wait time is nothing.
@@ -94,9 +94,9 @@ pub struct Latencies {
 /// What only an open loop has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenLatencies {
-    /// completed - intended.
+    /// Response times: from the intended begin to completion.
     pub response: Histogram,
-    /// dispatched - intended.
+    /// Waits: from the intended begin to dispatch.
     pub wait: Histogram,
 }
 
@@ -145,22 +145,22 @@ impl Latencies {
 /// The operations of one kind and one status that completed within a slice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationSlice {
-    /// What was asked.
+    /// The kind of operation that is counted.
     pub operation: Operation,
-    /// How it ended.
+    /// How the counted operations ended.
     pub status: Status,
-    /// How long it took.
+    /// How long the counted operations took.
     pub latencies: Latencies,
 }
 
 /// Finished units of work by how they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completed {
-    /// As asked.
+    /// Operations that did what they should.
     pub ok: u64,
     /// The record was not there.
     pub not_found: u64,
-    /// The engine failed.
+    /// Operations that the engine failed.
     pub error: u64,
 }
 
@@ -171,7 +171,7 @@ impl Completed {
         self.ok.saturating_add(others)
     }
 
-    /// Counts one more.
+    /// Counts one operation that ended in this way.
     #[inline]
     pub fn add(&mut self, status: Status) {
         match status {
@@ -234,7 +234,7 @@ pub struct Slice {
     /// Of these units, how many each machine that makes load finished, in the order of [`PointEnd::hosts`](crate::PointEnd::hosts), where several take part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_host: Vec<u64>,
-    /// What the worker used.
+    /// CPU time and memory that the worker used.
     pub worker: WorkerUse,
     /// Figures of engine, kernel and device by name with unit suffix.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

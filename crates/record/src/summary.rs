@@ -11,15 +11,15 @@ const SAME: f64 = 1e-9;
 /// its parts, so they are given up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// How many there were.
+    /// How many values there were.
     pub count: u64,
-    /// Mean, nanoseconds.
+    /// Mean of the values, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_ns: Option<f64>,
-    /// The smallest, nanoseconds.
+    /// Smallest of the values, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_ns: Option<u64>,
-    /// The largest, nanoseconds.
+    /// Largest of the values, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ns: Option<u64>,
     /// (percentile from 0 to 100, nanoseconds), in rising order.

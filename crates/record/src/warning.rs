@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Worth knowing; numbers stand.
+    /// Worth knowing; the numbers stand as they are.
     Note,
     /// Numbers stand, with this beside them.
     Caution,
@@ -40,7 +40,7 @@ macro_rules! warnings {
                 lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
             }
 
-            /// How much it weighs.
+            /// How much it affects what was measured.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$name => Severity::$severity,)* }
             }
@@ -63,7 +63,7 @@ warnings! {
     /// The generator of an open loop stood still, or fell further behind than its sessions could absorb.
     GeneratorLate = "W-GENERATOR-LATE", Caution,
         "response times may be longer than the arm's own; the throughput is valid: use more sessions, or give the generator more CPU";
-    /// Operations failed.
+    /// Operations failed, more than the objective allows.
     Errors = "W-ERRORS", Invalid,
         "operations failed: read the first error messages in the record, fix the cause, or allow errors in the objective";
     /// An open loop did not achieve the requested rate.
@@ -165,7 +165,7 @@ warnings! {
     /// A search for the plimsoll line found only one end of its interval.
     LineOpen = "W-LINE-OPEN", Caution,
         "the line is bounded on one side only, or not at all: widen `search.rates`, or change the objective";
-    /// Prices cannot be compared.
+    /// Prices differ in currency or date, so that costs cannot be compared.
     Prices = "W-PRICES", Caution,
         "costs are compared in one currency and only for arms with a price: give every arm a price in the same currency";
     /// An emulated disk was not verified against its description before measuring, or missed it.
@@ -206,7 +206,7 @@ warnings! {
 /// One warning with what it concerns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
-    /// Which.
+    /// The stable id of this warning.
     pub id: WarningId,
     /// What it concerns, in the words of the experiment: an arm, a point, a run. Empty for the whole experiment.
     pub subject: String,
@@ -218,7 +218,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// A warning about `subject`.
+    /// A warning about `subject`, which names arm, mix and load.
     pub fn new(id: WarningId, subject: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             id,
@@ -236,7 +236,7 @@ impl Warning {
         }
     }
 
-    /// How much it weighs.
+    /// How much it affects what was measured.
     pub fn severity(&self) -> Severity {
         self.weight.unwrap_or(self.id.severity())
     }

@@ -6,14 +6,12 @@ use plimsoll_record::quantities::numbers::{LatencyUnit, PAGE, round_significant}
 /// From a value to its share of an axis, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
-    /// In equal steps.
     Linear {
         /// The value at the lower end.
         from: f64,
         /// The value at the upper end.
         to: f64,
     },
-    /// In equal factors.
     Log {
         /// The value at the lower end, above zero.
         from: f64,
@@ -38,15 +36,12 @@ impl Scale {
     }
 }
 
-/// From nothing to all.
 pub const LEVEL: Scale = Scale::Linear { from: 0.0, to: 1.0 };
 
 /// A scale with its ticks and title.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Where values lie.
     pub scale: Scale,
-    /// Value and label, rising.
     pub ticks: Vec<(f64, String)>,
     /// What is measured, with its unit.
     pub title: String,
@@ -83,7 +78,6 @@ impl Axis {
         }
     }
 
-    /// Nanoseconds above zero, logarithmic.
     pub fn latency_decades(lowest: f64, highest: f64, what: &str) -> Self {
         let (from, to) = (
             power_of_ten_below(lowest),
@@ -142,14 +136,12 @@ impl Axis {
         Self::low(highest, 1.0, plain, title.into())
     }
 
-    /// Nanoseconds, for low charts.
     pub fn low_latency(highest: f64, title: &str) -> Self {
         let unit = LatencyUnit::of(highest);
         let title = format!("{title}, {}", PAGE.unit(unit));
         Self::low(highest, unit.nanos(), plain, title)
     }
 
-    /// Bytes, for low charts.
     pub fn low_bytes(highest: f64, title: &str) -> Self {
         let mut unit = (1.0, "B");
         for larger in [

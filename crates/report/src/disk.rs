@@ -5,11 +5,10 @@
 pub struct DiskPicture<'a> {
     /// The disk, as the user named it.
     pub name: &'a str,
-    /// When, UTC, RFC 3339.
+    /// Instant in UTC, as RFC 3339 writes it.
     pub at: &'a str,
     /// The program that measured, with its version.
     pub by: &'a str,
-    /// Version of this program.
     pub version: &'a str,
     /// Bytes of the disk that were used.
     pub size_bytes: u64,
@@ -24,23 +23,17 @@ pub struct DiskRow {
     pub what: String,
     /// Size of a request, bytes.
     pub block_bytes: u32,
-    /// Requests in flight.
     pub in_flight: u32,
-    /// Requests per second.
     pub iops: f64,
-    /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Of a request, nanoseconds.
     pub latency: DiskLatencies,
     /// Of the fsync after each request, where there is one.
     pub fsync: Option<DiskLatencies>,
 }
 
-/// Nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskLatencies {
     pub mean_ns: f64,
-    /// Median.
     pub p50_ns: f64,
     /// 99 % took no longer.
     pub p99_ns: f64,

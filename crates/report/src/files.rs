@@ -10,29 +10,21 @@ pub struct ExportFile<'a> {
     pub name: String,
     /// What is in it, in a few words.
     pub about: &'static str,
-    /// Who reads it.
     pub form: Form,
     /// What is written into it.
     pub content: Content<'a>,
 }
 
-/// Who reads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Form {
-    /// Spreadsheets and everything else.
     Csv,
-    /// pandas, DuckDB, Polars, Spark.
     Parquet,
-    /// Programs, and `plimsoll` itself.
     Json,
-    /// The HdrHistogram tools.
     Hdr,
     /// What fio said of emulated disks.
     Fio,
-    /// PerfKit Benchmarker.
     Perfkit,
     Prometheus,
-    /// Perfetto and Chrome.
     Perfetto,
 }
 
@@ -71,16 +63,11 @@ pub enum Content<'a> {
     Csv(Table, Report<'a>),
     /// Rows of a table as Parquet.
     Parquet(Table, Report<'a>),
-    /// The record as JSON.
     Record(Report<'a>),
-    /// The analysis as JSON.
     Analysis(Report<'a>),
-    /// fio's own JSON.
     Fio(&'a FioResult),
     HdrLog(&'a RunRecord),
-    /// PerfKit's samples.
     Perfkit(Report<'a>),
-    /// Prometheus' text.
     Prometheus(Report<'a>),
     /// The course of the experiment.
     Perfetto(Report<'a>),
@@ -89,11 +76,8 @@ pub enum Content<'a> {
 /// What is written as rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// Points of runs.
     Points,
-    /// Seconds of points.
     Slices,
-    /// What was watched.
     Figures,
     /// Trials of searches for the plimsoll line.
     Trials,
@@ -103,7 +87,6 @@ pub enum Table {
     Controls,
     /// The experiment itself: for many of them in one data set.
     Experiments,
-    /// Comparisons: the same.
     Verdicts,
 }
 
@@ -117,7 +100,6 @@ impl Table {
         Self::Controls,
     ];
 
-    /// In file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Experiments => "experiments",

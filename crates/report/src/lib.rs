@@ -44,6 +44,5 @@ use plimsoll_record::ExperimentRecord;
 pub struct Report<'a> {
     /// What was measured, and on what.
     pub record: &'a ExperimentRecord,
-    /// What follows from it.
     pub analysis: &'a Analysis,
 }

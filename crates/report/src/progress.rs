@@ -12,20 +12,16 @@ pub use span::Span;
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Building up.
     Prepare,
-    /// Storing the data.
     Load,
     /// Before the measured part of a point.
     WarmUp,
     /// The measured part of a point.
     Measure,
-    /// Taking down.
     TearDown,
 }
 
 impl Phase {
-    /// Such as `warm up`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",

@@ -35,10 +35,8 @@ pub struct Shape {
     pub arms: Vec<String>,
     /// Sessions of the closed loops.
     pub sessions: Vec<u32>,
-    /// Names of the mixes.
     pub mixes: Vec<String>,
     pub blocks: u32,
-    /// Slices of each point.
     pub seconds: u32,
     /// Whether the record gets slices with histograms.
     pub slices: bool,
@@ -96,7 +94,6 @@ impl Shape {
         }
     }
 
-    /// One of any size.
     pub fn of(arms: usize, loads: u32, mixes: usize, blocks: u32, seconds: u32) -> Self {
         Self {
             arms: (0..arms).map(|arm| format!("arm-{arm:03}")).collect(),
@@ -115,7 +112,6 @@ impl Shape {
 pub(crate) struct Noise(u64);
 
 impl Noise {
-    /// Starts at a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }

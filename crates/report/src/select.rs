@@ -221,7 +221,6 @@ pub fn point<'a>(
         })
 }
 
-/// The deciding comparisons.
 pub fn primaries(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
     analysis
         .comparisons

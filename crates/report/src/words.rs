@@ -101,7 +101,6 @@ pub fn metric(metric: Metric) -> String {
 /// Replaces the load where each arm is judged at its own line.
 pub const AT_LINE: &str = "the plimsoll line";
 
-/// Beside tables with [`CurvePoint::refused`](plimsoll_judge::CurvePoint::refused).
 pub const REFUSED: &str = "Figures in brackets: no run at this load is valid, so they are shown as measured and compared with nothing.";
 
 /// The interval of a plimsoll line: `20,130 to 20,480 op/s`.
@@ -310,7 +309,6 @@ pub fn named(side: &Side, other: &Side) -> String {
     }
 }
 
-/// `1 block`, `2 blocks`.
 pub fn counted(count: u64, one: &str, numbers: Numbers) -> String {
     format!(
         "{} {one}{}",

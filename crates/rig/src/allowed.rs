@@ -5,7 +5,6 @@ use plimsoll_record::{DiskChoice, RigSpec};
 /// What may be made. Directories and limits always may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// Servers may be started.
     pub server: bool,
     /// Emulated disks and filesystems may be made.
     pub disk: bool,

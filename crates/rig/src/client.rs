@@ -28,7 +28,6 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 /// How the process is started: this program with a hidden command.
 #[derive(Clone, Debug)]
 pub struct RigProgram {
-    /// The program.
     pub path: PathBuf,
     pub arguments: Vec<String>,
 }
@@ -263,12 +262,10 @@ impl BuiltRig<'_> {
         self.process.ask_about(self.number, order)
     }
 
-    /// What it is.
     pub fn built(&self) -> &Built {
         &self.built
     }
 
-    /// Where the data go.
     pub fn data_directory(&self) -> &Path {
         &self.built.data_directory
     }

@@ -14,7 +14,6 @@ pub enum RigError {
     /// A disk is asked to be faster than this machine can make one.
     #[error("{0}")]
     NotCarried(String),
-    /// The user stopped it.
     #[error("interrupted")]
     Interrupted,
     /// The other process ended, or cannot be started.

@@ -28,7 +28,6 @@ pub(crate) struct Request {
 pub enum Order {
     /// Which rigs cannot be made on this machine or by this user. Answered with `Vec<Option<String>>`, the reasons.
     WhatRuns {
-        /// What would be asked.
         rigs: Vec<RigSpec>,
     },
     /// Checks that no other user could change a place. Answered with its path.
@@ -38,7 +37,6 @@ pub enum Order {
     },
     /// Undoes what programs left behind that are gone, or tells what would be undone. Tells lines; answered with the reasons of what stays.
     Clean {
-        /// Only tells.
         dry_run: bool,
     },
     /// Opens the journal in which all that follows is written down.
@@ -48,11 +46,9 @@ pub enum Order {
     },
     /// Makes a rig. Answered with [`Built`].
     Build {
-        /// What is asked.
         spec: Box<RigSpec>,
         /// In which its data directory is made; `None` for the usual place.
         directory: Option<PathBuf>,
-        /// Id of the experiment.
         owner: String,
         /// The run, in the words of the experiment.
         label: String,
@@ -64,7 +60,6 @@ pub enum Order {
     },
     /// Puts a process that the client has started under the limits of the rig.
     Admit {
-        /// Its id.
         process: u32,
     },
     /// Whether all of the rig is still there.
@@ -73,9 +68,7 @@ pub enum Order {
     Extents,
     /// Gives the emulated disk its limits, or takes them away, and marks its trace.
     Shape {
-        /// Whether it is limited.
         shaped: bool,
-        /// What begins now.
         mark: String,
     },
     /// Limits the memory to what is taken now and the page cache that was asked for. Answered with `Option<u64>`, the limit in bytes.
@@ -83,14 +76,15 @@ pub enum Order {
     /// Has the kernel drop what its page cache holds of the data.
     DropPageCache,
     /// Does something to a member of the server. Answered with `Disturbed`.
-    Disturb { what: Disturb },
+    Disturb {
+        what: Disturb,
+    },
     /// Brings all members of the server back, and waits until they are one server.
     Heal,
     /// Ends the server of the rig.
     StopServer,
     /// Undoes the rig but for its directory. Answered with [`TornDown`].
     TearDown,
-    /// Removes the directory.
     Remove,
     /// Holds an emulated disk against its description. Tells progress; answered with a `Calibration`.
     Calibrate {
@@ -126,7 +120,6 @@ impl Order {
     }
 }
 
-/// For the log.
 impl std::fmt::Display for Order {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -172,7 +165,6 @@ pub enum Characterised {
 /// A user of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
-    /// Its number.
     pub user: u32,
     /// The number of its group.
     pub group: u32,
@@ -187,7 +179,6 @@ pub struct RunningServer {
     pub processes: Vec<u32>,
 }
 
-/// A rig that stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Built {
     /// An empty directory, or that of the server.
@@ -220,7 +211,6 @@ pub struct TornDown {
     pub trace: Option<PathBuf>,
     /// How late the emulated disk answered.
     pub lateness: Option<Lateness>,
-    /// What people should know.
     pub notes: Vec<String>,
 }
 
@@ -236,7 +226,6 @@ pub(crate) enum Answer {
     At(Progress),
     /// The order is carried out.
     Done(Value),
-    /// It is not.
     Failed(RigError),
 }
 

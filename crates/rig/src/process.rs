@@ -89,7 +89,6 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
     Ok(())
 }
 
-/// The socket.
 struct Line {
     input: BufReader<UnixStream>,
     output: Arc<Output>,

@@ -19,7 +19,6 @@ pub(crate) struct SliceIndex {
 #[derive(Debug)]
 struct IndexedPoint {
     id: PointId,
-    /// Milliseconds since 1970.
     begun_ms: f64,
     /// In their order; late shares are left out.
     slices: Vec<IndexedSlice>,

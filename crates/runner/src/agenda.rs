@@ -11,7 +11,6 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The events of one point after the other.
 pub(crate) struct Agenda<'a> {
     events: &'a [EventSpec],
-    /// In no order.
     due: Vec<Due>,
     /// Of the running point; times are of `CLOCK_MONOTONIC`.
     done: Vec<EventRecord>,

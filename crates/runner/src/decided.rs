@@ -104,7 +104,6 @@ impl<'a> Decided<'a> {
     }
 }
 
-/// What one run measured.
 #[derive(Default)]
 pub(crate) struct RunResults {
     measured: BTreeSet<u32>,
@@ -135,7 +134,6 @@ impl RunResults {
         }
     }
 
-    /// The point is over.
     pub(crate) fn ends(&mut self, plan: &Plan, end: &plimsoll_record::PointEnd) {
         if let Some(mut point) = self.point.take() {
             point.end = Some(end.clone());

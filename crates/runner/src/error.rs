@@ -18,7 +18,6 @@ pub enum RunnerError {
     /// The worker process cannot be started.
     #[error("the worker process {} cannot be started: {source}", path.display())]
     Spawn {
-        /// The program.
         path: PathBuf,
         source: std::io::Error,
     },
@@ -42,7 +41,6 @@ pub enum RunnerError {
     ArmsCannotRun {
         /// Names of the arms that could run.
         can: Vec<String>,
-        /// The others, and why.
         cannot: Vec<(String, String)>,
     },
     /// fio found an emulated disk to be other than it was asked.

@@ -37,7 +37,6 @@ const TRIES_OF_A_BROKEN_ARM: u32 = 2;
 /// What is to be executed.
 #[derive(Clone)]
 pub struct Execution<'a> {
-    /// The checked plan.
     pub plan: &'a Plan,
     /// The experiment file, to the letter.
     pub file_text: &'a str,
@@ -71,10 +70,8 @@ pub struct Execution<'a> {
     pub is_hopeless: fn(&ExperimentRecord) -> Option<String>,
 }
 
-/// How far it got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Of the record.
     pub id: String,
     /// Whether the user stopped it.
     pub interrupted: bool,
@@ -626,7 +623,6 @@ struct Attempt<'a> {
     run: &'a PlannedRun,
     /// As it begins, and later as it ended.
     head: RunRecord,
-    /// What earlier runs decided.
     known: Known,
     /// What it found that later runs must know.
     results: RunResults,

@@ -29,16 +29,11 @@ pub(crate) enum Word {
     /// Answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::DropPageCache`], [`Frame::LieStill`], [`Frame::Heal`] and [`Frame::Stored`].
     GoOn,
     /// Answers [`Frame::Ready`]: when to begin, nanoseconds of the worker's `CLOCK_MONOTONIC`. To a worker that watches: a phase begins then.
-    Begin {
-        at_ns: u64,
-        /// Of the phase, nanoseconds.
-        warm_up_ns: u64,
-    },
+    Begin { at_ns: u64, warm_up_ns: u64 },
     /// To a worker that watches: the phase is over.
     Over,
     /// What a point of several workers came to.
     Outcome {
-        /// Of all of them.
         outcome: Outcome,
         /// Records that are there, as far as all workers know: from so many they choose at the next point.
         records: u64,
@@ -51,12 +46,10 @@ pub(crate) enum Word {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerRole {
-    /// Everything.
     #[default]
     Alone,
     /// A part of the load. The first of them also does what is done once.
     Load {
-        /// Which part.
         share: Share,
         /// Whether the machine of the server is watched by another worker.
         is_watched: bool,
@@ -91,9 +84,7 @@ impl WorkerRole {
 /// Everything that a worker needs to make one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
-    /// [`FRAMES_VERSION`].
     pub frames: u32,
-    /// What this worker does.
     pub role: WorkerRole,
     pub arm: Arm,
     /// Whether the plan has controls: then sessions of every arm take the same way, so that only what is planted differs.
@@ -104,7 +95,6 @@ pub struct Order {
     pub points: Vec<Point>,
     /// Sessions of the load phase.
     pub load_sessions: u32,
-    /// Warm-up and duration.
     pub measurement: Measurement,
     /// What is done to the server at each point.
     pub events: Vec<EventSpec>,
@@ -112,7 +102,6 @@ pub struct Order {
     pub objective: Option<Objective>,
     /// What other runs of the experiment decided.
     pub known: Known,
-    /// Of every random draw.
     pub seed: u64,
     /// For engines that keep data.
     pub directory: Option<PathBuf>,
@@ -169,41 +158,29 @@ impl Order {
     }
 }
 
-/// What a worker says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "frame", rename_all = "kebab-case")]
 pub enum Frame {
-    /// The first frame.
     Hello {
-        /// [`FRAMES_VERSION`].
         frames: u32,
     },
-    /// The engine is open.
     Opened {
-        /// As it reports itself.
         engine: EngineDescription,
     },
-    /// The load phase begins.
     LoadBegins {
-        /// What it is.
         label: PointLabel,
         /// Records that will be stored.
         records: u64,
-        /// UTC, RFC 3339.
         started_at: String,
     },
     PointBegins {
         label: PointLabel,
-        /// Of it, nanoseconds.
         warm_up_ns: u64,
-        /// Of it, nanoseconds.
         duration_ns: u64,
-        /// UTC, RFC 3339.
         started_at: String,
     },
     /// Something begins for which the emulated disk is limited or is not. The worker waits for the word to go on.
     Enter {
-        /// Whether it is limited.
         shaped: bool,
         /// What begins, for the trace.
         mark: String,
@@ -213,7 +190,9 @@ pub enum Frame {
     /// This worker's part of the data is stored. The worker waits for the word to go on, which it gets when all are.
     Stored,
     /// A slice without operations, of what a worker saw that watches.
-    Watched { slice: Box<Slice> },
+    Watched {
+        slice: Box<Slice>,
+    },
     /// The measured part of the point begins.
     Measuring {
         /// Which point, for the trace.
@@ -222,10 +201,11 @@ pub enum Frame {
     /// The point is over for its clients, and all that was done to the server is to be undone. The worker waits for the word to go on.
     Heal,
     /// A slice of the load phase or point that began last.
-    Slice { slice: Box<Slice> },
+    Slice {
+        slice: Box<Slice>,
+    },
     /// The load phase or point is over.
     PointEnds {
-        /// What is known now.
         end: Box<PointEnd>,
         /// Records that are there, as far as this worker knows.
         #[serde(default)]
@@ -247,7 +227,6 @@ pub enum Frame {
     Warming,
     /// The caches were filled before the first point, as far as they could be.
     Warmed {
-        /// What was reached.
         caches: WarmedCaches,
     },
     /// What is under test has stored its data, and its memory is to be limited to what it takes and the page cache that is asked for. The worker waits for the word to go on.

@@ -81,24 +81,19 @@ pub struct WorkerStart {
 pub struct StartedWorker {
     /// Its id, on its machine.
     pub process: u32,
-    /// Where it reads.
     pub input: Box<dyn Write + Send>,
-    /// What it writes.
     pub output: Box<dyn Read + Send>,
-    /// To end it.
     pub handle: Box<dyn WorkerHandle>,
 }
 
 /// A worker process, to be ended and waited for.
 pub trait WorkerHandle: Send {
-    /// Ends it at once.
     fn kill(&mut self);
 
     /// Waits until it has ended. Called once, after its output has ended or it was killed.
     fn wait(&mut self) -> WorkerExit;
 }
 
-/// How a worker ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerExit {
     /// As the system tells it; `None` where nobody knows.
@@ -117,7 +112,6 @@ impl WorkerExit {
 /// How a worker process is started: the program itself with a hidden command.
 #[derive(Clone, Debug)]
 pub struct WorkerProgram {
-    /// The program.
     pub path: PathBuf,
     pub arguments: Vec<String>,
     /// Environment for runs whose memory is limited: what makes the program's allocator give memory back.
@@ -203,7 +197,6 @@ pub fn this_machine() -> Machine {
 pub struct LocalHost<'a> {
     /// Who makes what the runs stand on.
     pub rigs: &'a RigProcess,
-    /// How workers are started.
     pub worker: WorkerProgram,
 }
 

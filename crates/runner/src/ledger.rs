@@ -46,7 +46,6 @@ struct Book {
     entries: Mutex<Vec<Entries>>,
 }
 
-/// Times without a success.
 #[derive(Default)]
 struct Track {
     last_ns: AtomicU64,
@@ -79,7 +78,6 @@ impl Track {
     }
 }
 
-/// How a write ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Acknowledged,
@@ -105,7 +103,6 @@ struct Entry {
     is_first: bool,
 }
 
-/// What one session wrote.
 #[derive(Debug, Default)]
 struct Entries {
     keys: Vec<u8>,

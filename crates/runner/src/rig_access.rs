@@ -34,7 +34,6 @@ pub(crate) fn is_shaped(from: ShapedFrom, stage: Stage) -> bool {
 
 /// A server on this machine that is measured: one that was started for the run, or one that runs by itself.
 pub(crate) struct MeasuredServer {
-    /// Of all its members.
     pub(crate) processes: Vec<u32>,
     /// The block device under its data, where only the server itself says where these are.
     device: Option<String>,

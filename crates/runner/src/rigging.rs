@@ -69,7 +69,6 @@ impl<'a> Rigging<'a> {
         }))
     }
 
-    /// What stands.
     pub(crate) fn built(&self) -> &Built {
         self.rig.built()
     }
@@ -78,7 +77,6 @@ impl<'a> Rigging<'a> {
         self.rig.data_directory()
     }
 
-    /// For the worker.
     pub(crate) fn standing(&self) -> RigAccess {
         let built = self.built();
         let of_storage = built.storage.device.as_deref();

@@ -14,10 +14,8 @@ const RECORDS: u64 = 20_000;
 const SESSIONS: u32 = 1;
 const SEED: u64 = 42;
 
-/// What is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizing<'a> {
-    /// Name of the engine.
     pub engine: &'a str,
     pub settings: &'a Settings,
     /// The server that is started for it.

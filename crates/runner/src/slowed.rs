@@ -26,23 +26,17 @@ pub(crate) enum Slowing {
     /// In each second all sessions stand still for this share of it, at the same time. So throughput falls by this share wherever the limit lies: a wait in each
     /// operation would not slow down a server that is the limit, whose queue would only be shorter.
     Pauses {
-        /// 0 to 1.
         share: f64,
         /// Whether the processor is kept busy meanwhile: where the engine works in the session's own thread, it would be.
         busy: bool,
     },
     /// Each operation takes longer by this share of the time that it takes then.
-    Stretched {
-        /// 0 to 1.
-        share: f64,
-    },
+    Stretched { share: f64 },
 }
 
-/// The engine.
 pub(crate) struct Slowed<'e> {
     engine: &'e dyn Engine,
     slowing: Slowing,
-    /// When the point began.
     begun: Arc<Mutex<Instant>>,
 }
 

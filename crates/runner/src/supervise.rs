@@ -32,11 +32,9 @@ const SOUNDING: Duration = Duration::from_millis(500);
 
 /// A worker of a run, before it is started.
 pub(crate) struct Member<'a> {
-    /// Its machine.
     pub(crate) host: Rc<dyn RunHost + 'a>,
     /// The name of that in the file.
     pub(crate) name: Option<&'a str>,
-    /// What it does.
     pub(crate) role: WorkerRole,
     /// What its link carries each way, bytes a second, where the plan says so.
     pub(crate) link_bytes_per_second: Option<u64>,
@@ -329,7 +327,6 @@ impl<'a> RunWorkers<'a> {
     }
 }
 
-/// What a worker says.
 struct Told {
     /// The number of its run.
     run: usize,
@@ -338,7 +335,6 @@ struct Told {
     frame: Option<Frame>,
 }
 
-/// A worker process.
 pub(crate) struct Worker {
     process: u32,
     input: Option<Box<dyn Write + Send>>,

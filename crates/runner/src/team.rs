@@ -62,7 +62,6 @@ struct Phase<'a> {
     began_ns: u64,
     /// Slices that not all have told yet, with the number of those who have.
     slices: BTreeMap<u32, (usize, Slice)>,
-    /// By place.
     seen: Vec<Seen>,
     ends: Vec<Option<PointEnd>>,
     tally: Tally<'a>,
@@ -73,7 +72,6 @@ struct Phase<'a> {
     is_point: bool,
     /// The fewest that a worker knows of.
     records: u64,
-    /// Whether it has begun.
     is_under_way: bool,
     /// Whether it is measured from its begin.
     measures: bool,
@@ -148,7 +146,6 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Those that make load.
     fn loads(&self) -> usize {
         let is_load = |member: &&Member<'_>| member.role != WorkerRole::Watch;
         self.members.iter().filter(is_load).count()
@@ -165,7 +162,6 @@ impl<'a> Team<'a> {
             .any(|member| member.role != WorkerRole::Alone)
     }
 
-    /// Takes a frame.
     pub(crate) fn takes(
         &mut self,
         place: usize,
@@ -603,7 +599,6 @@ impl<'a> Team<'a> {
         self.gone.iter().copied().all(std::convert::identity)
     }
 
-    /// How the run ended.
     pub(crate) fn end(&mut self) -> WorkerEnd {
         if let Some(failure) = self.failure.take() {
             return WorkerEnd::Failed(failure);

@@ -6,26 +6,22 @@ use tracing::{info, trace, warn};
 
 /// Takes what happens, on the runner's own thread. It should return soon.
 pub trait Watcher {
-    /// Something happened.
     fn event(&mut self, event: &Event<'_>);
 
     /// How often the user asked to stop: once ends the point cleanly, twice ends the worker at once.
     fn interruptions(&self) -> u32;
 }
 
-/// Something happened.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The experiment begins or goes on.
     Begins {
-        /// Of the record.
         id: &'a str,
         plan: &'a Plan,
         /// Runs that were finished before.
         finished: u32,
         /// What they took from begin to end, seconds.
         took: Vec<f64>,
-        /// Runs that are missing.
         missing: u32,
         /// Of these, the ones that are to be made now: the others are left for later.
         to_make: u32,
@@ -34,32 +30,25 @@ pub enum Event<'a> {
     Note(&'a str),
     RunBegins {
         run: &'a PlannedRun,
-        /// Name of its arm.
         arm: &'a str,
         /// Counted from 1 over the whole plan.
         number: u32,
-        /// Runs in the plan.
         runs: u32,
     },
-    /// The load phase begins.
     LoadBegins {
         /// Records that will be stored.
         records: u64,
     },
     PointBegins {
         label: &'a PointLabel,
-        /// Nanoseconds.
         warm_up_ns: u64,
-        /// Nanoseconds.
         duration_ns: u64,
     },
-    /// A slice was stored.
     Slice(&'a Slice),
     /// The load phase or point is over.
     PointEnds,
     /// The engine is being closed and the data removed.
     Closing,
-    /// The run is over.
     RunEnds {
         state: &'a RunState,
         /// Why a gate refused a point of it.

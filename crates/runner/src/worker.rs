@@ -97,7 +97,6 @@ pub(crate) struct Runner {
     pub(crate) stop: Arc<AtomicBool>,
     /// The running trial is lost, as all workers together found.
     lost: Arc<AtomicBool>,
-    /// Everything else.
     pub(crate) told: Receiver<Word>,
 }
 
@@ -652,9 +651,7 @@ struct Reporter<'a, W> {
     key_space: Arc<KeySpace>,
     /// The running point in words, for marks in the trace.
     phase: String,
-    /// Of the running phase.
     completed: Completed,
-    /// Of the running point.
     tally: Tally<'a>,
     /// Operations that are due in the measured part of the running trial; `None` where it is none.
     due: Option<f64>,
@@ -681,7 +678,6 @@ impl<W: Write> Reporter<'_, W> {
         self.ask(&entering(self.order, stage, &mark))
     }
 
-    /// For the trace.
     fn mark(&self, what: &str) -> String {
         match self.phase.as_str() {
             "" => what.to_owned(),

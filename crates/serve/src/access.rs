@@ -22,7 +22,6 @@ use std::sync::Arc;
 /// Addresses longer than this are nobody's.
 const LONGEST_ADDRESS: usize = 8 << 10;
 
-/// The rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     token: Token,
@@ -34,7 +33,6 @@ pub(crate) struct Access {
 enum Answered {
     /// It is allowed, and what is asked for is at another address.
     Elsewhere(Response),
-    /// It is not allowed.
     Refused(Response),
 }
 

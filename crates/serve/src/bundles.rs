@@ -11,7 +11,6 @@ use std::time::{Duration, SystemTime};
 
 /// Threads that look into the folders.
 pub(crate) const THREADS: usize = 1;
-/// Between two looks.
 const LOOK: Duration = Duration::from_secs(2);
 /// Folders below those that are named, and files in all of them.
 const DEEPEST: usize = 4;
@@ -22,7 +21,6 @@ const MOST_FILES: usize = 10_000;
 pub(crate) struct Bundles {
     folders: Vec<PathBuf>,
     tell: fn(&str),
-    /// Gone with this.
     scratch: tempfile::TempDir,
     known: Mutex<BTreeMap<PathBuf, Known>>,
 }

@@ -28,7 +28,6 @@ const LONGEST_HEAD: Duration = Duration::from_secs(20);
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 /// Longest head of a request, bytes.
 const LARGEST_HEAD: usize = 16 << 10;
-/// Lines in a head.
 const MOST_HEADERS: usize = 64;
 /// What the system holds for somebody who does not take it, and of somebody who is not heard, bytes.
 const SYSTEM_BUFFER: usize = 128 << 10;
@@ -58,7 +57,6 @@ impl AskedToEnd {
     }
 }
 
-/// Answers until it closes.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,

@@ -39,7 +39,6 @@ impl Failure {
         Self(Kind::Elsewhere(place.to_owned()))
     }
 
-    /// Where to go instead.
     pub(crate) fn with_links(mut self, more: Vec<(String, String)>) -> Self {
         if let Kind::Said { links, .. } = &mut self.0 {
             *links = more;

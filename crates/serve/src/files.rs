@@ -33,7 +33,6 @@ enum Source {
     Trace(Arc<SharedTrace>),
 }
 
-/// Which file it is.
 enum Found {
     /// One that is made as a whole, by its place among the files of the export.
     Whole(usize),
@@ -43,7 +42,6 @@ enum Found {
     Trace(PathBuf, u64),
 }
 
-/// `/experiment/ID/files/NAME`
 pub(crate) async fn file(
     State(app): State<Arc<App>>,
     Path((id, name)): Path<(String, String)>,

@@ -87,25 +87,17 @@ pub struct Options {
     pub engines: &'static [EngineKind],
 }
 
-/// Why nothing is served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Somebody else listens there.
     #[error("{address} is taken, perhaps by another `plimsoll serve`: choose another with --listen, such as --listen {}:0 for any port that is free", address.ip())]
-    Taken {
-        /// Where it was tried.
-        address: SocketAddr,
-    },
+    Taken { address: SocketAddr },
     /// It is not possible to listen there.
     #[error("cannot listen on {address}: {source}; --listen takes an address of this machine")]
     Listen {
-        /// Where it was tried.
         address: SocketAddr,
-        /// What the system says.
         source: io::Error,
     },
-    /// No token.
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The system does not give what a server needs.
@@ -187,7 +179,6 @@ impl Server {
         })
     }
 
-    /// Folders that it reads.
     pub fn folders(&self) -> &[PathBuf] {
         &self.options.folders
     }
@@ -199,7 +190,6 @@ impl Server {
             .map(|bundles| bundles.scratch().to_owned())
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -57,7 +57,6 @@ impl Judged {
     }
 }
 
-/// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
 enum Drawing {
     Page(String, Version),
@@ -231,7 +230,6 @@ impl Library {
         self.drawn.get(drawing, bytes, make).await
     }
 
-    /// An experiment, judged.
     pub(crate) async fn judged(self: &Arc<Self>, wanted: &str) -> Result<Arc<Judged>, Failure> {
         let found = self.find(wanted).await?;
         self.judged_as(&found).await

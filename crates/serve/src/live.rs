@@ -36,7 +36,6 @@ const RETRY: Duration = Duration::from_secs(2);
 /// So often something is said, so that a connection that is dead is noticed.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// `/experiment/ID/live`
 pub(crate) async fn events(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -47,7 +46,6 @@ pub(crate) async fn events(
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)))
 }
 
-/// Where a stream is.
 enum Stage {
     Begin(Looking, watch::Receiver<bool>),
     Going(Looking, watch::Receiver<bool>),
@@ -57,7 +55,6 @@ enum Stage {
 }
 
 impl Stage {
-    /// After a snapshot.
     fn after(looking: Looking, closing: watch::Receiver<bool>, over: bool) -> Self {
         match over {
             true => Self::Ending,

@@ -4,31 +4,23 @@ use plimsoll_judge::{History, HistoryBuilder, HistoryError, HistoryQuestion, Jud
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_store::{Filter, Store, StoreError, Summary};
 
-/// Why nothing was found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// In the record.
     #[error(transparent)]
     Judge(#[from] JudgeError),
     #[error(transparent)]
     History(#[from] HistoryError),
     /// An experiment of several arms was named where one arm is asked for.
     #[error("say which arm of {text} is meant: {text}:{}", arms.join(&format!(" or {text}:")))]
-    WhichArm {
-        /// What was said.
-        text: String,
-        /// What could be meant.
-        arms: Vec<String>,
-    },
+    WhichArm { text: String, arms: Vec<String> },
     /// Nothing to make a history of.
     #[error(
         "no record of {wanted} is finished ({unfinished} unfinished): a history is made of finished ones"
     )]
     NoneFinished {
-        /// What was asked for.
         wanted: String,
         /// Records that are not finished.
         unfinished: usize,

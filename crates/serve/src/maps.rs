@@ -35,7 +35,6 @@ fn draw(run: &RunRecord, most_bytes: usize) -> Result<RunMap, DiskmapError> {
     RunMap::of(run, &accesses_of(run)?, most_bytes, STILL_WIDTH)
 }
 
-/// `/experiment/ID/map?arm=A&block=B`
 pub(crate) async fn map(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

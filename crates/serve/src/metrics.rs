@@ -75,7 +75,6 @@ impl Followed {
         })
     }
 
-    /// Reads what is new.
     fn look(&mut self) -> Result<(), StoreError> {
         loop {
             let news = self.store.news(&mut self.following)?;

@@ -58,7 +58,6 @@ pub(crate) async fn aside<T: Send + 'static>(
     .await
 }
 
-/// `/`
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
@@ -98,7 +97,6 @@ fn entry(summary: Summary) -> Entry {
     }
 }
 
-/// `/experiment/ID`
 pub(crate) async fn experiment(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -140,7 +138,6 @@ pub(crate) async fn compare(
     Ok(Html(app.library.comparison(first, second).await?))
 }
 
-/// `/history/NAME?metric=M&arm=A&mix=X&at=L`
 pub(crate) async fn history(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
@@ -174,7 +171,6 @@ pub(crate) async fn history(
     Ok(Html(app.library.history(name, question).await?))
 }
 
-/// Every other path.
 pub(crate) async fn nothing() -> Response {
     Failure::new(
         StatusCode::NOT_FOUND,

@@ -136,7 +136,6 @@ pub(crate) fn counted(bytes: Vec<u8>, mut reserved: Reserved) -> Result<Bytes, F
     }))
 }
 
-/// What was made.
 pub(crate) struct Cached<V> {
     pub(crate) value: V,
     /// Bytes, where it is worth keeping for who comes later.
@@ -155,7 +154,6 @@ pub(crate) struct Shared<K, V> {
 
 struct State<K, V> {
     making: Vec<(K, Making<V>)>,
-    /// The latest last.
     kept: Vec<(K, V, usize)>,
     most_kept: usize,
     /// Of each thing that somebody is about to make, so that only one waits for what it needs.

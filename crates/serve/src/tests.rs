@@ -47,7 +47,6 @@ fn place_beside(bundles: Option<Arc<Bundles>>) -> Place {
     }
 }
 
-/// What came back.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,

@@ -41,7 +41,7 @@ const LONGEST_MEMORY: f64 = 0.98;
 /// What samples that follow each other tell of the mean of a series of their length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanOfSeries {
-    /// Variance of the mean.
+    /// Variance of the mean, in the squared unit of the values.
     pub variance: f64,
     /// As many independent samples would have a mean of that variance.
     pub independent: f64,

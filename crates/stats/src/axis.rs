@@ -84,9 +84,9 @@ pub fn cliff(levels: &[f64], blocks: &[Vec<f64>], margin: f64, confidence: f64) 
 /// At which end of an axis one curve keeps up with another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepsUp {
-    /// At the small levels.
+    /// The arms differ at the small levels, up to this one.
     UpTo,
-    /// At the large ones.
+    /// The arms differ at the large levels, from this one on.
     From,
 }
 

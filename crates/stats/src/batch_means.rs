@@ -17,9 +17,9 @@ pub const FEWEST_BATCHES: usize = 10;
 pub struct BatchMeans {
     /// Mean over all batches, in the unit of the series, with its interval.
     pub mean: Estimate,
-    /// Number of batches.
+    /// Number of batches that were made.
     pub batches: usize,
-    /// Samples in each batch.
+    /// Number of samples in each batch.
     pub samples_per_batch: usize,
 }
 

@@ -30,7 +30,7 @@ impl Default for ChangeRule {
     }
 }
 
-/// One change.
+/// One change of level in a series.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChangePoint {
     /// Index of the first result after it.

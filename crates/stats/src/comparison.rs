@@ -16,14 +16,14 @@ const POWER_QUANTILE: f64 = 0.85;
 pub enum Design {
     /// Both arms in every block, next to each other in time.
     Paired {
-        /// Number of blocks.
+        /// Number of blocks that are paired.
         blocks: usize,
     },
     /// Each arm by itself: another day, another machine.
     Unpaired {
-        /// Runs of arm A.
+        /// Number of runs of arm A.
         a_runs: usize,
-        /// Runs of arm B.
+        /// Number of runs of arm B.
         b_runs: usize,
     },
 }

@@ -13,9 +13,9 @@ const FEWEST_TO_TAKE_OUT: usize = 3;
 /// What one duet measured, as natural logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Duet {
-    /// Of the baseline.
+    /// Value of the baseline, in the metric's unit.
     pub baseline: f64,
-    /// Of the other arm.
+    /// Value of the other arm, in the metric's unit.
     pub other: f64,
     /// Whether the other arm had the second half of the machine.
     pub other_is_second: bool,
@@ -33,7 +33,7 @@ impl Duet {
 pub struct Halves {
     /// By how much the second half is above the first, whatever runs on it.
     pub second_over_first: f64,
-    /// Interval of it.
+    /// Interval of the effect, as a ratio.
     pub interval: Interval,
     /// Standard deviation of the difference of one duet, when arms and halves are taken out.
     pub spread: f64,

@@ -21,7 +21,7 @@ pub enum StatsError {
         what: &'static str,
         /// Position of the offending value, from 0.
         index: usize,
-        /// The value itself.
+        /// The value that is not finite.
         value: f64,
     },
     /// A value is zero or negative where a logarithm or a ratio is taken.
@@ -31,7 +31,7 @@ pub enum StatsError {
         what: &'static str,
         /// Position of the offending value, from 0.
         index: usize,
-        /// The value itself.
+        /// The value that is out of range.
         value: f64,
     },
     /// Two lists that belong together differ in length.
@@ -55,9 +55,9 @@ pub enum StatsError {
     /// A setting lies outside what is allowed.
     #[error("{what} is {value}, but must be {allowed}")]
     BadSetting {
-        /// Name of the setting.
+        /// Name of the argument that is invalid.
         what: &'static str,
-        /// The value given.
+        /// The value that was given for it.
         value: f64,
         /// The allowed range in words.
         allowed: &'static str,
@@ -67,7 +67,7 @@ pub enum StatsError {
         "a prediction at {asked} sessions was requested, but the measurements reach only to {limit}: measure further"
     )]
     BeyondReach {
-        /// The load asked for.
+        /// The load for which a value was wanted.
         asked: f64,
         /// The furthest load at which a prediction is given.
         limit: f64,
@@ -77,7 +77,6 @@ pub enum StatsError {
     NoFit,
 }
 
-/// Refuses infinities and not-a-number.
 pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), StatsError> {
     for (index, &value) in values.iter().enumerate() {
         if !value.is_finite() {

@@ -13,7 +13,7 @@ pub enum Standing {
         /// Whether that is certain too.
         surely: bool,
     },
-    /// Neither.
+    /// Neither limit is excluded yet.
     Open,
 }
 

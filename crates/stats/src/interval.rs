@@ -60,7 +60,7 @@ pub(crate) fn normal_cdf(z: f64) -> f64 {
 /// An estimate with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The best single value.
+    /// The point estimate, in the unit of the samples.
     pub value: f64,
     /// Where the true value lies with the stated confidence.
     pub interval: Interval,

@@ -14,7 +14,7 @@ const STILL_CLIMBING: f64 = 0.02;
 pub struct LoadPoint {
     /// Sessions, or offered operations per second.
     pub load: f64,
-    /// Operations completed per second.
+    /// Operations completed per second at this load.
     pub throughput_per_second: f64,
     /// Mean response time in nanoseconds.
     pub mean_response_ns: f64,

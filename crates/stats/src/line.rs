@@ -48,9 +48,9 @@ impl LineGoal {
 /// One rate offered for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LineTrial {
-    /// Operations per second.
+    /// Offered rate of the trial, operations per second.
     pub rate: f64,
-    /// How long it lasted.
+    /// Length of the trial, in seconds.
     pub seconds: f64,
     /// Whether the objective was met.
     pub is_good: bool,
@@ -59,11 +59,11 @@ pub struct LineTrial {
 /// On which side of the line a rate lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The objective holds.
+    /// The objective holds at this rate.
     Below,
-    /// It does not.
+    /// The objective is violated at this rate.
     Above,
-    /// Further trials are needed.
+    /// Further trials at this rate are needed.
     Undecided,
 }
 
@@ -72,14 +72,14 @@ pub enum Side {
 pub enum LineStep {
     /// A full trial at this rate.
     Try {
-        /// Operations per second.
+        /// Offered rate of the trial, operations per second.
         rate: f64,
     },
     /// Nothing: the line is known as well as it can be.
     Done(Line),
 }
 
-/// Where the line is.
+/// What is known of the line after the trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// The highest rate at which the objective was confirmed to hold; `None` when there is none, not even the lowest of the search.

@@ -108,7 +108,6 @@ pub fn noise_sources(runs: &[NestedRun<'_>]) -> Option<NoiseSources> {
     })
 }
 
-/// What a run contributes.
 struct RunFigures {
     /// Of the logarithms of its points' means.
     mean: f64,

@@ -94,7 +94,6 @@ impl NullLaw {
             .last()
     }
 
-    /// P(count ≤ `count`).
     pub(crate) fn at_most(&self, count: usize) -> f64 {
         match self {
             NullLaw::Exact { cumulative } => cumulative.get(count).copied().unwrap_or(1.0),

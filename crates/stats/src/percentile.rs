@@ -20,7 +20,7 @@ pub struct SliceCount {
 pub struct PercentileInterval {
     /// Estimate, in the unit of the quantile function.
     pub value: f64,
-    /// Lower limit.
+    /// Lower limit of the interval, in the unit of the samples.
     pub lower: f64,
     /// Upper limit; `None` when the run is too short to give one.
     pub upper: Option<f64>,
@@ -30,7 +30,7 @@ pub struct PercentileInterval {
     pub independent_samples: f64,
     /// Independent operations below which no upper limit is given.
     pub needed_samples: u64,
-    /// Number of batches.
+    /// Number of batches that were made.
     pub batches: usize,
 }
 

@@ -14,7 +14,7 @@ pub const REACH: f64 = 1.5;
 pub struct ScalabilityPoint {
     /// Sessions in the closed loop.
     pub sessions: f64,
-    /// Operations per second.
+    /// Operations completed per second at this load.
     pub throughput_per_second: f64,
     /// Weight in the fit, 1/variance of the throughput; only ratios of weights matter.
     pub weight: f64,
@@ -35,9 +35,9 @@ impl ScalabilityPoint {
 /// A measured point beside the fitted curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Residual {
-    /// Sessions of the point.
+    /// Number of sessions of the point.
     pub sessions: f64,
-    /// Measured operations per second.
+    /// Operations per second that were measured there.
     pub measured_per_second: f64,
     /// Operations per second of the curve at this number of sessions.
     pub fitted_per_second: f64,
@@ -51,7 +51,7 @@ pub enum Peak {
     At {
         /// N* = √((1-σ)/κ), at least 1.
         sessions: f64,
-        /// Throughput there.
+        /// Throughput at the peak, operations per second.
         throughput_per_second: f64,
     },
     /// Further out than 1.5 times the largest number of sessions measured: not to be named.

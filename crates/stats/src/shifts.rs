@@ -51,7 +51,6 @@ impl Shifts {
         }
     }
 
-    /// Hodges and Lehmann's estimate.
     pub(crate) fn estimate(&self) -> f64 {
         quantile_of_sorted(&self.sorted, 0.5).expect("elementary estimates are never empty")
     }
@@ -68,7 +67,6 @@ impl Shifts {
         }
     }
 
-    /// Estimate and interval together.
     pub(crate) fn estimate_with_interval(&self, confidence: f64) -> Estimate {
         Estimate {
             value: self.estimate(),

@@ -16,7 +16,7 @@ pub struct Spread {
     pub deviation: f64,
     /// Lower limit of its 95 % interval.
     pub lower: f64,
-    /// Upper limit.
+    /// Upper limit of the interval, in the unit of the samples.
     pub upper: f64,
 }
 

@@ -27,13 +27,13 @@ use crate::comparison::{Comparison, Design};
 use crate::error::StatsError;
 use crate::interval::{Estimate, Interval};
 
-/// Which way is good.
+/// Whether a higher or a lower value is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Throughput, hit ratio.
+    /// A higher value is better: throughput, hit ratio.
     HigherIsBetter,
-    /// Response time, cost.
+    /// A lower value is better: response time, cost.
     LowerIsBetter,
 }
 
@@ -124,7 +124,7 @@ impl Rule {
         }
     }
 
-    /// Which way is good.
+    /// Whether a higher or a lower value is better.
     pub fn direction(&self) -> Direction {
         self.direction
     }
@@ -138,9 +138,9 @@ impl Rule {
 /// A verdict with all figures behind it. Changes are relative and speak of B against A as measured: -0.2 in a response time is an improvement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// The word.
+    /// The verdict on this metric.
     pub verdict: Verdict,
-    /// Why this word.
+    /// What the verdict rests on.
     pub grounds: Grounds,
     /// Estimate and interval of the relative change.
     pub change: Estimate,
@@ -152,11 +152,11 @@ pub struct Judgement {
     pub smallest_visible: Option<f64>,
     /// Confidence that was demanded of this interval: the one asked for, raised by Holm's correction.
     pub demanded_confidence: f64,
-    /// Which way is good.
+    /// Whether a higher or a lower value is better.
     pub direction: Direction,
     /// The smallest relative change that matters.
     pub margin: f64,
-    /// Blocks or runs compared.
+    /// The blocks or runs that were compared.
     pub design: Design,
 }
 

@@ -91,7 +91,7 @@ pub struct Signal<'a> {
 pub enum WarmUp {
     /// Leave out the first `cut` samples; the rest is steady.
     Steady {
-        /// Samples to leave out.
+        /// Number of samples to leave out at the beginning.
         cut: usize,
     },
     /// The signal with this index is still settling in the second half: no cut helps.
@@ -112,9 +112,9 @@ pub enum WarmUp {
     },
     /// Too few samples to tell.
     TooShort {
-        /// Samples given.
+        /// Number of samples that were given.
         samples: usize,
-        /// Samples needed.
+        /// Number of samples that are needed.
         needed: usize,
     },
 }

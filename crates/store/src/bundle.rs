@@ -19,7 +19,6 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// What the names of bundles end with.
 pub const EXTENSION: &str = "plimsoll";
-/// Version of the layout.
 pub const BUNDLE_VERSION: u32 = 1;
 
 /// The list of all others.
@@ -44,29 +43,23 @@ const END_RECORD: u64 = 22;
 pub struct Manifest {
     /// [`BUNDLE_VERSION`] of the program that wrote it.
     pub plimsoll_bundle: u32,
-    /// Id of the experiment.
     pub id: String,
     pub name: String,
     /// When it was begun, UTC, RFC 3339.
     pub started_at: String,
-    /// The program that measured.
     pub program: Program,
     /// The machine that was measured on.
     pub machine: String,
     /// The program that wrote the bundle, and so the analysis and the page.
     pub bundled_by: Program,
-    /// Every other file.
     pub files: Vec<Listed>,
 }
 
 /// A file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
-    /// Without a folder.
     pub name: String,
-    /// Its length.
     pub bytes: u64,
-    /// Hexadecimal.
     pub sha256: String,
 }
 
@@ -84,7 +77,6 @@ pub struct Bundle {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// It cannot be read.
     #[error("cannot read it: {0}")]
     Read(#[from] io::Error),
     /// It is no archive, or a damaged one.
@@ -92,20 +84,12 @@ pub enum BundleError {
     Archive(String),
     /// Written by a later program.
     #[error("it has version {found}, this program reads up to {BUNDLE_VERSION}: update plimsoll")]
-    Newer {
-        /// Version in the manifest.
-        found: u64,
-    },
+    Newer { found: u64 },
     /// Something is not what the manifest says.
     #[error(
         "{name} is not what the bundle says it is ({why}): get it again from where it came from"
     )]
-    Differs {
-        /// The file.
-        name: String,
-        /// What is different.
-        why: String,
-    },
+    Differs { name: String, why: String },
     /// What it holds as a record is none.
     #[error("its record cannot be used: {0}")]
     Record(#[from] FormatError),

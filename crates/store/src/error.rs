@@ -16,14 +16,10 @@ pub enum StoreError {
     NoHome,
     /// Asked to read where nothing was ever written.
     #[error("there is no store at {}: run an experiment first, or name another store with --store", path.display())]
-    Missing {
-        /// Where it would be.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// Something else lies at the path.
     #[error("{} is no plimsoll store: it {reason}; it was left untouched, name another file with --store", path.display())]
     NotAStore {
-        /// The file.
         path: PathBuf,
         /// What it is instead, as in "it …".
         reason: &'static str,
@@ -31,9 +27,7 @@ pub enum StoreError {
     /// Written by a later program.
     #[error("the store {} has schema version {found}, this program knows up to {known}: update plimsoll to use it", path.display())]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its version.
         found: u32,
         /// The latest version of this program.
         known: u32,
@@ -43,73 +37,40 @@ pub enum StoreError {
         "cannot write to the store {}: it or its directory is read-only; make both writable, or name another store with --store",
         path.display()
     )]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// The last writer was killed and left its changes in the write-ahead log, which cannot be read where nothing may be written.
     #[error(
         "the store {} has unmerged changes in its -wal file and lies where nothing may be written: copy both files to a writable \
          directory and name the copy with --store",
         path.display()
     )]
-    Unmerged {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The disk is full.
+    Unmerged { path: PathBuf },
     #[error("no space left for the store {}: make room and start again, what was written so far is kept", path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// Another program held the store's write lock for too long.
     #[error("{holder} keeps the store {} locked: wait until it is done, or end it", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-        /// The other program.
-        holder: Holder,
-    },
+    Locked { path: PathBuf, holder: Holder },
     /// Another live program is working on the experiment.
     #[error("experiment {id} ({name}) is being run by {holder}: wait for it or stop it first")]
     Busy {
-        /// Id of the experiment.
         id: String,
-        /// Name of the experiment.
         name: String,
-        /// The other program.
         holder: Holder,
     },
     /// A run was to be written to an experiment that this store has neither begun nor resumed.
     #[error("experiment {id} was neither begun nor resumed here")]
-    NotClaimed {
-        /// Id of the experiment.
-        id: String,
-    },
-    /// Nothing fits.
+    NotClaimed { id: String },
     #[error("the store {} has no experiment {wanted:?}: see what there is with plimsoll list", path.display())]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-        /// What was asked for.
-        wanted: String,
-    },
+    Unknown { path: PathBuf, wanted: String },
     /// More than one experiment fits.
     #[error("{wanted:?} could be any of {}: write more of the id", ids.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        wanted: String,
-        /// What it could mean.
-        ids: Vec<String>,
-    },
+    Ambiguous { wanted: String, ids: Vec<String> },
     /// The id belongs to another experiment.
     #[error("the store already has an experiment {id}: delete that one first")]
     IdTaken { id: String },
     /// The same arm in the same block was begun with the same attempt number before.
     #[error("arm {arm:?} in block {block} already has an attempt {attempt}")]
     RunTaken {
-        /// Name of the arm.
         arm: String,
         /// Number of the block, from 0.
         block: u32,
@@ -125,22 +86,15 @@ pub enum StoreError {
     /// What was stored cannot be read back.
     #[error("the store {} is damaged: {what}", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What cannot be read and why.
         what: String,
     },
-    /// The operating system refused.
     #[error("cannot use the store {}: {source}; name another file with --store if this one cannot be", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// SQLite refused for a reason that has no name here.
     #[error("the store {} failed: {source}", path.display())]
     Sqlite {
-        /// The file.
         path: PathBuf,
         source: rusqlite::Error,
     },

@@ -53,7 +53,6 @@ pub struct NewPoint {
 /// What was written since the last look, each list in the order of writing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct News {
-    /// How the experiment stands.
     pub state: ExperimentState,
     /// Whether a live program is working on it.
     pub running: bool,
@@ -70,7 +69,6 @@ pub struct News {
 }
 
 impl News {
-    /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
             && self.points.is_empty()

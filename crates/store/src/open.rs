@@ -103,7 +103,6 @@ impl Store {
         })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -25,7 +25,6 @@ impl Place {
         Self::of(path, OwnFolder::make)
     }
 
-    /// Makes nothing.
     pub(crate) fn to_read(path: &Path) -> Result<Self, StoreError> {
         Self::of(path, OwnFolder::look).map_err(|error| match error {
             StoreError::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {

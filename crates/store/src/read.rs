@@ -6,7 +6,6 @@ use rusqlite::{OptionalExtension, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Which experiments to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only those of exactly this name.
@@ -20,29 +19,23 @@ pub struct Filter {
 pub struct Summary {
     /// Short id, unique in the store.
     pub id: String,
-    /// From the file.
     pub name: String,
-    /// From the file.
     pub question: Option<String>,
     /// What it came to in a few words, when it was last judged.
     pub verdict: Option<String>,
     /// The file that it is read from, where that is no store.
     pub bundle: Option<String>,
-    /// How it stands.
     pub state: ExperimentState,
     /// Whether a live program is working on it.
     pub running: bool,
-    /// Begin, UTC, RFC 3339.
+    /// Begin in UTC, as RFC 3339 writes it.
     pub started_at: String,
-    /// End, UTC, RFC 3339.
     pub ended_at: Option<String>,
-    /// Names of the arms.
     pub arms: Vec<String>,
     /// Pairs of arm and block that have a finished run.
     pub runs_finished: u32,
     /// Pairs of arm and block whose last attempt failed, and no other one is finished.
     pub runs_failed: u32,
-    /// Runs in the plan.
     pub runs_planned: u32,
 }
 

@@ -171,7 +171,6 @@ impl Store {
         Ok(PointId(point.map_err(|error| self.sqlite(error))?))
     }
 
-    /// Writes a slice.
     pub fn add_slice(&mut self, point: PointId, slice: &Slice) -> Result<(), StoreError> {
         insert_slice(&self.connection, point.0, slice).map_err(|error| self.sqlite(error))
     }

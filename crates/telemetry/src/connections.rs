@@ -18,12 +18,10 @@ use std::net::IpAddr;
 /// Where `struct tcp_info` of linux/tcp.h has `tcpi_min_rtt`, microseconds.
 const LEAST_ROUND_TRIP_AT: usize = 148;
 
-/// A connection that stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Connection {
     /// Its address on this machine.
     pub(crate) local: IpAddr,
-    /// The other end.
     pub(crate) remote: IpAddr,
     /// The shortest round trip of the last minutes, nanoseconds; `None` where the kernel has timed none. That of the handshake is among them, which the
     /// other kernel answers by itself. Mean round trips are of no use: a server's acknowledgement waits for its answer.

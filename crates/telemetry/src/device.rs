@@ -14,14 +14,10 @@ pub trait DeviceSource: Send {
 /// What a device did since some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceTotals {
-    /// Reads that were completed.
     pub reads: u64,
-    /// Writes that were completed.
     pub writes: u64,
-    /// Flushes that were completed.
     pub flushes: u64,
     pub read_bytes: u64,
-    /// Of the writes.
     pub written_bytes: u64,
     /// Time of all reads, summed, nanoseconds.
     pub read_ns: u64,

@@ -10,11 +10,9 @@ mod processor;
 use crate::Survey;
 use serde::Serialize;
 
-/// How a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingSeverity {
-    /// As it should be.
     Good,
     /// Worth knowing when reading results.
     Note,
@@ -27,7 +25,6 @@ pub enum FindingSeverity {
 pub struct Finding {
     /// Stable name of what was looked at.
     pub id: &'static str,
-    /// How it weighs.
     pub severity: FindingSeverity,
     /// What was seen, in one sentence.
     pub what: String,

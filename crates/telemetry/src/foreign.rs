@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Instant;
 
-/// Programs that are named.
 const NAMED: usize = 5;
 /// `PF_KTHREAD` of the kernel: a thread of its own.
 const KERNEL_THREAD: u64 = 0x0020_0000;

@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 /// The directories of a control group. In version 1 each controller has its own, in version 2 they are one and the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSource {
-    /// 1 or 2.
     pub version: u32,
-    /// Where memory is accounted.
     pub memory: Option<PathBuf>,
     /// Where CPU time is limited; in version 2 it is accounted there too.
     pub cpu: Option<PathBuf>,

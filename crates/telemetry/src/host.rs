@@ -10,7 +10,6 @@ pub struct Host {
 }
 
 impl Host {
-    /// This machine.
     pub fn here() -> Self {
         Self::at("/")
     }

@@ -14,7 +14,6 @@ pub struct Interruptions {
     pub looked_ns: u64,
     /// Sum of all gaps of more than 10 µs, nanoseconds.
     pub lost_ns: u64,
-    /// The longest gap, nanoseconds.
     pub longest_ns: u64,
     /// How often the clock was read.
     pub clock_readings: u64,

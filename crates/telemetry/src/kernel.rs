@@ -86,7 +86,6 @@ fn tell_cpu(text: &str, processors: Option<&[u32]>, tick_ns: f64, into: &mut Fig
     }
 }
 
-/// `/proc/meminfo`, proc_meminfo(5).
 fn tell_memory(text: &str, into: &mut Figures) {
     let (mut buffers, mut cached, mut shared) = (0, None, 0);
     for (key, kibibytes) in keyed(text) {

@@ -20,12 +20,10 @@ pub struct KnownServer<'a> {
     pub process: Option<u32>,
 }
 
-/// Where a server listens.
 #[derive(Clone, Copy, Debug)]
 pub enum ListensAt<'a> {
     /// A TCP port to which this process holds a connection.
     Port(u16),
-    /// A Unix socket.
     Socket(&'a Path),
 }
 
@@ -78,7 +76,6 @@ fn number_within(host: &Host, id: u32) -> Option<u32> {
 /// Sockets at which somebody listens.
 struct Listening {
     sockets: BTreeSet<u64>,
-    /// To whom they belong.
     users: BTreeSet<u32>,
 }
 

@@ -12,13 +12,9 @@ pub struct Mount {
     pub device_number: String,
     /// The directory of the filesystem that is mounted.
     pub root: PathBuf,
-    /// Where it is mounted.
     pub point: PathBuf,
-    /// Of this mount.
     pub options: String,
-    /// Type of the filesystem.
     pub kind: String,
-    /// A device path, mostly.
     pub source: PathBuf,
     pub filesystem_options: String,
 }

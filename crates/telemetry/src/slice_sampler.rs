@@ -21,7 +21,6 @@ pub struct SliceSampler {
     kernel: Option<Kernel>,
     device: Option<Box<dyn DeviceSource>>,
     group: Option<Group>,
-    /// Its members.
     server: Vec<Process>,
     /// Of this process, and of the server.
     run_queue: Option<RunQueue>,

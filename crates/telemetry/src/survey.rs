@@ -23,7 +23,6 @@ pub struct Survey {
     pub stolen_share: Option<f64>,
     /// What other programs used of the processors during that look.
     pub foreign: Option<ForeignCpu>,
-    /// Where data would go.
     pub data: Vec<Place>,
     pub store: Option<Place>,
 }

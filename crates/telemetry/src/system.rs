@@ -29,7 +29,6 @@ pub struct SystemUse {
 }
 
 impl SystemSampler {
-    /// Begins now.
     pub fn start(host: &Host) -> Self {
         let processors = fewer_than_all(host);
         Self {

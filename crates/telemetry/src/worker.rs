@@ -26,7 +26,6 @@ impl Default for WorkerSampler {
 }
 
 impl WorkerSampler {
-    /// Counts from now on.
     pub fn new() -> Self {
         let page_bytes = sysconf(SysconfVar::PAGE_SIZE)
             .ok()

@@ -17,17 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Which program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// MongoDB's own.
     Mongod,
-    /// FerretDB on SQLite.
     FerretDb,
 }
 
 impl Kind {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Mongod, Self::FerretDb];
 
     /// The file name of its program, which is also the name of its preset.
@@ -55,7 +51,6 @@ impl Kind {
         Self::there_of(&Self::ALL)
     }
 
-    /// The same of some.
     pub fn there_of(kinds: &[Self]) -> Vec<Self> {
         let is_there = |kind: &Self| {
             (*kind == Self::Mongod || is_everything()) && kind.is_there_or_skip(&this_test())
@@ -67,7 +62,6 @@ impl Kind {
 /// A server that runs, until it is dropped.
 #[derive(Debug)]
 pub struct Server {
-    /// Which program.
     pub kind: Kind,
     /// Where it listens, at 127.0.0.1.
     pub port: u16,
@@ -108,7 +102,6 @@ impl Server {
         panic!("{} did not start: {}", kind.program_name(), server.log());
     }
 
-    /// Where its data is.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -189,7 +182,6 @@ impl Server {
         }
     }
 
-    /// Lets it go on.
     pub fn thaw(&self) {
         self.signal(Signal::CONT);
     }
@@ -218,7 +210,6 @@ impl Server {
         self.directory.path().join(name)
     }
 
-    /// Its address.
     pub fn uri(&self) -> String {
         format!("mongodb://127.0.0.1:{}/", self.port)
     }

@@ -63,7 +63,6 @@ fn made_up(folder: &Path) -> Result<PathBuf, TraceError> {
     Ok(path)
 }
 
-/// By xorshift.
 struct Random(u64);
 
 impl Random {

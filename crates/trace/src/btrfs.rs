@@ -6,7 +6,6 @@ use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 use std::fs::File;
 use std::io;
 
-/// Of `linux/btrfs_tree.h`.
 const CHUNK_TREE: u64 = 3;
 const FIRST_CHUNK: u64 = 256;
 const CHUNK_ITEM: u32 = 228;
@@ -20,7 +19,6 @@ const STRIPE_BYTES: usize = 32;
 /// Chunks, and where their copies begin.
 #[derive(Debug, Default)]
 pub(crate) struct Chunks {
-    /// By address.
     chunks: Vec<Chunk>,
 }
 
@@ -28,7 +26,6 @@ pub(crate) struct Chunks {
 struct Chunk {
     /// Address of the filesystem's own, bytes.
     address: u64,
-    /// Bytes.
     length: u64,
     profile: u64,
     /// Device and offset on it, bytes.
@@ -100,7 +97,6 @@ impl Chunks {
 
 const TREE_SEARCH: Opcode = opcode::read_write::<Search>(0x94, 17);
 
-/// `struct btrfs_ioctl_search_args`.
 #[repr(C)]
 struct Search {
     tree: u64,

@@ -8,21 +8,15 @@ pub enum TraceError {
     Io {
         /// What was tried, such as `make room for`.
         what: &'static str,
-        /// Of what.
         path: PathBuf,
-        /// What it said.
         source: std::io::Error,
     },
     /// The file is something else.
     #[error("{} is not a trace of an emulated disk", path.display())]
-    NotATrace {
-        /// The file.
-        path: PathBuf,
-    },
+    NotATrace { path: PathBuf },
     /// The file was written by a later version of the program.
     #[error("{} is a trace of version {version}; this program reads versions up to {known}: use a newer one", path.display())]
     Newer {
-        /// The file.
         path: PathBuf,
         version: u32,
         /// The latest version that is known here.
@@ -30,12 +24,7 @@ pub enum TraceError {
     },
     /// The file begins as a trace does and does not go on so.
     #[error("{} is a damaged trace: {what}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// In words.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// A trace of no requests.
     #[error("a trace of 0 requests holds nothing: say how many of the last requests it is to hold")]
     Empty,
@@ -43,25 +32,16 @@ pub enum TraceError {
     #[error(
         "a disk of {capacity_bytes} bytes cannot be traced: offsets must be below {limit} bytes"
     )]
-    DiskTooLarge {
-        /// Of the disk, bytes.
-        capacity_bytes: u64,
-        /// Exclusive, bytes.
-        limit: u64,
-    },
+    DiskTooLarge { capacity_bytes: u64, limit: u64 },
     /// The head, the marks or the maps cannot be written as JSON.
     #[error("what is known about the trace cannot be written as JSON")]
     Json(#[source] serde_json::Error),
     /// The filesystem does not tell where its files are.
     #[error("the filesystem of {} does not tell where its files lie; xfs, ext4 and btrfs do", path.display())]
-    NoExtents {
-        /// Mount point.
-        path: PathBuf,
-    },
+    NoExtents { path: PathBuf },
 }
 
 impl TraceError {
-    /// For `map_err`.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { what, path, source }

@@ -13,7 +13,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Of `statfs`.
 const BTRFS: u64 = 0x9123_683e;
 
 /// Part of a file that lies in one piece on the disk.
@@ -23,7 +22,6 @@ pub struct Extent {
     pub logical: u64,
     /// Offset on the disk, bytes. Without meaning unless [`Extent::is_placed`].
     pub physical: u64,
-    /// Bytes.
     pub length: u64,
     /// As the kernel gives them, see [`Extent::UNWRITTEN`] and the others.
     pub flags: u32,
@@ -83,7 +81,6 @@ pub enum Unmapped {
 pub struct MappedFile {
     /// Relative to the mount point. What is not UTF-8 is replaced.
     pub path: String,
-    /// Bytes.
     pub size: u64,
     /// In order of their offset in the file; holes have none.
     pub extents: Vec<Extent>,
@@ -96,7 +93,6 @@ pub struct MappedFile {
 pub struct ExtentMap {
     /// Nanoseconds of `CLOCK_MONOTONIC`, when it was complete.
     pub time_ns: u64,
-    /// By path.
     pub files: Vec<MappedFile>,
 }
 

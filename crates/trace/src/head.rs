@@ -64,7 +64,6 @@ fn clock_ns(clock: ClockId) -> u64 {
 pub(crate) enum Form {
     /// A writer fills it, or filled it until it ended.
     Live = 1,
-    /// Made by [`finish`](crate::finish).
     Stored = 2,
 }
 
@@ -177,7 +176,6 @@ fn number64(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// FNV-1a, 64 bits.
 fn checksum(fixed: &[u8], json: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in fixed.iter().chain(json) {

@@ -25,9 +25,7 @@ const WRITING: u64 = KIND_MASK;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Bytes out of it.
     Read,
-    /// Bytes into it.
     Write,
     /// That what was written is safe.
     Flush,
@@ -39,7 +37,6 @@ impl Kind {
     /// All, in the order of their codes: 1, 2, 3 and 4.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Discard];
 
-    /// The word in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -68,7 +65,6 @@ pub struct Request {
     pub offset: u64,
     /// Bytes; 0 for a flush.
     pub length: u32,
-    /// What was asked.
     pub kind: Kind,
     /// From arrival to answer, nanoseconds; above [`MAX_LATENCY_NS`] recorded as that.
     pub latency_ns: u64,

@@ -8,7 +8,6 @@ pub enum Place<'a> {
     File {
         /// Relative to the mount point.
         path: &'a str,
-        /// In the file, bytes.
         offset: u64,
         /// Whether the map before and the map after the moment say so both; otherwise one of them does, the other says something else, or there
         /// is none.
@@ -20,21 +19,16 @@ pub enum Place<'a> {
     Unknown,
 }
 
-/// Part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// On the disk, bytes.
     pub offset: u64,
-    /// Bytes.
     pub length: u64,
-    /// What lies there.
     pub place: Place<'a>,
 }
 
 /// Tells what lies where, by maps that were taken at several times.
 #[derive(Debug)]
 pub struct Resolver<'a> {
-    /// In order of time.
     layouts: Vec<Layout<'a>>,
 }
 
@@ -48,9 +42,7 @@ struct Layout<'a> {
 
 #[derive(Clone, Copy, Debug)]
 struct Span<'a> {
-    /// On the disk, bytes.
     start: u64,
-    /// Exclusive.
     end: u64,
     path: &'a str,
     /// In the file, of the span's first byte.

@@ -13,7 +13,6 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Requests of a block.
 const BLOCK: usize = 65_536;
 /// No request takes more: ten bytes for each of three numbers of 64 bits, at most five for the others.
 const REQUEST_LIMIT: usize = 3 * 10 + 4 * 5;
@@ -21,14 +20,12 @@ const COMPRESSION: i32 = 9;
 /// The text beside the requests holds marks and maps of files, of which there are thousands at most.
 const LONGEST_ABOUT_BYTES: u64 = 256 << 20;
 
-/// What [`finish`] kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// For the record of the run.
     pub reference: TraceReference,
     /// Requests among the last ones that were not whole.
     pub incomplete: u64,
-    /// Of the file.
     pub bytes: u64,
 }
 

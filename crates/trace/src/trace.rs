@@ -8,13 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 
-/// Longer than any head.
 const HEAD_LIMIT: u64 = 1 << 20;
 
 /// A moment with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub time_ns: u64,
     /// Such as `block 0, arm san, point 3 measuring`.
     pub label: String,
@@ -69,7 +67,6 @@ impl Trace {
         self.incomplete
     }
 
-    /// In order of time.
     pub fn marks(&self) -> &[Mark] {
         &self.marks
     }

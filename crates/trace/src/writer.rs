@@ -38,7 +38,6 @@ pub struct Writer {
     words: Words,
     /// Word of the first record.
     records_at: usize,
-    /// Requests.
     capacity: u64,
     /// Word of the first mark.
     marks_at: usize,

@@ -62,13 +62,11 @@ fn closed(bencher: Bencher<'_, '_>, mix: &Mix) {
         });
 }
 
-/// Closed loop, the presets.
 #[divan::bench(args = Mix::PRESETS)]
 fn next(bencher: Bencher<'_, '_>, preset: &str) {
     closed(bencher, &Mix::preset(preset).expect("it is a preset"));
 }
 
-/// Open loop, the presets.
 #[divan::bench(args = Mix::PRESETS)]
 fn at(bencher: Bencher<'_, '_>, preset: &str) {
     let mut generator = generator(&Mix::preset(preset).expect("it is a preset"));

@@ -9,25 +9,25 @@ use std::fmt;
 /// instance to ask again.
 #[derive(Clone, Copy, Debug)]
 pub enum Ask<'a> {
-    /// Read one record.
+    /// Reads one record by its key.
     Read {
-        /// Which.
+        /// Key of the record to read.
         key: &'a [u8],
-        /// Which fields of it.
+        /// The fields that are wanted.
         fields: FieldChoice<'a>,
     },
     /// Change fields of one record.
     Update {
-        /// Which.
+        /// Key of the record to change.
         key: &'a [u8],
         /// The fields to replace, with their new values.
         changes: Fields<'a>,
     },
-    /// Store one new record.
+    /// Stores one record that does not exist.
     Insert {
-        /// Its key.
+        /// Key of the record to store.
         key: &'a [u8],
-        /// All its fields.
+        /// All fields of the record, with their values.
         fields: Fields<'a>,
         /// Its key number, to be [acknowledged](crate::OpGenerator::acknowledge) afterwards.
         number: u64,
@@ -38,21 +38,21 @@ pub enum Ask<'a> {
         start: &'a [u8],
         /// How many at most, at least 1.
         count: u32,
-        /// Which fields of them.
+        /// The fields that are wanted of each record.
         fields: FieldChoice<'a>,
     },
     /// Read one record, and change it afterwards even if the read failed.
     ReadModifyWrite {
-        /// Which.
+        /// Key of the record to read and change.
         key: &'a [u8],
-        /// Which fields to read.
+        /// The fields that are wanted before the change.
         fields: FieldChoice<'a>,
         /// The fields to replace, with their new values.
         changes: Fields<'a>,
     },
 }
 
-/// Which fields to read.
+/// The fields that an operation wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldChoice<'a> {
     /// The whole record, without naming fields.

@@ -18,10 +18,10 @@ const MOST_FIELDS: u32 = 100_000;
 pub struct DataSpec {
     /// Records present after the load: key numbers 0 to `records` - 1.
     pub records: u64,
-    /// Fields of each record.
+    /// Number of fields of each record.
     #[serde(default = "default_field_count")]
     pub field_count: u32,
-    /// Bytes in each field.
+    /// Number of bytes in each field.
     #[serde(default)]
     pub field_length: FieldLength,
     /// Fields are called by this and their number, from 0.
@@ -58,24 +58,24 @@ pub enum KeyOrder {
     Ordered,
 }
 
-/// Bytes in a field.
+/// How many bytes a field has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FieldLength {
-    /// Always the same.
+    /// Every field has this length.
     Constant(u32),
     /// Each length from the least to the most equally often.
     Uniform {
-        /// Shortest.
+        /// Shortest length of a field, in bytes.
         min: u32,
-        /// Longest.
+        /// Longest length of a field, in bytes.
         max: u32,
     },
     /// Zipfian with exponent 0.99: the shortest most often.
     Zipfian {
-        /// Shortest.
+        /// Shortest length of a field, in bytes.
         min: u32,
-        /// Longest.
+        /// Longest length of a field, in bytes.
         max: u32,
     },
     /// Multiples of a block size, each as often as its count says. Bucket `i` stands for `(i + 1) * block_size` bytes, except that
@@ -83,7 +83,7 @@ pub enum FieldLength {
     Histogram {
         /// Width of a bucket in bytes.
         block_size: u32,
-        /// Weight of each bucket.
+        /// Weight of each bucket, from the shortest on.
         counts: Vec<u64>,
     },
 }
@@ -95,7 +95,7 @@ impl Default for FieldLength {
 }
 
 impl FieldLength {
-    /// The longest possible length.
+    /// The longest length that can occur, in bytes.
     pub fn longest(&self) -> u64 {
         match self {
             Self::Constant(length) => u64::from(*length),

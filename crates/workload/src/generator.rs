@@ -15,9 +15,7 @@ use std::sync::Arc;
 /// Draws the operations of one session. Made by [`Workload::generator`].
 #[derive(Debug)]
 pub struct OpGenerator {
-    /// Of operations and keys.
     choices: Stream,
-    /// Of everything else.
     contents: Stream,
     ahead: Ahead,
     desk: OpParts,

@@ -9,20 +9,20 @@ pub enum HistogramError {
     /// The first line is not as it must be.
     #[error("line 1 is {found:?}; it must be BlockSize, a tab and the bytes in a block")]
     NoBlockSize {
-        /// What the line says.
+        /// The line, shortened for the message.
         found: String,
     },
     /// A later line is not as it must be.
     #[error("line {line} is {found:?}; it must be the bucket {bucket}, a tab and its count")]
     NoBucket {
-        /// Counted from 1.
+        /// Number of the line, counted from 1.
         line: usize,
-        /// What the line says.
+        /// The line, shortened for the message.
         found: String,
         /// The bucket that should be described there.
         bucket: usize,
     },
-    /// There is no bucket.
+    /// The file has no bucket at all.
     #[error(
         "there is no bucket after the first line; add lines of a bucket (0, 1, 2, and so on), a tab and its count"
     )]

@@ -1,13 +1,13 @@
 //! Values that follow from their key and field, and their verification.
 
-/// What a verification found.
+/// What the verification of one record found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verification {
     /// At least one field, and every one is as it must be.
     Matches,
     /// Some field is not as it must be.
     Mismatch,
-    /// No field came back.
+    /// The engine returned no field at all.
     Empty,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Takes one field.
+    /// Takes one field that the engine returned.
     pub fn field(&mut self, name: &[u8], value: &[u8]) {
         if !self.matches(name, value) {
             self.found = Verification::Mismatch;

@@ -62,7 +62,7 @@ impl KeyText {
         self.text()
     }
 
-    /// The key made last.
+    /// The key that was made last, as bytes.
     #[inline]
     pub fn text(&self) -> &[u8] {
         &self.bytes[BLOCKS..self.end]

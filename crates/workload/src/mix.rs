@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
-    /// For screens and legends.
+    /// Name of the mix, for screens and legends.
     pub name: String,
     /// Weight of reading one record.
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Mix {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RequestDistribution {
-    /// Each key equally often.
+    /// Every key is chosen equally often.
     #[default]
     Uniform,
     /// One key after the other, all sessions together, again from the start at the end.
@@ -80,10 +80,10 @@ pub enum RequestDistribution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScanLength {
-    /// Shortest scan.
+    /// Smallest number of records of a scan.
     #[serde(default = "default_scan_min")]
     pub min: u32,
-    /// Longest scan.
+    /// Largest number of records of a scan.
     #[serde(default = "default_scan_max")]
     pub max: u32,
     /// How often each length is.
@@ -95,10 +95,10 @@ pub struct ScanLength {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanDistribution {
-    /// Each length equally often.
+    /// Every length is chosen equally often.
     #[default]
     Uniform,
-    /// The shortest most often.
+    /// The shortest length is chosen most often.
     Zipfian,
 }
 

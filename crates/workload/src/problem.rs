@@ -17,7 +17,7 @@ pub struct Problem {
 pub enum Wrong {
     /// It must lie between two bounds, both allowed.
     OutOfRange {
-        /// What was given.
+        /// The value that was given.
         value: f64,
         /// The least that is possible.
         least: f64,
@@ -26,9 +26,9 @@ pub enum Wrong {
     },
     /// A range whose lower end lies above its upper end.
     MinimumAboveMaximum {
-        /// The lower end.
+        /// The lower end that was given.
         minimum: u64,
-        /// The upper end.
+        /// The upper end that was given.
         maximum: u64,
     },
     /// All proportions are zero, so that there is no operation to choose.
@@ -37,18 +37,18 @@ pub enum Wrong {
     Empty,
     /// Keys from `start` on, `count` of them, do not all lie below the number of records.
     OutsideRecords {
-        /// First key number.
+        /// First key number of the range.
         start: u64,
-        /// Number of keys.
+        /// Number of keys in the range.
         count: u64,
-        /// Number of records.
+        /// Number of records that exist.
         records: u64,
     },
     /// This choice needs more records than there are.
     TooFewRecords {
-        /// What is needed.
+        /// Number of records that are needed.
         needed: u64,
-        /// What there is.
+        /// Number of records that exist.
         records: u64,
     },
     /// Records whose contents follow from their keys need fields of one constant length.
@@ -57,7 +57,7 @@ pub enum Wrong {
     EmptyPart {
         /// Keys in the part that is asked for.
         keys: u64,
-        /// All keys.
+        /// Number of key numbers that all hosts need.
         all: u64,
     },
 }
@@ -113,7 +113,7 @@ pub enum WorkloadError {
     /// The description is impossible; all problems are listed.
     #[error("impossible workload: {}", list(.problems))]
     Impossible {
-        /// Every problem found.
+        /// Every problem that was found, in order.
         problems: Vec<Problem>,
     },
 }

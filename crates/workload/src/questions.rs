@@ -19,7 +19,6 @@ fn workload(data: &DataSpec, mix: &Mix, seed: u64, planned: Option<u64>) -> Arc<
     Arc::new(Workload::new(&KeySpace::new(data).unwrap(), mix, seed, planned).unwrap())
 }
 
-/// Reads alone.
 fn reads_by(request_distribution: RequestDistribution) -> Mix {
     Mix {
         request_distribution,
@@ -41,7 +40,6 @@ fn met(data: &DataSpec, distribution: RequestDistribution, count: u64) -> BTreeS
     met.collect()
 }
 
-/// Every kind of operation.
 fn everything() -> Mix {
     let mut mix = Mix::preset("a").unwrap();
     (mix.insert, mix.scan, mix.read_modify_write) = (0.2, 0.2, 0.2);

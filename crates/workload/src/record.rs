@@ -12,7 +12,6 @@ use crate::value;
 #[derive(Clone, Debug)]
 pub(crate) struct FieldNames {
     bytes: Box<[u8]>,
-    /// Where each name ends.
     ends: Box<[u32]>,
 }
 

@@ -18,7 +18,7 @@ impl Divisor {
         }
     }
 
-    /// `number` modulo the divisor.
+    /// The remainder of `number` divided by the divisor.
     #[inline]
     pub(crate) fn remainder(self, number: u64) -> u64 {
         // The reciprocal is short of 2^64 / divisor by at most 1, so the quotient is short by less than number / 2^64 + 1, that is by at most 1.

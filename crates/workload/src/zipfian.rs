@@ -63,7 +63,7 @@ impl Zipfian {
         }
     }
 
-    /// The next rank.
+    /// Draws the next rank, counted from 0.
     #[inline]
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         self.rank(stream.unit())
@@ -157,7 +157,7 @@ impl ScrambledZipfian {
         }
     }
 
-    /// The next number.
+    /// Draws the next number of a key.
     #[inline]
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         self.number(stream.unit())

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 /// What an option of an address is here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Handed on.
     Text,
     /// Handed on as `true` or `false`; the Java driver takes other words as well.
     Truth,

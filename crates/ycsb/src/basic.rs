@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What `basicdb.*` says.
 pub(crate) struct Basic {
     delay_ns: u64,
     is_random: bool,
@@ -76,7 +75,6 @@ impl Engine for Basic {
 
 struct BasicSession {
     delay_ns: u64,
-    /// Where delays differ.
     random: Option<Stream>,
     /// The name of the table, where each operation is printed.
     voice: Option<String>,
@@ -142,7 +140,6 @@ impl Session for BasicSession {
         self.answer(|table| format!("INSERT {table} {} {}", text(key), values(fields)))
     }
 
-    /// There are no rows.
     fn scan(
         &mut self,
         start: &[u8],

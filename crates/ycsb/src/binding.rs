@@ -43,9 +43,7 @@ pub(crate) struct Opened {
 pub(crate) struct Plan {
     binding: Binding,
     settings: Settings,
-    /// For WiredTiger.
     directory: Option<String>,
-    /// For the standard error.
     pub(crate) notes: Vec<String>,
     /// For the standard output, as the binding says it in YCSB. Without passwords.
     pub(crate) greeting: Option<String>,

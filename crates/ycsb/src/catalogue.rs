@@ -20,7 +20,6 @@ pub struct Known {
     pub name: &'static str,
     /// Its default, as a file would say it; empty where there is none.
     pub default: &'static str,
-    /// What becomes of it.
     pub treatment: Treatment,
     /// What it means, in one line; for properties without effect, why.
     pub about: &'static str,

@@ -24,20 +24,15 @@ usage: plimsoll ycsb {load|run} {mongodb|mongodb-async|basic|wiredtiger} [option
 /// What is asked of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Every record is stored.
     Load,
-    /// The mix of operations.
     Run,
 }
 
-/// Which database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// None: every operation succeeds.
     Basic,
     /// A server that speaks MongoDB's protocol.
     MongoDb,
-    /// WiredTiger inside this process.
     WiredTiger,
 }
 
@@ -78,9 +73,7 @@ impl Binding {
 /// A command line that was understood. What its properties mean is looked at later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// Load or run.
     pub phase: Phase,
-    /// Which database.
     pub binding: Binding,
     /// Whether MongoDB's asynchronous binding was named, which has another name for one property.
     pub is_async: bool,
@@ -194,7 +187,6 @@ fn usage(words: impl Into<String>) -> CommandError {
     CommandError::Usage(words.into())
 }
 
-/// What the options say.
 #[derive(Default)]
 struct Options {
     files: Properties,

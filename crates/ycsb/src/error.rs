@@ -20,7 +20,6 @@ pub enum YcsbError {
     /// A property is none, or is refused.
     #[error(transparent)]
     Property(#[from] PropertyError),
-    /// The workload is impossible.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// The database cannot be opened.
@@ -34,7 +33,6 @@ pub enum YcsbError {
     /// The database cannot be counted or closed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Sessions cannot be made.
     #[error(transparent)]
     Load(#[from] LoadError),
     /// There is no such engine in this program.
@@ -52,7 +50,6 @@ pub enum YcsbError {
     /// Another user could change the place of the database.
     #[error(transparent)]
     Place(#[from] plimsoll_rig::testbed::TestbedError),
-    /// A file or folder.
     #[error("cannot use {path}: {source}", path = path.display())]
     Path { path: PathBuf, source: io::Error },
     /// The report cannot be written.

@@ -26,7 +26,6 @@ use std::time::{Duration, Instant};
 /// How often threads that go on after the time is up are named.
 const STILL_WAITING: Duration = Duration::from_secs(2);
 
-/// How a command ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// Stopped by the user before its end.
@@ -38,7 +37,6 @@ pub struct Ended {
 /// What the program gives to a command.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Version of the program.
     pub version: &'a str,
     /// Name of the memory allocator, for embedded engines.
     pub allocator: &'a str,
@@ -143,7 +141,6 @@ struct Run<'a> {
     settings: &'a Settings,
     engine: &'a dyn Engine,
     key_space: &'a Arc<KeySpace>,
-    /// In the run phase.
     workload: Option<&'a Arc<Workload>>,
     stop: &'a dyn Fn() -> bool,
 }
@@ -282,7 +279,6 @@ impl Run<'_> {
     }
 }
 
-/// Advice on common failures.
 fn advice(end: &PointEnd) -> Option<&'static str> {
     let says = |words: &[&str]| {
         let mut samples = end.errors.iter();

@@ -6,7 +6,6 @@ use crate::report::{Line, Value};
 /// In which form the final report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exporter {
-    /// Lines of three parts.
     Text,
     /// JSON objects, one after the other.
     Json,
@@ -26,7 +25,6 @@ impl Exporter {
     }
 }
 
-/// The report as text.
 pub(crate) fn write(exporter: Exporter, lines: &[Line]) -> String {
     match exporter {
         Exporter::Text => {

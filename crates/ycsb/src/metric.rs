@@ -16,7 +16,6 @@ pub(crate) enum Metric {
     ScanPerRecord,
     /// A last batch that had not filled.
     Flush,
-    /// Giving a session back.
     Cleanup,
 }
 

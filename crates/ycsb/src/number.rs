@@ -62,7 +62,6 @@ pub(crate) fn ordinal(percentile: f64) -> String {
     format!("{whole}{ending}")
 }
 
-/// Java's `String.hashCode`.
 pub(crate) fn string_hash(text: &str) -> i32 {
     text.encode_utf16().fold(0_i32, |hash, unit| {
         hash.wrapping_mul(31).wrapping_add(i32::from(unit))

@@ -38,7 +38,6 @@ pub(crate) struct Style {
     pub(crate) kinds: Kinds,
     /// Percentiles of HDR histograms, 0 to 100.
     pub(crate) percentiles: Vec<f64>,
-    /// Every bucket as well.
     pub(crate) verbose: bool,
     /// No summary behind raw rows, but their number.
     pub(crate) no_raw_summary: bool,

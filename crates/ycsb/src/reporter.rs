@@ -32,9 +32,7 @@ pub(crate) struct Totals {
 /// The end of an interval.
 struct Tick {
     now: Zoned,
-    /// From the start.
     seconds: f64,
-    /// Done until then.
     operations: u64,
 }
 

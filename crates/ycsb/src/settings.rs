@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Sessions are threads.
 const MOST_SESSIONS: u64 = 100_000;
 /// The coarsest and the finest that can be meant.
 const MOST_BUCKETS: u64 = 10_000_000;
@@ -311,7 +310,6 @@ fn status(properties: &Properties) -> Result<Option<Duration>, PropertyError> {
         .then(|| Duration::from_secs(interval)))
 }
 
-/// Whole seconds, in nanoseconds.
 fn seconds(properties: &Properties, name: &str) -> Result<Option<u64>, PropertyError> {
     let seconds = properties.count(name)?;
     Ok(seconds.map(|seconds| seconds.saturating_mul(NANOS_PER_SECOND)))

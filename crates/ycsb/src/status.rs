@@ -9,9 +9,7 @@ use jiff::Zoned;
 pub(crate) struct Status<'a> {
     pub(crate) label: &'a str,
     pub(crate) now: Zoned,
-    /// Since the start.
     pub(crate) seconds: f64,
-    /// Done by now.
     pub(crate) operations: u64,
     /// In the last interval, per second.
     pub(crate) current: f64,

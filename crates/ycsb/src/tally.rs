@@ -21,7 +21,6 @@ pub(crate) struct Kinds {
     pub(crate) buckets: Option<usize>,
     /// Means over so many milliseconds.
     pub(crate) series_ms: Option<u64>,
-    /// Every one.
     pub(crate) raw: bool,
 }
 
@@ -38,7 +37,6 @@ pub(crate) type Returns = [u64; RETURNS];
 /// Which latencies are kept: `measurement.interval`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interval {
-    /// From dispatch.
     Op,
     /// From when it was due, under the plain names.
     Intended,
@@ -62,7 +60,6 @@ pub(crate) struct Micros {
     pub(crate) intended: u64,
 }
 
-/// Everything counted, by name.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     layout: Arc<Layout>,
@@ -90,7 +87,6 @@ pub(crate) struct Row {
     pub(crate) micros: u64,
 }
 
-/// Buckets of a millisecond.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Buckets {
     pub(crate) counts: Vec<u64>,

@@ -60,7 +60,6 @@ impl Watch {
 
 /// What sessions tell those who report.
 pub(crate) enum Message {
-    /// The clock has started.
     Begin,
     /// What a session counted since its last message.
     Part(Box<Tally>),
@@ -70,11 +69,9 @@ pub(crate) enum Message {
         ended_ns: u64,
         failed: u64,
     },
-    /// All sessions have ended.
     End,
 }
 
-/// One session's.
 pub(crate) struct Watcher {
     watch: Arc<Watch>,
     number: usize,
@@ -84,7 +81,6 @@ pub(crate) struct Watcher {
     epoch: u64,
     done: u64,
     failed: u64,
-    /// In a load.
     retries: Option<Retries>,
     random: Stream,
     verifies: bool,

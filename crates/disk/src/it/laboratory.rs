@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What takes longer hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a test on an emulated disk needs, with these programs.

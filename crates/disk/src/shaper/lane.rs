@@ -39,7 +39,6 @@ impl Lane {
         self.taken.insert(place, (begin, end));
     }
 
-    /// Forgets what is over.
     pub(super) fn forget(&mut self, now: u128) {
         while self.taken.front().is_some_and(|span| span.1 <= now) {
             self.taken.pop_front();

@@ -13,7 +13,6 @@ pub(super) enum Law {
     Constant(u64),
     /// Logarithm of the median, and standard deviation of the logarithm.
     Lognormal(f64, f64),
-    /// Percentiles and nanoseconds.
     Table(Vec<(f64, u64)>),
 }
 
@@ -31,7 +30,6 @@ impl Law {
         }
     }
 
-    /// Nanoseconds.
     pub(super) fn draw(&self, random: &mut impl Rng) -> u64 {
         match self {
             Self::None => 0,

@@ -16,7 +16,6 @@ pub(super) fn ns_of_fine(fine: u128) -> u64 {
     u64::try_from(fine >> PLACES).unwrap_or(u64::MAX)
 }
 
-/// Seconds between two instants.
 pub(super) fn seconds(from: u128, to: u128) -> f64 {
     to.saturating_sub(from) as f64 / (1_u64 << PLACES) as f64 / 1e9
 }

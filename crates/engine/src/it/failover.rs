@@ -40,7 +40,6 @@ impl ReplicaSet {
         self.runtime.block_on(sent).unwrap()
     }
 
-    /// The primary's own administration.
     fn primary(&self) -> (usize, Database) {
         let opened = self.runtime.block_on(Client::with_uri_str(self.uri("")));
         let database = opened.unwrap().database("admin");

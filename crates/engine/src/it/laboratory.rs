@@ -5,7 +5,6 @@ use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session, open};
 use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeyOrder, KeySpace};
 
-/// Both clients.
 pub const CLIENTS: [&str; 2] = ["lean", "driver"];
 
 pub fn text(text: &str) -> SettingValue {

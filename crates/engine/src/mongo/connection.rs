@@ -19,16 +19,13 @@ const FIRST_BUFFER: usize = 16 * 1024;
 /// Why a connection is of no more use.
 #[derive(Debug)]
 pub(crate) enum Broken {
-    /// The server ended it.
     Closed {
         /// Bytes of a reply that had come.
         received: usize,
         /// Bytes of the whole reply, if known.
         expected: Option<usize>,
     },
-    /// No answer in time.
     Late,
-    /// The operating system failed.
     System(io::Error),
     /// What came is no reply.
     Flaw(Flaw),

@@ -7,7 +7,6 @@ use std::fmt;
 pub enum Mechanism {
     /// `SCRAM-SHA-1`, the only one up to MongoDB 3.6.
     ScramSha1,
-    /// `SCRAM-SHA-256`.
     ScramSha256,
 }
 

@@ -110,7 +110,6 @@ pub(crate) fn record(begun: Begun, key: &[u8], fields: Fields<'_>, out: &mut Vec
     out.len() - begun.0
 }
 
-/// `name: {_id: key}`.
 #[inline]
 pub(crate) fn by_id(name: &[u8], key: &[u8], out: &mut Vec<u8>) {
     let begun = begin_element(name, out);

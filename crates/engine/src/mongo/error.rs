@@ -14,11 +14,7 @@ pub enum LeanError {
     #[error(
         "cannot connect to {host}: {source}; see whether the server runs, and whether this is its address"
     )]
-    Connect {
-        /// The server.
-        host: Box<str>,
-        source: io::Error,
-    },
+    Connect { host: Box<str>, source: io::Error },
     /// There was no primary for too long, or no `mongos`.
     #[error(
         "{host} is not to be had, and nobody took its place in time; see the servers' logs for why they chose no primary"
@@ -31,22 +27,14 @@ pub enum LeanError {
     #[error(
         "what answers at {host} is no MongoDB of version 3.6 or later, or wants TLS: {reason}; see whether the address is right"
     )]
-    NotMongo {
-        /// The server.
-        host: Box<str>,
-        /// What it did.
-        reason: Box<str>,
-    },
+    NotMongo { host: Box<str>, reason: Box<str> },
     /// A MongoDB that is too old.
     #[error(
         "{host} is too old: it speaks version {found} of the protocol, and {least} (MongoDB 3.6) or later is needed; use a newer server"
     )]
     TooOld {
-        /// The server.
         host: Box<str>,
-        /// Its `maxWireVersion`.
         found: i64,
-        /// What is needed.
         least: i64,
     },
     /// The server does not take writes: it is a secondary, or was just made one.
@@ -54,7 +42,6 @@ pub enum LeanError {
         "{host} is not the primary: {said}; name the replica set, by which its primary is found"
     )]
     NotPrimary {
-        /// The server.
         host: Box<str>,
         /// In which state it is, or how it refused.
         said: Box<str>,
@@ -64,33 +51,22 @@ pub enum LeanError {
         "{host} does not let the user `{user}` in: {reason}; see whether user, password and `authSource` are right"
     )]
     Authentication {
-        /// The server.
         host: Box<str>,
-        /// As whom.
         user: Box<str>,
         reason: Box<str>,
     },
     /// The caller ended the connection while it waited.
     #[error("{host} did not answer, and the connection was closed")]
-    Interrupted {
-        /// The server.
-        host: Box<str>,
-    },
+    Interrupted { host: Box<str> },
     /// There is already a record with this key.
     #[error("{host}: there is already a record with this key")]
-    Duplicate {
-        /// The server.
-        host: Box<str>,
-    },
+    Duplicate { host: Box<str> },
     /// The server refused an operation, in its own words.
     #[error("{host} refused: {message} ({name}, code {code})")]
     Refused {
-        /// The server.
         host: Box<str>,
-        /// Number of the error.
         code: i32,
         name: Box<str>,
-        /// What the server said.
         message: Box<str>,
     },
     /// The change was made, but not as durably as asked.
@@ -98,28 +74,21 @@ pub enum LeanError {
         "{host} made the change but could not satisfy the write concern: {message} ({name}, code {code})"
     )]
     WriteConcern {
-        /// The server.
         host: Box<str>,
-        /// Number of the error.
         code: i32,
         name: Box<str>,
-        /// What the server said.
         message: Box<str>,
     },
     /// Some or all records of a batch were refused; the others are stored.
     #[error("{refused} of {sent} records of a batch were not stored, the first because: {first}")]
     Batch {
-        /// How many were refused.
         refused: u64,
-        /// How many there were.
         sent: u64,
-        /// Why the first was.
         first: Box<LeanError>,
     },
     /// A reply that is not what the protocol says.
     #[error("{host} does not keep to the protocol: {flaw}")]
     Protocol {
-        /// The server.
         host: Box<str>,
         /// What is wrong with the reply.
         flaw: Flaw,
@@ -129,11 +98,9 @@ pub enum LeanError {
         "a record of {bytes} bytes is too large for {host}, which takes at most {most}; make fields fewer or shorter"
     )]
     TooLarge {
-        /// The server.
         host: Box<str>,
         /// Bytes of the document; 0 if only the server knows, because an update made it too large.
         bytes: u64,
-        /// What the server takes.
         most: u64,
     },
     /// The connection ended before the reply was there. Whether the operation was carried out is unknown.
@@ -142,7 +109,6 @@ pub enum LeanError {
         when = Progress { received: *received, expected: *expected }
     )]
     Disconnected {
-        /// The server.
         host: Box<str>,
         /// Bytes of the reply that had come.
         received: u64,
@@ -153,20 +119,12 @@ pub enum LeanError {
     #[error(
         "the connection to {host} failed: {source}; see whether the server and the network are there"
     )]
-    Lost {
-        /// The server.
-        host: Box<str>,
-        source: io::Error,
-    },
+    Lost { host: Box<str>, source: io::Error },
     /// No reply in time. The connection is given up, because the reply may still come.
     #[error(
         "{host} did not answer within {limit_ms} ms; it may be overloaded, or the limit too short"
     )]
-    Timeout {
-        /// The server.
-        host: Box<str>,
-        limit_ms: u64,
-    },
+    Timeout { host: Box<str>, limit_ms: u64 },
     /// What was asked of the client is impossible.
     #[error("{reason}")]
     Options {
@@ -203,11 +161,9 @@ impl std::fmt::Display for Progress {
 pub enum LeanErrorKind {
     /// No connection to a fit server.
     Connect,
-    /// Not let in.
     Authentication,
     /// Not the primary, or no longer.
     NotPrimary,
-    /// Refused by the server.
     Refused,
     /// There is such a record already.
     Duplicate,
@@ -215,13 +171,10 @@ pub enum LeanErrorKind {
     WriteConcern,
     /// A reply that is none.
     Protocol,
-    /// Too large a document.
     TooLarge,
     /// The connection ended before the reply.
     Disconnected,
-    /// No reply in time.
     Timeout,
-    /// Impossible options.
     Options,
 }
 

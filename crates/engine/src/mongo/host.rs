@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
     /// At a port of a host.

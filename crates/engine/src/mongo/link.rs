@@ -30,7 +30,6 @@ pub(crate) struct Link {
     host: Box<str>,
     connection: Option<Connection>,
     server: Server,
-    /// Of the last request.
     id: i32,
     /// When the last connection broke, or its server ceased to be the primary, and none was made since.
     lost: Option<Instant>,
@@ -183,7 +182,6 @@ impl Link {
         self.lost = Some(Instant::now());
     }
 
-    /// Gives a connection up.
     #[cold]
     fn broke(&mut self, broken: Broken) -> LeanError {
         self.give_up();

@@ -21,7 +21,6 @@ pub(crate) const SEQUENCE: u8 = 1;
 /// Where the body begins: behind the header, the flags and the kind of the section.
 pub(crate) const BODY_AT: usize = HEADER_BYTES + 4 + 1;
 
-/// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     bytes: Vec<u8>,
@@ -35,10 +34,11 @@ pub(crate) struct Message {
 
 #[derive(Clone, Copy, Debug)]
 enum Open {
-    /// The command itself.
     Body(Begun),
     /// The sequence whose length belongs here.
-    Sequence { length_at: usize },
+    Sequence {
+        length_at: usize,
+    },
 }
 
 /// What every message begins with, up to its first element.
@@ -171,13 +171,11 @@ impl Message {
         &mut self.bytes
     }
 
-    /// Bytes so far.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Bytes that were appended.
     #[inline]
     pub(crate) fn appended(&self) -> usize {
         self.bytes.len() - self.fixed

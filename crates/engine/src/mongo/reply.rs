@@ -31,7 +31,6 @@ pub enum Flaw {
         "an answer to a change that wanted none (`w: 0`); use another write concern with this server"
     )]
     Unasked,
-    /// It answers another request.
     #[error("a reply to request {found} instead of {expected}")]
     Request {
         /// The id of the request.
@@ -39,10 +38,8 @@ pub enum Flaw {
         /// The id in the reply.
         found: i32,
     },
-    /// It is no `OP_MSG`.
     #[error("a reply with the opcode {0}, which is not OP_MSG")]
     Opcode(i32),
-    /// It announces more replies.
     #[error("a reply that announces another one (moreToCome)")]
     MoreToCome,
     #[error("a reply with a checksum, which nobody asked for")]
@@ -78,26 +75,20 @@ pub enum Flaw {
 /// An error in the words of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Its number.
     pub code: i32,
-    /// Its name, or nothing.
     pub name: Box<str>,
-    /// What it says.
     pub message: Box<str>,
 }
 
 /// Why a reply is not what was hoped for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It is no reply.
     Flaw(Flaw),
     /// The server refused the whole command.
     Refused(Refusal),
     /// The server refused some or all of the changes.
     NotWritten {
-        /// How many.
         refused: u64,
-        /// Why the first.
         first: Refusal,
     },
     /// The changes are made, but not as durably as asked.
@@ -216,7 +207,6 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// The next document.
     #[inline]
     #[expect(
         clippy::should_implement_trait,
@@ -276,7 +266,6 @@ pub fn written(body: &[u8]) -> Result<u64, Failure> {
     })
 }
 
-/// That a command succeeded.
 pub fn succeeded(body: &[u8]) -> Result<(), Failure> {
     let mut top = Elements::of(body)?;
     let mut ok = None;

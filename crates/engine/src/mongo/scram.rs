@@ -129,7 +129,6 @@ impl Conversation {
         })
     }
 
-    /// The client's first message.
     pub fn first(&self) -> &[u8] {
         &self.first
     }
@@ -190,7 +189,6 @@ impl Conversation {
     }
 }
 
-/// The server's first message.
 struct Challenge<'a> {
     nonce: &'a str,
     salt: Vec<u8>,

@@ -12,7 +12,6 @@ use mongodb::bson::{Bson, DateTime, Document, doc};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The collection of marks.
 const MARKS: &str = "plimsoll.marks";
 
 /// A collection of a database.
@@ -38,7 +37,6 @@ pub(super) struct Listed {
     uuid: Option<Bson>,
     /// Whether it was made with options of its own.
     has_options: bool,
-    /// `collection`, `view` or `timeseries`.
     kind: String,
 }
 

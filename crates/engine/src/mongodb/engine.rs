@@ -43,7 +43,7 @@ pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError
 }
 
 pub(super) struct MongoDb {
-    /// `None` for `client: driver`.
+    /// `None` if the arm has `client: driver`.
     lean: Option<Arc<LeanShared>>,
     shared: Arc<Shared>,
     server: Server,

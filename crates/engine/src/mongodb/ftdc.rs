@@ -165,7 +165,6 @@ struct Column<'a> {
     place: &'a str,
     /// Which of the numbers of the reference document.
     number: usize,
-    /// Its value there.
     first: i64,
 }
 

@@ -104,7 +104,6 @@ pub enum SetOrder {
     Initiate,
     /// Tell host and port of the primary, as soon as there is one that takes writes.
     Primary,
-    /// Elect another primary.
     StepDown,
     /// Come together: it is waited until there is a primary and all others are secondaries.
     Whole,

@@ -27,7 +27,6 @@ pub(super) enum Deployment {
     Sharded,
 }
 
-/// What answered.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     pub(super) version: String,
@@ -48,7 +47,6 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Asks who is there.
     pub(super) fn discover(
         connection: &Connection,
         target: &Target,

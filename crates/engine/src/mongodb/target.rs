@@ -17,7 +17,6 @@ use std::time::Duration;
 /// Option of a URI that only the lean client knows: how long it waits for a reply.
 const SOCKET_TIMEOUT: &str = "socketTimeoutMS";
 
-/// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientChoice {
     Lean,
@@ -27,7 +26,6 @@ pub(super) enum ClientChoice {
 /// What becomes of a collection that already holds documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// An error.
     Refuse,
     /// It is measured; nothing is loaded.
     Use,
@@ -49,7 +47,6 @@ pub(super) struct Target {
     pub(super) client: ClientChoice,
     /// Why the lean client does not ask, though nobody named the driver.
     pub(super) instead_of_lean: Option<String>,
-    /// As the setting says.
     database: Option<String>,
     pub(super) collection: String,
     pub(super) batch: u32,

@@ -14,7 +14,6 @@ pub(super) trait Clock: Clone + Send + Sync + 'static {
     fn wait_until(&self, deadline_ns: u64);
 }
 
-/// The machine's `CLOCK_MONOTONIC`.
 #[derive(Clone, Copy)]
 pub(super) struct Monotonic;
 

@@ -103,7 +103,6 @@ struct Simulated<C> {
     sessions: AtomicU64,
 }
 
-/// What all sessions share.
 struct Shared<C> {
     clock: C,
     law: Law,
@@ -169,7 +168,6 @@ impl Simulation {
 /// Why settings can be read: [`unfit`] was asked before.
 const FIT: &str = "settings that do not suit were refused before";
 
-/// What cannot be simulated.
 fn unfit(settings: &Settings) -> Option<Unfit> {
     if let Err(reason) = Stalls::parse(settings.text("stalls").unwrap_or_default()) {
         return Some(Unfit::new("stalls", reason));

@@ -19,7 +19,6 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Opens the engine `wiredtiger`.
     pub fn open(opening: &Opening<'_>) -> Result<Self, EngineError> {
         let settings = completed(&KIND, opening.settings)?;
         let engine = WiredTiger::open(&Opening {
@@ -62,7 +61,6 @@ impl Bare {
         })
     }
 
-    /// Closes the database.
     pub fn close(self) -> Result<(), EngineError> {
         Box::new(self.engine).close()
     }
@@ -74,7 +72,6 @@ pub struct BareReader {
     collection: Cursor,
     _session: RawSession,
     bytes: Vec<u8>,
-    /// Where each key ends.
     ends: Vec<usize>,
 }
 

@@ -8,19 +8,17 @@ use std::time::Duration;
 /// What is fixed when the database is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Configuration {
-    /// For `wiredtiger_open`.
     pub(super) connection: String,
     /// For the creation of the collection's table.
     pub(super) collection: String,
     /// For the creation of the index's table.
     pub(super) index: String,
-    /// `None` without a journal.
+    /// `None` if the engine has no journal.
     pub(super) journal_flush_interval: Option<Duration>,
     /// Whether each change waits for a flush of the journal.
     pub(super) durable: bool,
     /// Whether small changes are written by `WT_CURSOR.modify`.
     pub(super) update_by_modify: bool,
-    /// Whether WiredTiger counts anything.
     pub(super) statistics: bool,
     pub(super) after_load: AfterLoad,
 }

@@ -18,9 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 
-/// Record ids and documents.
 pub(super) const COLLECTION: &CStr = c"table:collection";
-/// Keys and record ids.
 pub(super) const INDEX: &CStr = c"table:index";
 /// The files in which WiredTiger keeps these tables.
 const DATA_FILES: [&str; 2] = ["collection.wt", "index.wt"];

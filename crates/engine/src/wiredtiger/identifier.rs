@@ -5,7 +5,6 @@
 
 /// What a string begins with in a KeyString.
 const STRING: u8 = 60;
-/// What ends a KeyString.
 const END: u8 = 4;
 
 /// Writes the index key of a record's key: text, then a zero; zeros inside are followed by 0xFF, so that the order is kept.

@@ -93,7 +93,6 @@ impl Messages {
         text
     }
 
-    /// Forgets what was said.
     pub(super) fn forget(&self) {
         self.said.lock().expect(NO_PANIC).latest.clear();
     }
@@ -212,7 +211,6 @@ unsafe extern "C" fn drop_message(
     0
 }
 
-/// Nobody watches progress.
 unsafe extern "C" fn drop_progress(
     _: *mut wt::WT_EVENT_HANDLER,
     _: *mut wt::WT_SESSION,

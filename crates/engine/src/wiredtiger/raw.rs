@@ -45,7 +45,6 @@ pub(super) fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// An opened database.
 pub(super) struct Connection {
     raw: NonNull<wt::WT_CONNECTION>,
     /// Not in a `Box`, which would promise that nobody else points to them.
@@ -277,7 +276,6 @@ impl Cursor {
         Ok(exact)
     }
 
-    /// Finds a record id.
     #[inline]
     pub(super) fn search_record_id(&mut self, record_id: i64) -> Result<(), Code> {
         // SAFETY: see the impl; the table's key format is `q`, which takes an int64_t.

@@ -19,30 +19,19 @@ pub trait Diagnosis: Clone + fmt::Debug + fmt::Display + PartialEq + From<Docume
 pub enum DocumentMistake {
     /// More bytes than a file may have.
     #[error("the file has {bytes} bytes, the most is {most}")]
-    FileTooLarge {
-        /// What it has.
-        bytes: usize,
-        most: usize,
-    },
-    /// No value at all.
+    FileTooLarge { bytes: usize, most: usize },
     #[error("the file is empty")]
     EmptyFile,
-    /// Not YAML.
     #[error("not YAML: {}", shortened_message(.what))]
-    Syntax {
-        /// The parser's words.
-        what: String,
-    },
+    Syntax { what: String },
     /// A second document behind `---`.
     #[error("a second YAML document begins here")]
     SecondDocument,
     /// A tag such as `!!str`.
     #[error("the tag {} says nothing here", quoted(.tag))]
     Tag { tag: String },
-    /// `*a` inside of `&a`.
     #[error("an alias inside of what it repeats would never end")]
     AliasOfItself,
-    /// Nested too deeply.
     #[error("lists and maps are nested more than {most} deep")]
     TooDeep { most: usize },
     /// Too many values, perhaps by aliases of aliases.
@@ -51,10 +40,8 @@ pub enum DocumentMistake {
     /// A list or map as a key.
     #[error("a key must be text")]
     KeyNotText,
-    /// `<<`.
     #[error("the merge key `<<` is not part of YAML 1.2")]
     MergeKey,
-    /// A duplicate key.
     #[error("{} is there twice", quoted(.key))]
     Twice { key: String },
     #[error("unknown key {}", quoted(.key))]
@@ -75,46 +62,31 @@ pub enum DocumentMistake {
     MissingOneOf { keys: &'static [&'static str] },
     /// Two keys that exclude each other.
     #[error("`{second}` and `{first}` exclude each other")]
-    Exclusive {
-        /// One.
-        first: String,
-        /// The other.
-        second: String,
-    },
+    Exclusive { first: String, second: String },
     /// Another kind of value than expected.
     #[error("{found} is written here, where {expected} is expected")]
     WrongKind {
-        /// What should be there.
         expected: String,
-        /// What is there.
         found: &'static str,
     },
     /// A value with a wrong unit or no number.
     #[error(transparent)]
     Unit(#[from] UnitError),
-    /// Outside of its bounds.
     #[error("{value} is out of range: at least {least}, at most {most}")]
     OutOfRange {
         value: String,
-        /// In people's units.
         least: String,
-        /// In people's units.
         most: String,
     },
     /// A word that is not one of those known.
     #[error("{} is not one of {}", quoted(.word), few(.valid))]
-    NotOneOf {
-        word: String,
-        /// What it could be.
-        valid: Vec<String>,
-    },
+    NotOneOf { word: String, valid: Vec<String> },
     /// A word that does not have the form of its kind.
     #[error("{} is not a {what}", quoted(.word))]
     NotA {
         word: String,
         /// The kind of word, such as `percentile`.
         what: &'static str,
-        /// [`Diagnosis::code`] of this kind.
         code: &'static str,
         /// What to do about it.
         help: String,
@@ -124,14 +96,10 @@ pub enum DocumentMistake {
     BadName { name: String },
     /// A text that is too long, or that contains control characters.
     #[error("a text here has at most {most} characters and no control characters")]
-    BadText {
-        /// Characters.
-        most: usize,
-    },
+    BadText { most: usize },
     /// A number of entries that is out of range.
     #[error("{}", entry_count(*.found, *.least, *.most))]
     EntryCount {
-        /// What there are.
         found: usize,
         least: usize,
         most: usize,
@@ -140,12 +108,7 @@ pub enum DocumentMistake {
     #[error(
         "the file is written for version {found} of the format, this program reads version {known}"
     )]
-    Version {
-        /// What the file says.
-        found: u64,
-        /// What this program knows.
-        known: u64,
-    },
+    Version { found: u64, known: u64 },
 }
 
 impl Diagnosis for DocumentMistake {

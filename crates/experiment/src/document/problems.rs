@@ -42,7 +42,6 @@ pub struct Collector<'s, M> {
 }
 
 impl<'s, M: Diagnosis> Collector<'s, M> {
-    /// No problems yet.
     pub fn new(source: &'s SourceText) -> Self {
         Self {
             source,
@@ -174,7 +173,6 @@ impl<M: Diagnosis> Problems<M> {
         text
     }
 
-    /// For programs.
     pub fn to_json(&self) -> Value {
         let list: Vec<Value> = self
             .list

@@ -12,9 +12,7 @@ use plimsoll_record::quantities::units::shortened;
 /// A value that has the right shape, or is known to be wrong.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// Where it is written.
     pub place: Place,
-    /// What was read.
     pub value: Value,
 }
 
@@ -23,7 +21,6 @@ pub struct Checked {
 pub enum Value {
     /// A problem was reported: whatever needs it does without.
     Wrong,
-    /// A single value.
     One(SettingValue),
     /// The values of a list.
     List(Vec<Checked>),
@@ -36,7 +33,6 @@ pub struct Field {
     pub key: String,
     /// Where the key is written.
     pub key_place: Place,
-    /// Its value.
     pub checked: Checked,
 }
 
@@ -85,7 +81,6 @@ impl Checked {
         }
     }
 
-    /// Yes or no.
     pub fn flag(&self) -> Option<bool> {
         if let Value::One(SettingValue::Flag(flag)) = &self.value {
             Some(*flag)
@@ -94,7 +89,6 @@ impl Checked {
         }
     }
 
-    /// A word or text.
     pub fn text(&self) -> Option<&str> {
         if let Value::One(SettingValue::Text(text)) = &self.value {
             Some(text)
@@ -110,7 +104,6 @@ pub struct Reader<'r, 's, M> {
 }
 
 impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
-    /// Mistakes go to `problems`.
     pub fn new(problems: &'r mut Collector<'s, M>) -> Self {
         Self { problems }
     }

@@ -14,7 +14,6 @@ pub fn is_name(word: &str) -> bool {
 }
 
 impl Shape {
-    /// Reads a scalar.
     pub fn scalar(&self, text: &str) -> Result<SettingValue, DocumentMistake> {
         match *self {
             Self::Value(SettingKind::Size { min, max }) => {

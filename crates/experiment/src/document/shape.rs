@@ -11,38 +11,33 @@ pub enum Shape {
     Version(u64),
     /// A word that can be a file name.
     Name,
-    /// A few sentences.
     Text {
-        /// Characters.
         most: usize,
     },
     /// A single value in its bounds.
     Value(SettingKind),
-    /// Operations per second.
-    Rate { least: f64, most: f64 },
-    /// Bytes per second.
+    Rate {
+        least: f64,
+        most: f64,
+    },
     Bandwidth,
     /// A count, or `off` for none.
-    CountOrOff { most: u64 },
+    CountOrOff {
+        most: u64,
+    },
     /// A word or a number of the format's own.
     Word(&'static Word),
     /// Several of one shape. One alone may be written without brackets.
     List {
-        /// Of each.
         of: &'static Shape,
-        /// Number of entries.
         least: usize,
-        /// Number of entries.
         most: usize,
     },
     /// Keys that the author chooses.
     Keyed {
         keys: Keys,
-        /// Of each value.
         of: &'static Shape,
-        /// Number of keys.
         least: usize,
-        /// Number of keys.
         most: usize,
     },
     /// Keys that the format knows.
@@ -60,7 +55,6 @@ pub struct Word {
     pub expected: &'static str,
     /// The same in fewer words: `a metric`.
     pub summary: &'static str,
-    /// A regular expression.
     pub pattern: &'static str,
     /// Whether it may be written as a number.
     pub is_quantity: bool,
@@ -80,27 +74,22 @@ pub struct OpenMap {
 #[derive(Clone, Copy, Debug)]
 pub enum Keys {
     Names(&'static str),
-    /// Words of a form.
     Words(&'static KeyWords),
 }
 
 /// Keys of a form that the format knows.
 #[derive(Debug)]
 pub struct KeyWords {
-    /// What they are: `percentiles`.
     pub plural: &'static str,
     /// A map with such keys.
     pub example: &'static str,
-    /// A regular expression.
     pub pattern: &'static str,
-    /// Checks a key.
     pub check: fn(&str) -> Result<(), DocumentMistake>,
 }
 
 /// A map with known keys.
 #[derive(Debug)]
 pub struct Object {
-    /// One sentence.
     pub about: &'static str,
     /// In the order of the reference.
     pub keys: &'static [Key],
@@ -111,7 +100,6 @@ pub struct Object {
 /// Keys that stand for each other, or exclude each other.
 #[derive(Debug)]
 pub struct Choice {
-    /// Their names.
     pub keys: &'static [&'static str],
     /// Whether one of them must be there.
     pub required: bool,
@@ -121,11 +109,9 @@ pub struct Choice {
 
 #[derive(Debug)]
 pub struct Key {
-    /// As in the file.
     pub name: &'static str,
     /// What it is, in a sentence or two.
     pub about: &'static str,
-    /// Of its value.
     pub shape: Shape,
     /// Whether it must be there.
     pub need: Need,
@@ -136,7 +122,6 @@ pub struct Key {
 /// Whether a key must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// It must.
     Required,
     /// It may be absent, which has a meaning of its own.
     Optional,
@@ -163,15 +148,12 @@ impl Object {
 }
 
 impl Shape {
-    /// `true` or `false`.
     pub const FLAG: Self = Self::Value(SettingKind::Flag);
 
-    /// A whole number.
     pub const fn count(min: u64, max: u64) -> Self {
         Self::Value(SettingKind::Count { min, max })
     }
 
-    /// Bytes.
     pub const fn size(min: u64, max: u64) -> Self {
         Self::Value(SettingKind::Size { min, max })
     }
@@ -181,17 +163,14 @@ impl Shape {
         Self::Value(SettingKind::Number { min, max })
     }
 
-    /// A span of time.
     pub const fn duration(min_ns: u64, max_ns: u64) -> Self {
         Self::Value(SettingKind::Duration { min_ns, max_ns })
     }
 
-    /// One of these words.
     pub const fn choice(words: &'static [&'static str]) -> Self {
         Self::Value(SettingKind::Choice(words))
     }
 
-    /// Several of one shape.
     pub const fn list(of: &'static Self, least: usize, most: usize) -> Self {
         Self::List { of, least, most }
     }

@@ -3,7 +3,6 @@
 /// A stretch of the text, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// First byte.
     pub start: usize,
     /// The byte behind the last.
     pub end: usize,

@@ -18,25 +18,20 @@ pub(crate) const MOST_VALUES: usize = 50_000;
 /// Bytes of text that take as much memory as a value.
 const BYTES_OF_A_VALUE: usize = 64;
 
-/// One value.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it is written.
     pub place: Place,
-    /// What it is.
     pub kind: Kind,
 }
 
 /// What a value is. Scalars stay text.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// Nothing, `~` or `null`.
     Null,
     /// Text, a number or a flag, as written.
     Scalar(String),
     /// Values in brackets or with dashes.
     List(Vec<Node>),
-    /// Keys with their values.
     Map(Vec<Entry>),
 }
 

@@ -105,7 +105,6 @@ impl ReadArm {
         self.given.get(name)
     }
 
-    /// Its path in origins.
     pub(crate) fn path(&self) -> String {
         join(PATH, &self.name)
     }

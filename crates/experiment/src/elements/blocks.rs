@@ -8,7 +8,6 @@ use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_plan::{Looks, SettingValue, Source};
 
-/// Blocks of an experiment.
 pub(crate) const MOST_BLOCKS: u64 = 10_000;
 /// Blocks of a pilot: enough to see how much results differ from run to run.
 const PILOT_BLOCKS: u32 = 5;

@@ -10,7 +10,6 @@ pub(crate) const BURST_OR_OFF: Shape =
     Shape::Any(&[Shape::choice(&["off"]), Shape::Object(&BURST)]);
 
 object! {
-    /// Burst credits.
     BURST burst: "Credits that are saved while little is asked and spent while much is: one is one request. Without any left, the other \
             limits of the disk hold."
     iops = RATE, Required, "3000";

@@ -10,7 +10,6 @@ use plimsoll_plan::{PointRole, SettingValue};
 use plimsoll_workload::schedule::Load;
 
 object! {
-    /// The closed loop.
     CLOSED closed: "Closed loop."
     threads = Shape::Any(&[Shape::list(&SESSIONS, 1, 1_000), SWEPT, Shape::Object(&THREADS_SWEEP)]), Required, "[1, 2, 4, 8, 16]";
         "Sessions at once, each in its own thread: one point for each number. `until-bent`, or bounds, is a sweep: 1, 2, 4 and so on, until the \

@@ -78,7 +78,6 @@ pub(crate) struct JudgedReader<'j, 's> {
 }
 
 impl JudgedReader<'_, '_> {
-    /// Reads what is compared.
     pub(crate) fn compare(&mut self, map: Option<&Checked>) -> Compare {
         let get = |key: &Key| map.and_then(|map| map.get(key));
         let mut baseline = self.names.arms.first().cloned().unwrap_or_default();

@@ -36,7 +36,6 @@ pub(crate) const DISK_OR_PRESET: Shape =
     Shape::Any(&[Shape::Text { most: 40 }, Shape::Object(&DISK)]);
 
 object! {
-    /// A disk.
     DISK disk: "A disk: an emulated one with these figures, or a block device of this machine. What is not given is that of the preset, \
            or has no limit."
     preset = Shape::Text { most: 40 }, Optional, "gp3";
@@ -257,7 +256,6 @@ fn rates(
     rates
 }
 
-/// Bytes per second.
 pub(crate) fn bandwidth(checked: &Checked) -> Option<f64> {
     checked.whole().map(|bytes| bytes as f64)
 }

@@ -12,7 +12,6 @@ use plimsoll_plan::{Arm, Measurement, PointRole};
 use plimsoll_record::{Act, EventSpec, Role};
 use plimsoll_workload::schedule::Load;
 
-/// Events of a point.
 pub(crate) const MOST_EVENTS: usize = 100;
 const SECONDARY: &str = "secondary";
 const ROLE: Shape = Shape::choice(&["primary", SECONDARY]);
@@ -38,7 +37,6 @@ object! {
 
 const PATH: &str = file::events.name;
 
-/// What events depend on.
 pub(crate) struct EventScope<'a> {
     pub arms: &'a [Arm],
     pub points: &'a [LoadPoint],

@@ -22,13 +22,10 @@ use std::collections::BTreeSet;
 
 /// Factors of an experiment: as many as the largest screening design takes.
 pub(crate) const MOST_FACTORS: usize = 23;
-/// Levels of a factor.
 const MOST_LEVELS: usize = 100;
-/// Cells of a grid.
 const MOST_CELLS: usize = 1_000;
 
 static LEVEL: Shape = Shape::Any(&[Shape::Text { most: 200 }, Shape::Open(&LEVEL_MAP)]);
-/// Levels of one key.
 const LIST_OF_LEVELS: Shape = Shape::list(&LEVEL, 1, MOST_LEVELS);
 static LEVEL_LIST: Shape = LIST_OF_LEVELS;
 static LEVEL_MAP: OpenMap = OpenMap {
@@ -40,19 +37,16 @@ pub(crate) static FACTOR: Shape = Shape::Any(&[LIST_OF_LEVELS, Shape::Open(&LEVE
 /// Cells to leave out: a level, or several, of some factors.
 pub(crate) static EXCEPTION: Shape =
     Shape::keyed(Keys::Names("factor"), &LEVEL_LIST, 1, MOST_FACTORS);
-/// Names of cells.
 pub(crate) static CELL_NAMES: KeyWords = KeyWords {
     plural: "cells",
     example: "{aws/medium: {machine: m3.medium}}",
     pattern: r"^[A-Za-z0-9][A-Za-z0-9._%+-]*(/[A-Za-z0-9][A-Za-z0-9._%+-]*)*$",
     check: |_| Ok(()),
 };
-/// Which cells are measured.
 pub(crate) const DESIGN: Shape =
     Shape::choice(&["full", "screening", "1/2", "1/4", "1/8", "1/16", "1/32"]);
 
 object! {
-    /// Levels in equal steps.
     RANGE range: "Levels in equal steps from one amount to another, for a factor whose levels are numbers."
     from = Shape::Text { most: 40 }, Required, "90%";
         "First level.";
@@ -75,7 +69,6 @@ pub(crate) struct Grid {
     pub root: Node,
 }
 
-/// A level as read.
 struct ReadLevel {
     name: String,
     place: Place,

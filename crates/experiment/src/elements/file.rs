@@ -17,7 +17,6 @@ use crate::table::*;
 
 /// The version of the file format.
 pub(crate) const VERSION: u64 = 1;
-/// Arms of an experiment.
 const MOST_ARMS: usize = 1_000;
 static EACH_ARM: Shape = Shape::Open(&OPEN_ARM);
 static EACH_HOST: Shape = Shape::Object(&HOST);
@@ -25,7 +24,6 @@ static EACH_EVENT: Shape = Shape::Object(&EVENT);
 static EACH_SCALE: Shape = Shape::Open(&OPEN_SCALE);
 
 object! {
-    /// The whole file.
     FILE file: "An experiment: what is compared, under which load, how it is measured, and what is judged."
     plimsoll = Shape::Version(VERSION), Required, "1";
         "Version of the file format.";

@@ -15,7 +15,6 @@ pub(crate) const FILESYSTEM_OR_KIND: Shape =
 const FILESYSTEM_KIND: Shape = Shape::choice(&["xfs", "ext4", "btrfs"]);
 
 object! {
-    /// A filesystem with options.
     FILESYSTEM filesystem: "A filesystem with more than its stock options."
     kind = FILESYSTEM_KIND, Default("xfs"), "xfs";
         "Which.";

@@ -10,11 +10,9 @@ use crate::table::*;
 use plimsoll_plan::{Arm, CONTROLLER, HostRole, HostSpec, HostWay};
 use std::net::Ipv4Addr;
 
-/// Machines of an experiment.
 pub(crate) const MOST_HOSTS: usize = 1_000;
 
 object! {
-    /// A machine.
     HOST host: "A machine beside the one that `plimsoll run` is started on."
     ssh = Shape::Text { most: 300 }, Optional, "root@db1.example";
         "It is reached with the system's `ssh` and the user's own configuration and keys; what would be typed behind `ssh`. The program's own file is copied \

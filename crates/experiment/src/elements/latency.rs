@@ -8,14 +8,12 @@ use crate::table::*;
 use plimsoll_plan::{SettingValue, table_percentile};
 use plimsoll_record::{DiskLatency, DiskSpec};
 
-/// The longest latency.
 const LONGEST_WAIT_NS: u64 = 3_600_000_000_000;
 const WAIT: Shape = Shape::duration(0, LONGEST_WAIT_NS);
 /// A duration, or a distribution.
 pub(crate) const LAW: Shape = Shape::Any(&[WAIT, Shape::Object(&LATENCY)]);
 
 object! {
-    /// A distribution of latencies.
     LATENCY latency: "A distribution of latencies."
     lognormal = Shape::Object(&LOGNORMAL), Optional, "{median: 5ms, p99: 20ms}";
         "Most near the median, few much longer.";
@@ -25,7 +23,6 @@ object! {
 }
 
 object! {
-    /// The lognormal distribution.
     LOGNORMAL lognormal: "The lognormal distribution by two of its percentiles."
     median = Shape::duration(1, LONGEST_WAIT_NS), Required, "5ms";
         "Half are below it.";

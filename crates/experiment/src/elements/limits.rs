@@ -14,7 +14,6 @@ use plimsoll_record::{LimitsSpec, ServerSpec};
 const GIB: f64 = (1u64 << 30) as f64;
 
 object! {
-    /// Limits.
     LIMITS limits: "Limits of what is under test: of the server where one is started, and not of its client."
     memory = Shape::size(1 << 20, 1 << 50), Optional, "382MiB";
         "Of the process and the page cache that it fills together.";

@@ -15,7 +15,6 @@ use plimsoll_plan::estimate::window_ns;
 use plimsoll_plan::{LoadAt, Measurement, Point, PointRole, Sessions, SettingValue, Source};
 use plimsoll_workload::schedule::{Arrivals, Load, MOST_ARRIVALS};
 
-/// Points of one run.
 const MOST_POINTS: u64 = 1_000;
 /// The word for sessions that the run finds out.
 const FOUND: &str = "found";
@@ -86,7 +85,6 @@ impl LoadPoint {
         }
     }
 
-    /// In people's units.
     pub(crate) fn text(&self) -> String {
         self.at()
             .map_or_else(|| "the stages".to_owned(), load_at_text)
@@ -119,7 +117,6 @@ pub(crate) struct OpenLoop {
 /// The loads at which every mix is measured, apart from the search for the line.
 #[derive(Default)]
 pub(crate) struct Loads {
-    /// Of the closed loop.
     pub closed: Vec<LoadPoint>,
     /// Of the open loop, or the stages.
     pub open: Vec<LoadPoint>,
@@ -137,7 +134,6 @@ pub(crate) struct Loads {
     pub pauses: bool,
 }
 
-/// Reads the load.
 pub(crate) fn loads(
     load: &Checked,
     origins: &mut Origins<'_>,
@@ -174,7 +170,6 @@ fn check_loads(path: &str, field: &Field, points: &[LoadPoint], problems: &mut C
 }
 
 impl Loads {
-    /// No load at all.
     pub(crate) fn none() -> Self {
         Self {
             complete: true,
@@ -241,7 +236,6 @@ impl Loads {
     }
 }
 
-/// Gaps by their word.
 pub(crate) fn arrivals_of(value: Option<&SettingValue>) -> Arrivals {
     match value {
         Some(SettingValue::Text(word)) if word == CONSTANT => Arrivals::Constant,

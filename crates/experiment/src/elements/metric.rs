@@ -26,7 +26,6 @@ pub(crate) const BOUND: Shape = Shape::Word(&Word {
     read: |text| Shape::Text { most: 100 }.scalar(text),
 });
 
-/// Words of metrics.
 pub(crate) static METRICS: KeyWords = KeyWords {
     plural: "metrics",
     example: "{throughput: 3%}",
@@ -34,7 +33,6 @@ pub(crate) static METRICS: KeyWords = KeyWords {
     check: |word| metric(word).map(|_| ()),
 };
 
-/// `p50`, `p99.9`.
 pub(crate) static PERCENTILES: KeyWords = KeyWords {
     plural: "percentiles",
     example: "{p99: 10ms}",
@@ -45,7 +43,6 @@ pub(crate) static PERCENTILES: KeyWords = KeyWords {
     },
 };
 
-/// The same, and `p0`.
 pub(crate) static TABLE_PERCENTILES: KeyWords = KeyWords {
     plural: "percentiles",
     example: "{p0: 1ms, p50: 3ms, p100: 40ms}",

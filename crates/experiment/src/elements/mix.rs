@@ -27,7 +27,6 @@ const DISTRIBUTIONS: Shape = Shape::choice(&[
 ]);
 
 object! {
-    /// A mix of operations.
     MIX mix: "A mix of operations. Proportions are weights: only their ratios count, and what is not given is that of the preset, or 0."
     preset = PRESET, Optional, "a";
         "Begins with one of YCSB's core workloads; the other keys change it.";

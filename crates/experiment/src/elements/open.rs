@@ -16,7 +16,6 @@ use plimsoll_workload::schedule::Load;
 const PLACEHOLDER_RATE: f64 = 1_000.0;
 
 object! {
-    /// The open loop.
     OPEN open: "Open loop."
     rates = Shape::Any(&[Shape::list(&RATE_OR_SHARE, 1, 1_000), SWEPT, Shape::Object(&RATES_SWEEP)]), Required, "[5k, 10k]";
         "Operations per second: one point for each rate. A percentage such as `80%` is a share of the plimsoll line that the same run found, \

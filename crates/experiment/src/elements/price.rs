@@ -11,7 +11,6 @@ use plimsoll_plan::{SettingValue, Source};
 use plimsoll_record::Price;
 
 object! {
-    /// A price.
     PRICE price: "A price. Beside a machine, what is not given is that of the machine."
     per_hour = Shape::number(0.0, 1e9), Optional, "0.07";
         "For one hour.";

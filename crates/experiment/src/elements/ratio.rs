@@ -78,7 +78,6 @@ pub(crate) fn ratio(
     Some((fits?, place))
 }
 
-/// `1/20`, or a share.
 pub(crate) fn ratio_words(ratio: f64) -> String {
     let whole = (1.0 / ratio).round();
     match (whole * ratio - 1.0).abs() < 1e-9 {

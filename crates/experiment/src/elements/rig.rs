@@ -15,7 +15,6 @@ use std::path::Path;
 /// Estimated disk space of an arm's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredData {
-    /// After the load, bytes.
     pub loaded_bytes: f64,
     /// Inserted by all points, bytes.
     pub inserted_bytes: f64,

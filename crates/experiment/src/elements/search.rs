@@ -41,7 +41,6 @@ object! {
         "Gaps between operations; without it, those of the open loop, else `poisson`.";
 }
 
-/// Where it is written.
 pub(crate) fn path() -> String {
     objective::search.under(file::objective.name)
 }
@@ -54,9 +53,7 @@ pub(crate) struct Line {
 
 /// Whether the plimsoll line is searched.
 pub(crate) enum LineSearch {
-    /// It is.
     Yes(Line),
-    /// It is not.
     No,
     /// Unknown, because the file has a mistake there.
     Unknown,
@@ -177,7 +174,6 @@ impl SearchReader<'_, '_> {
         }
     }
 
-    /// Lowest and highest rate.
     fn rates(
         &mut self,
         given: Option<&Checked>,

@@ -25,7 +25,6 @@ object! {
 }
 
 object! {
-    /// One stage.
     STAGE stage: "One stage: a constant rate, or a ramp."
     rate = STAGE_RATE, Optional, "20k";
         "Operations per second from beginning to end.";

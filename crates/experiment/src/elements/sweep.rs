@@ -11,7 +11,6 @@ use plimsoll_record::quantities::units;
 const FACTOR: Shape = Shape::number(1.01, 1_000.0);
 
 object! {
-    /// A sweep of sessions.
     THREADS_SWEEP threads_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
         by less than 2 %, over two points, or the objective is missed."
     from = SESSIONS, Default("1"), "1";
@@ -23,7 +22,6 @@ object! {
 }
 
 object! {
-    /// A sweep of rates.
     RATES_SWEEP rates_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
         by less than 2 %, over two points, or the objective is missed."
     from = RATE, Default("100"), "200";
@@ -40,7 +38,6 @@ pub(crate) enum Sweep<T> {
     Points(T),
     /// A sweep with a mistake.
     Wrong,
-    /// A list.
     List,
 }
 

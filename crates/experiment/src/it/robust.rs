@@ -86,7 +86,6 @@ fn mutated(text: String, changes: Vec<(f64, f64, u8, String)>) -> String {
     characters.into_iter().collect()
 }
 
-/// A file without mistakes.
 fn file() -> impl Strategy<Value = String> {
     let arms = prop::collection::btree_map(
         "[a-z][a-z0-9-]{0,10}",

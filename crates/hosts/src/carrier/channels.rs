@@ -36,7 +36,6 @@ pub struct Control {
 }
 
 impl Channels {
-    /// Starts to take packets.
     pub fn over(carrier: Carrier) -> (Self, Control) {
         let Carrier { sender, receiver } = carrier;
         let channels = Self(Arc::new(Shared {
@@ -195,7 +194,6 @@ impl Control {
         }
     }
 
-    /// The streams beside it.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }

@@ -27,9 +27,7 @@ pub trait PacketReceiver: Send {
 
 /// A way to the other side and back. Dropping the sender ends the carrier for the other side.
 pub struct Carrier {
-    /// There.
     pub sender: Box<dyn PacketSender>,
-    /// Back.
     pub receiver: Box<dyn PacketReceiver>,
 }
 

@@ -38,14 +38,12 @@ pub struct Connection {
     /// `nats://HOST:PORT`, or `tls://HOST:PORT` for an encrypted connection; of several any one is taken. Whoever has no [`credentials`](Self::credentials) may
     /// give user and password here.
     pub urls: Vec<String>,
-    /// Who asks.
     pub credentials: Credentials,
     /// Certificates, in a PEM file, of whom the server's certificate must be signed by; the system's where there is none. With it every connection
     /// is encrypted.
     pub ca_file: Option<PathBuf>,
 }
 
-/// What proves who asks.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {
     /// Nothing, or user and password in the URL.
@@ -128,7 +126,6 @@ impl Connection {
         Ok(addresses)
     }
 
-    /// As errors show them.
     fn shown(addresses: &[ServerAddr]) -> String {
         let shown: Vec<_> = addresses
             .iter()

@@ -11,19 +11,10 @@ pub enum NatsError {
     #[error(
         "invalid NATS address ({number}): {reason}; write it as nats://HOST:PORT or tls://HOST:PORT"
     )]
-    Address {
-        /// Which one, from 1.
-        number: usize,
-        reason: String,
-    },
+    Address { number: usize, reason: String },
     /// A file of the settings cannot be read, or holds something else.
     #[error("cannot use {}: {reason}", path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        reason: String,
-    },
-    /// There is no connection.
+    File { path: PathBuf, reason: String },
     #[error("NATS cannot be reached at {addresses}: {reason}")]
     Unreachable {
         /// Those of the settings, without user and password.
@@ -45,14 +36,10 @@ pub enum NatsError {
         /// As the server tells it.
         version: String,
     },
-    /// The server keeps nothing.
     #[error(
         "NATS has no JetStream ({reason}): start nats-server with --jetstream, and enable it for the account"
     )]
-    NoJetStream {
-        /// How that showed.
-        reason: String,
-    },
+    NoJetStream { reason: String },
     /// The server takes only shorter messages than the longest packet.
     #[error(
         "the NATS server limits messages to {allowed} bytes, {needed} are needed: raise its max_payload"
@@ -95,24 +82,15 @@ pub enum NatsError {
     },
     /// An agent serves one controller at a time.
     #[error("agent {name} is busy: controller {controller} is attached")]
-    Busy {
-        /// The agent.
-        name: String,
-        /// Whom it serves.
-        controller: String,
-    },
+    Busy { name: String, controller: String },
     /// Its lease is there, and it does not answer.
     #[error("agent {name} does not answer, although it was there less than {} s ago", LEASE.as_secs())]
-    Silent {
-        /// The agent.
-        name: String,
-    },
+    Silent { name: String },
     /// A request to NATS failed.
     #[error("cannot {what}: {reason}")]
     Request {
         /// What was to be done.
         what: &'static str,
-        /// What NATS answered.
         reason: String,
     },
     /// The server does not let these credentials do that.
@@ -157,7 +135,6 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// For `map_err`.
 pub(crate) fn request<E: std::error::Error>(what: &'static str) -> impl Fn(E) -> NatsError {
     move |error| NatsError::Request {
         what,

@@ -24,12 +24,10 @@ const REMOVED_AT_ONCE: usize = 4 << 20;
 /// Between two attempts to read on.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// The agent's side.
 #[derive(Clone)]
 pub(crate) struct ToStream {
     pub(crate) jetstream: Context,
     pub(crate) subject: Subject,
-    /// Agent and session.
     pub(crate) id: String,
 }
 
@@ -50,7 +48,6 @@ impl Road for ToStream {
     }
 }
 
-/// The controller's side.
 pub(crate) struct FromStream {
     pub(crate) jetstream: Context,
     pub(crate) connected: Connected,

@@ -11,9 +11,7 @@ use std::path::PathBuf;
 /// Where the server listens, and where it keeps its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// Such as `0.0.0.0:4222`.
     pub listen: String,
-    /// A directory of JetStream's.
     pub store_dir: PathBuf,
 }
 
@@ -87,7 +85,6 @@ accounts {{
     })
 }
 
-/// Public key and seed.
 fn key(whose: &str, seed: Option<&str>) -> Result<(String, String), NatsError> {
     let unfit = |reason: String| NatsError::Key {
         whose: whose.to_owned(),

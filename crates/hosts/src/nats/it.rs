@@ -25,9 +25,7 @@ use std::path::Path;
 /// An agent that has accepted a controller, and the carriers of both.
 struct Pair {
     agent: Agent,
-    /// The controller's.
     here: Carrier,
-    /// The agent's.
     there: Carrier,
 }
 

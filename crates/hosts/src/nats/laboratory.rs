@@ -19,7 +19,6 @@ const OLDEST_FRAME: Duration = Duration::from_secs(60 * 60);
 /// How much the stream holds at most, bytes. What was read is removed long before, and what is not yet read is bounded by the window of each session.
 const ALL_FRAMES_BYTES: i64 = 512 << 20;
 
-/// Longest lease, bytes.
 pub(crate) const LONGEST_LEASE: usize = 64 << 10;
 
 pub(crate) fn jetstream(connected: &Connected) -> Context {

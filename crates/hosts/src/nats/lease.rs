@@ -17,12 +17,10 @@ const RENEWAL: Duration = Duration::from_secs(1);
 /// How often is looked whether a name has become free.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What the key holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holder {
     /// Tells two agents apart that want one name.
     pub(crate) instance: String,
-    /// About the host.
     pub(crate) card: String,
 }
 

@@ -19,7 +19,6 @@ const OF_EACH: usize = 1024;
 /// How long whoever drops a half waits until that is with the other side.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What both threads share.
 pub(crate) struct Link {
     state: Mutex<State>,
     changed: Condvar,
@@ -40,7 +39,6 @@ struct State {
     is_end_known: bool,
     /// A side has said farewell.
     is_over: bool,
-    /// Why the session failed.
     failure: Option<String>,
     /// Nothing is done for it any more.
     is_done: bool,
@@ -211,7 +209,6 @@ impl Link {
 /// How a session has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// As it should.
     Over,
     /// Something was lost, or somebody.
     Failed,

@@ -28,12 +28,10 @@ pub(crate) trait Road: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), Undelivered>> + Send;
 }
 
-/// Why an attempt failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Undelivered {
     /// The next attempt may succeed.
     Yet(String),
-    /// No attempt will.
     Ever(String),
 }
 

@@ -3,7 +3,6 @@
 use crate::carrier::{LONGEST, Packet};
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Kind, number and floor.
 const HEAD: usize = 1 + 8 + 8;
 
 /// Longest message with its headers, bytes. The head of a message in NATS has some 200.
@@ -15,7 +14,6 @@ pub(crate) enum Body {
     Packet(Packet),
     /// So much more may be sent, bytes.
     Credit(u32),
-    /// No more packets come.
     End,
     /// Neither will any be read: the session is over.
     Bye,
@@ -97,7 +95,6 @@ pub(crate) const FAILED: &[u8] = b"failed";
 /// What an agent replies to a message and to a beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// The message has arrived.
     Have,
     /// The session has ended well.
     Over,

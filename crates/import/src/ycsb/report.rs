@@ -38,7 +38,6 @@ struct Group {
     left_out: bool,
 }
 
-/// All groups.
 #[derive(Default)]
 pub(super) struct Report {
     runtime_ms: Option<f64>,

@@ -27,7 +27,6 @@ pub(super) struct Line {
     operations: u64,
     /// Name and figures of what was done since the last line.
     parts: Vec<(String, Summary)>,
-    /// Number of unreadable brackets.
     broken: usize,
 }
 

@@ -40,17 +40,12 @@ pub(super) struct PointHost<'a> {
     pub(super) cores: Option<u32>,
     /// Whether its pair ran on the other half of the machine at the same time.
     pub(super) is_half: bool,
-    /// Nanoseconds over all processors.
     pub(super) stolen_ns: u64,
-    /// Nanoseconds.
     pub(super) clock_jump_ns: i64,
-    /// What other programs used.
     pub(super) foreign: Option<&'a ForeignCpu>,
-    /// Its generator's own lateness.
     pub(super) lag: Option<&'a Histogram>,
     /// Length of its measured part, nanoseconds.
     pub(super) measured_ns: u64,
-    /// Sessions that it ran.
     pub(super) sessions: u32,
     /// Processors that its load generator kept busy.
     pub(super) client: Option<f64>,

@@ -183,7 +183,6 @@ fn visited(arm: &str, block: u32) -> f64 {
     }
 }
 
-/// In all of them.
 fn stayed_beside(arm: &str, _block: u32) -> f64 {
     if arm == "other" { 0.8 } else { 0.0 }
 }

@@ -41,13 +41,9 @@ impl Case<'_> {
 /// What a point is to show, each second alike unless changed.
 #[derive(Clone)]
 pub struct Shown {
-    /// Successful operations per second.
     pub throughput: f64,
-    /// Nanoseconds of each.
     pub response_ns: f64,
-    /// Failures per second.
     pub errors: u64,
-    /// Measured seconds.
     pub seconds: u32,
     /// Share of the sessions' time inside the engine.
     pub busy: f64,
@@ -397,7 +393,6 @@ pub fn part(
     }
 }
 
-/// `count` values of `value_ns`.
 pub fn histogram(value_ns: u64, count: u64) -> Histogram {
     let mut histogram = Histogram::new();
     histogram.record_n(value_ns, count);

@@ -34,7 +34,6 @@ static CLOSED: LazyLock<ExperimentRecord> = LazyLock::new(|| {
     calibrated(&lab, 0.0)
 });
 
-/// The same, open.
 static OPEN: LazyLock<ExperimentRecord> = LazyLock::new(|| {
     let mut lab =
         Laboratory::open(&["a", "b"], &["c"], &[1_000.0, 2_000.0, 4_000.0], 2).measure(|_| Shown {

@@ -7,7 +7,6 @@ use insta::assert_snapshot;
 use plimsoll_record::{Completed, HostPoint, NetworkPoint, RoundTrips, figures};
 
 const SECONDS: u64 = 12;
-/// Ten gigabits a second.
 const LINK: u64 = 1_250_000_000;
 
 /// In which nothing is remarkable.

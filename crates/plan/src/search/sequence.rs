@@ -28,13 +28,13 @@ pub struct Step {
     pub point: usize,
     /// Number of the trial, where the point is a search.
     pub trial: Option<u32>,
-    /// With nothing left open.
+    /// The load, with nothing left open.
     pub load: Load,
-    /// The load in words.
+    /// The load in words, for screens.
     pub load_label: String,
-    /// Before it, nanoseconds.
+    /// Load before the point that is not counted, in nanoseconds.
     pub warm_up_ns: u64,
-    /// Of it, nanoseconds.
+    /// Length of the measured part, in nanoseconds.
     pub duration_ns: u64,
     /// Ends it early when so many operations are finished.
     pub operations: Option<u64>,

@@ -90,7 +90,7 @@ impl<'a> Tally<'a> {
         })
     }
 
-    /// What it came to.
+    /// What the trial showed about the line.
     pub fn outcome(&self, end: &PointEnd) -> Outcome {
         let mut units = self.units();
         if let Some(unfinished) = &end.unfinished {

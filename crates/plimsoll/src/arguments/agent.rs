@@ -3,7 +3,6 @@
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-/// `plimsoll agent`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -63,7 +62,6 @@ pub enum AgentUse {
     Erase,
 }
 
-/// `plimsoll hosts`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -83,14 +81,12 @@ pub struct Hosts {
     pub json: bool,
 }
 
-/// `plimsoll nats`.
 #[derive(Debug, Subcommand)]
 pub enum NatsCommand {
     /// Write the configuration of a nats-server for agents, and a secret seed for each and for `plimsoll run`.
     Init(NatsInit),
 }
 
-/// `plimsoll nats init`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -3,7 +3,6 @@
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
-/// `plimsoll bundle`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A bundle is a ZIP archive with the page, the experiment file, the record, its analysis, the disk maps of the page, and a manifest with the SHA-256 of each. Whoever gets it can:

@@ -5,7 +5,6 @@ use clap::{Args, Subcommand, ValueHint};
 use plimsoll_record::quantities::units;
 use std::path::PathBuf;
 
-/// `plimsoll disk`.
 #[derive(Debug, Subcommand)]
 pub enum Disk {
     /// List the disk and machine presets, with source and date.
@@ -18,7 +17,6 @@ pub enum Disk {
     Trace(Trace),
 }
 
-/// `plimsoll disk presets`.
 #[derive(Args, Debug)]
 pub struct Presets {
     /// Print JSON.
@@ -26,7 +24,6 @@ pub struct Presets {
     pub json: bool,
 }
 
-/// `plimsoll disk characterise`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -61,7 +58,6 @@ pub struct Characterise {
     pub page: Option<PathBuf>,
 }
 
-/// `plimsoll disk calibrate`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -78,7 +74,6 @@ pub struct Calibrate {
     pub json: bool,
 }
 
-/// `plimsoll disk trace`.
 #[derive(Args, Debug)]
 pub struct Trace {
     /// The trace file; `plimsoll report --json` shows the path for each run.

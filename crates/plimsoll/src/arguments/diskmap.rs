@@ -4,7 +4,6 @@ use clap::{Args, ValueHint};
 use plimsoll_record::quantities::units;
 use std::path::PathBuf;
 
-/// `plimsoll diskmap`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each file is laid out row by row from its first byte, all files at one scale; reads are blue, writes orange. In a still, darker

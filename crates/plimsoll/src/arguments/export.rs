@@ -4,7 +4,6 @@ use clap::{Args, ValueHint};
 use plimsoll_report::export::Form;
 use std::path::PathBuf;
 
-/// `plimsoll export`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Formats:

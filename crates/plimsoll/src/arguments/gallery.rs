@@ -3,7 +3,6 @@
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
-/// `plimsoll gallery`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

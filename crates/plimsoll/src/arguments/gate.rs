@@ -14,7 +14,6 @@ pub enum OpenGate {
     Pass,
 }
 
-/// `plimsoll gate`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

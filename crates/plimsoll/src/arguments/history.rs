@@ -4,7 +4,6 @@ use clap::{Args, ValueHint};
 use plimsoll_plan::Metric;
 use std::path::PathBuf;
 
-/// `plimsoll history`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -5,7 +5,6 @@ use plimsoll_import::{Format, Unit};
 use plimsoll_record::Operation;
 use std::path::PathBuf;
 
-/// `plimsoll import`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

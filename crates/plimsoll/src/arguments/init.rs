@@ -4,7 +4,6 @@ use super::duration;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-/// `plimsoll init`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

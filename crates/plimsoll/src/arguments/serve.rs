@@ -7,7 +7,6 @@ use std::path::PathBuf;
 /// PLIM on the keys of a telephone.
 const PORT: u16 = 7546;
 
-/// `plimsoll serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-/// `plimsoll ycsb`.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "plimsoll ycsb <load|run> <mongodb|mongodb-async|basic|wiredtiger> [OPTIONS]",

@@ -28,7 +28,6 @@ impl Shown {
         Ok(Self { bar, told: 0, stop })
     }
 
-    /// What fio is at.
     pub fn watch(&mut self, progress: &Progress) -> ControlFlow<()> {
         let line = format!("[{}/{}] {}", progress.part, progress.parts, progress.label);
         match &self.bar {

@@ -7,11 +7,9 @@ use plimsoll_record::quantities::words::list;
 /// The database that is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Database {
-    /// WiredTiger within this program.
     Embedded,
     /// A mongod that is started for each run.
     Mongod,
-    /// A MongoDB that runs.
     Uri(String),
 }
 
@@ -26,14 +24,12 @@ pub struct Draft {
     pub question: Question,
     /// The key that arms differ in, where the question is about settings.
     pub setting: String,
-    /// What is compared.
     pub between: Vec<String>,
     /// Their addresses, where they are machines whose servers are asked from here; empty otherwise.
     pub addresses: Vec<String>,
     pub workload: Workload,
     /// A size; `None`: what suits the question.
     pub data: Option<String>,
-    /// Sessions.
     pub threads: u32,
     pub warm_up_ns: u64,
     pub duration_ns: u64,
@@ -46,7 +42,6 @@ const BEYOND_THE_CACHE: &str = "200%";
 const USUAL_DATA: &str = "256MiB";
 
 impl Draft {
-    /// The whole file.
     pub fn text(&self) -> String {
         let Self { name, file, .. } = self;
         let question = quoted(&self.question_in_words());
@@ -103,7 +98,6 @@ compare:
         )
     }
 
-    /// Names of the arms.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (number, what) in self.between.iter().enumerate() {

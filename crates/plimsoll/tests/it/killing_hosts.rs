@@ -25,7 +25,6 @@ const LOAD_HOSTS: [&str; 2] = ["l1", "l2"];
 const PORT: u16 = 4222;
 /// What has ended comes back after this time, as a service manager would bring it back.
 const RESTART: Duration = Duration::from_secs(1);
-/// No command takes longer.
 const LONGEST_COMMAND: Duration = Duration::from_secs(120);
 /// What was made is undone within this time.
 const LONGEST_UNDO: Duration = Duration::from_secs(40);

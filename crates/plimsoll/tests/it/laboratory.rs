@@ -194,7 +194,6 @@ impl Laboratory {
         self.path("cache/plimsoll/data")
     }
 
-    /// Everything in [`Self::data_parent`].
     pub fn data_directories(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.data_parent()) else {
             return Vec::new();

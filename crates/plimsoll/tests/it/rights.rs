@@ -61,7 +61,6 @@ fn all_finished(laboratory: &Laboratory, err: &str) {
     assert_eq!(states, expected, "{err}");
 }
 
-/// Journals and data directories.
 fn left(laboratory: &Laboratory) -> Vec<std::path::PathBuf> {
     let journals = fs::read_dir(laboratory.path(".local/state/plimsoll/journal"));
     let journals = journals.into_iter().flatten().flatten();

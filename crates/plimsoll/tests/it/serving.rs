@@ -26,7 +26,6 @@ load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 400ms, blocks: 2}
 ";
 
-/// A server that runs.
 pub struct Serving {
     running: Running,
     pub address: SocketAddr,
@@ -101,7 +100,6 @@ impl Serving {
         BufReader::new(stream).lines().map_while(Result::ok)
     }
 
-    /// Ends as Ctrl-C does.
     pub fn end(self) {
         self.running.send(Signal::INT);
         let said = self.running.end();

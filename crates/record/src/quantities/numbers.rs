@@ -122,7 +122,7 @@ impl Numbers {
         out
     }
 
-    /// A count: 1,234,567.
+    /// A count with separators, such as 1,234,567.
     pub fn count(self, value: u64) -> String {
         self.grouped(&value.to_string())
     }
@@ -343,16 +343,16 @@ impl Numbers {
     }
 }
 
-/// Units of spans.
+/// Units in which spans of time are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatencyUnit {
-    /// Nanoseconds.
+    /// Nanoseconds, written as `ns` behind the number.
     Nanos,
-    /// Microseconds.
+    /// Microseconds, written as `µs` behind the number.
     Micros,
-    /// Milliseconds.
+    /// Milliseconds, written as `ms` behind the number.
     Millis,
-    /// Seconds.
+    /// Seconds, written as `s` behind the number.
     Seconds,
 }
 

@@ -9,55 +9,55 @@ use std::fmt;
 pub enum SettingKind {
     /// A size in bytes such as `256MiB`, in these bounds.
     Size {
-        /// At least, bytes.
+        /// Smallest size that is valid, in bytes.
         min: u64,
-        /// At most, bytes.
+        /// Largest size that is valid, in bytes.
         max: u64,
     },
     /// A whole number such as `6M`, in these bounds.
     Count {
-        /// At least.
+        /// Smallest number that is valid.
         min: u64,
-        /// At most.
+        /// Largest number that is valid.
         max: u64,
     },
     /// A span of time such as `60s`, in these bounds.
     Duration {
-        /// At least, nanoseconds.
+        /// Shortest span that is valid, in nanoseconds.
         min_ns: u64,
-        /// At most, nanoseconds.
+        /// Longest span that is valid, in nanoseconds.
         max_ns: u64,
     },
     /// A number, or a share such as `5%`, in these bounds.
     Number {
-        /// At least.
+        /// Smallest number that is valid.
         min: f64,
-        /// At most.
+        /// Largest number that is valid.
         max: f64,
     },
-    /// `true` or `false`.
+    /// Either `true` or `false`, as in YAML.
     Flag,
-    /// One of these words.
+    /// One of these words, as they are.
     Choice(&'static [&'static str]),
-    /// Any text.
+    /// Any text on one line.
     Text,
 }
 
-/// A checked value.
+/// A value that has been checked against its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingValue {
-    /// Bytes.
+    /// A size, as a number of bytes.
     Bytes(u64),
-    /// A whole number.
+    /// A whole number without unit.
     Count(u64),
-    /// Nanoseconds.
+    /// A span of time, in nanoseconds.
     Nanos(u64),
-    /// A number.
+    /// A number that need not be whole.
     Number(f64),
-    /// Yes or no.
+    /// A switch, either true or false.
     Flag(bool),
-    /// A word or text.
+    /// A word of a choice, or a text.
     Text(String),
 }
 

@@ -31,37 +31,37 @@ pub enum UnitError {
     NotA {
         /// `a size`, with its article.
         quantity: &'static str,
-        /// As written, shortened.
+        /// The text as it was written, shortened.
         text: String,
-        /// Right ones.
+        /// A text that would be valid.
         example: &'static str,
     },
     /// A number, but without its unit.
     #[error("`{text}` has no unit: write for example {text}{unit}; units are {units}")]
     NoUnit {
-        /// As written, shortened.
+        /// The text as it was written, shortened.
         text: String,
-        /// A likely unit.
+        /// The unit that was probably meant.
         unit: &'static str,
-        /// All units.
+        /// All units that are valid here.
         units: &'static str,
     },
     /// A number with a unit that there is not.
     #[error("`{text}` has the unknown unit `{unit}`: units are {units}")]
     UnknownUnit {
-        /// As written, shortened.
+        /// The text as it was written, shortened.
         text: String,
         /// The part that is no unit.
         unit: String,
-        /// All units.
+        /// All units that are valid here.
         units: &'static str,
     },
     /// `512M` may be a million or a mebi.
     #[error("`{text}` can mean two things: write {number}{unit}B or {number}{unit}iB")]
     Ambiguous {
-        /// As written, shortened.
+        /// The text as it was written, shortened.
         text: String,
-        /// Without its unit.
+        /// The number without its unit.
         number: String,
         /// `k`, `M`, `G` or `T`.
         unit: String,
@@ -69,17 +69,17 @@ pub enum UnitError {
     /// A fraction of the smallest unit.
     #[error("`{text}` is not a whole number{unit}")]
     NotWhole {
-        /// As written, shortened.
+        /// The text as it was written, shortened.
         text: String,
         /// ` of` and the smallest unit in the plural; nothing where things are counted.
         unit: &'static str,
     },
-    /// Below zero.
+    /// The number is below zero.
     #[error("`{text}` is negative: write {quantity} of zero or more")]
     Negative {
         /// `a size`, with its article.
         quantity: &'static str,
-        /// As written, shortened.
+        /// The text as it was written, shortened.
         text: String,
     },
     /// More than 64 bits hold.
@@ -87,7 +87,7 @@ pub enum UnitError {
     TooLarge {
         /// `a size`, with its article.
         quantity: &'static str,
-        /// As written, shortened.
+        /// The text as it was written, shortened.
         text: String,
     },
 }

@@ -35,7 +35,6 @@ pub fn rates(interval: (f64, f64)) -> String {
     format!("{lower} to {upper} op/s")
 }
 
-/// Both ends in words.
 fn ends(interval: (f64, f64)) -> [String; 2] {
     rounded_interval(interval).map(|(end, decimals)| grouped(end, decimals))
 }
@@ -182,7 +181,7 @@ pub fn decimal_bytes(bytes: f64) -> String {
     format!("{value:.decimals$} TB")
 }
 
-/// `1 point`, `3 points`.
+/// The count with its noun: `1 point`, `3 points`.
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -76,7 +76,6 @@ impl Trace<'_> {
         )
     }
 
-    /// Something that lasts.
     fn span(
         &mut self,
         (process, track): (u32, u32),

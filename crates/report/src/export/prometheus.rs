@@ -43,10 +43,8 @@ const QUANTILES: [(&str, f64); 4] = [
 /// Names and values. The library escapes what would end a value.
 type Labels = Vec<(&'static str, String)>;
 
-/// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// As it is now.
     Gauge,
     /// What only grows; its name gets `_total`.
     Counter,
@@ -55,7 +53,6 @@ enum Kind {
 /// All samples of one name.
 #[derive(Debug)]
 struct Family {
-    /// Without unit and `_total`.
     name: Cow<'static, str>,
     unit: Option<Unit>,
     help: Cow<'static, str>,

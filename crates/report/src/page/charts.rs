@@ -15,13 +15,11 @@ use std::sync::LazyLock;
 pub struct Chart {
     /// A plain name, unique on its page: `load-0-rate`.
     pub name: String,
-    /// What it shows.
     pub title: String,
     /// The picture, a whole SVG file.
     pub svg: String,
 }
 
-/// Around the picture.
 const EDGE: f64 = 14.0;
 /// From one line of words above the chart to the next.
 const LINE: f64 = 20.0;
@@ -31,7 +29,6 @@ const LETTER: f64 = 6.8;
 const HEADING_LETTER: f64 = 9.0;
 /// Of the mark before a name in the legend, with the gap behind it.
 const MARK: f64 = 36.0;
-/// Between two names.
 const GAP: f64 = 22.0;
 
 /// All charts of the page of an experiment, in their order.

@@ -20,7 +20,6 @@ const RECORD: usize = 24;
 /// Rows of the table of comparisons, and of differences.
 const ROWS: usize = 240;
 const DIFFERENCES: usize = 100;
-/// Places of one warning.
 const WARNINGS: usize = 12;
 
 /// Makes the page. `questions` are those of the records, each once. `version` is that of the program.

@@ -49,7 +49,6 @@ use serde::{Deserialize, Serialize};
 struct Budget {
     /// Rows of the arms table.
     arm_rows: usize,
-    /// Mixes with charts.
     mixes: usize,
     /// Rows of all tables behind charts together.
     data_rows: usize,
@@ -90,7 +89,6 @@ const LEAN: Budget = Budget {
     warning_places: 3,
 };
 
-/// The largest page, bytes.
 pub const LARGEST: usize = 2_000_000;
 
 /// Loads from which on they make a curve.
@@ -102,7 +100,6 @@ const NAME: usize = 48;
 /// What a page is made from beside the report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Setting<'a> {
-    /// Where it is shown.
     pub place: Place,
     /// A run of it is going on right now, and the page follows it. Served pages only.
     pub live: bool,
@@ -117,7 +114,6 @@ pub const AROUND_A_MAP: usize = 8 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskMap {
     pub arm: String,
-    /// Its block, from 0.
     pub block: u32,
     /// What the player reads: `plimsoll_trace::diskmap::pack`. A served page asks its server for it, and may leave this empty.
     #[serde(with = "kept_bytes")]
@@ -180,7 +176,6 @@ pub fn render(report: &Report<'_>) -> String {
     render_in(report, &Setting::default())
 }
 
-/// Makes the page.
 pub fn render_in(report: &Report<'_>, setting: &Setting<'_>) -> String {
     let full = render_within(report, setting, FULL);
     if full.len() <= LARGEST {

@@ -8,20 +8,16 @@ use maud::{Markup, html};
 const NAME: usize = 80;
 const ARMS: usize = 12;
 
-/// One result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exhibit {
-    /// From the experiment file.
     pub name: String,
-    /// From the experiment file.
     pub question: Option<String>,
     /// What it comes to, in a sentence, which says so where it is not valid.
     pub answer: String,
     /// Whether it may be used.
     pub valid: bool,
-    /// Names of the arms.
     pub arms: Vec<String>,
-    /// Begin, UTC, RFC 3339.
+    /// Begin in UTC, as RFC 3339 writes it.
     pub started_at: String,
     /// File of its page, beside this one.
     pub page: String,

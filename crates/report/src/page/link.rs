@@ -25,12 +25,10 @@ pub fn experiment(id: &str) -> String {
     format!("/experiment/{}", escaped(id))
 }
 
-/// `/experiment/ID/live`
 pub fn live(id: &str) -> String {
     format!("/experiment/{}/live", escaped(id))
 }
 
-/// `/experiment/ID/files/NAME`
 pub fn file(id: &str, name: &str) -> String {
     format!("/experiment/{}/files/{}", escaped(id), escaped(name))
 }

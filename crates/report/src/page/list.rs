@@ -17,12 +17,10 @@ pub const MOST: usize = 300;
 const ARMS: usize = 24;
 const NAME: usize = 80;
 
-/// How an experiment stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// A program is working on it.
     GoingOn,
-    /// Everything was measured.
     Finished,
     /// Runs are missing, and no program is working on it.
     Interrupted,
@@ -32,7 +30,6 @@ impl State {
     /// All of them, in the order of the filter.
     pub const ALL: [Self; 3] = [Self::GoingOn, Self::Finished, Self::Interrupted];
 
-    /// In addresses.
     pub fn key(self) -> &'static str {
         match self {
             Self::GoingOn => "going-on",
@@ -63,26 +60,19 @@ impl State {
     }
 }
 
-/// One experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Unique in the store.
     pub id: String,
-    /// From the file.
     pub name: String,
-    /// From the file.
     pub question: Option<String>,
-    /// How it stands.
     pub state: State,
-    /// Names of the arms.
     pub arms: Vec<String>,
     /// Pairs of arm and block that have a finished run.
     pub runs_finished: u32,
     /// Those whose last attempt failed.
     pub runs_failed: u32,
-    /// Runs in the plan.
     pub runs_planned: u32,
-    /// Begin, UTC, RFC 3339.
+    /// Begin in UTC, as RFC 3339 writes it.
     pub started_at: String,
     /// The file that it is read from, where that is no store.
     pub bundle: Option<String>,
@@ -117,9 +107,7 @@ impl Entry {
 pub struct Listed<'a> {
     /// All experiments, the newest first.
     pub entries: &'a [Entry],
-    /// Words that must occur.
     pub text: &'a str,
-    /// How it must stand.
     pub state: Option<State>,
     /// Where the experiments are kept.
     pub store: &'a str,

@@ -18,10 +18,8 @@ const STYLE: &str = "body{max-width:44em;margin:2em auto;padding:0 1em;font:16px
 h1{font:500 1.8em/1.25 Georgia,serif}svg{width:26px;height:26px;fill:none;stroke:currentColor;stroke-width:2.2;vertical-align:middle;margin-right:.5em}\
 a{color:inherit}footer{margin-top:3em;opacity:.7;font-size:.85em}";
 
-/// What is said.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    /// In a few words.
     pub title: &'a str,
     /// What happened, and what to do.
     pub text: &'a str,

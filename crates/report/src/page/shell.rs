@@ -28,7 +28,6 @@ pub struct Shell<'a> {
     pub title: &'a str,
     /// Of the program that made it.
     pub version: &'a str,
-    /// Where it is shown.
     pub place: Place,
 }
 

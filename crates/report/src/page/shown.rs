@@ -33,7 +33,6 @@ const BLOCKS: [&str; 25] = [
 
 #[derive(Default)]
 struct Picture {
-    /// Its classes.
     name: String,
     /// Its title, its description, and the titles of what is in it.
     titles: Vec<String>,

@@ -6,7 +6,6 @@ use plimsoll_plan::Needs;
 /// seconds on any clock that only runs forward, always the same one.
 #[derive(Clone, Debug, Default)]
 pub struct Left {
-    /// Measuring of one run.
     measuring_seconds: f64,
     /// Everything else of one run: estimated before the first has ended, then the mean of those that have.
     other_seconds: f64,
@@ -28,7 +27,6 @@ struct RunInProgress {
 }
 
 impl Left {
-    /// Before anything was measured.
     pub fn of(needs: &Needs) -> Self {
         let runs = needs.runs.max(1) as f64;
         Self {

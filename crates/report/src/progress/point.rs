@@ -20,7 +20,6 @@ pub struct PointProgress {
 }
 
 impl PointProgress {
-    /// The load phase.
     pub fn load() -> Self {
         Self {
             is_load: true,
@@ -38,14 +37,12 @@ impl PointProgress {
         }
     }
 
-    /// A slice more.
     pub fn add(&mut self, slice: &Slice) {
         self.seconds += slice.length_ns as f64 / 1e9;
         self.reached_seconds = (slice.start_ns + slice.length_ns) as f64 / 1e9;
         self.is_measured = !slice.warm_up;
     }
 
-    /// What it is doing.
     pub fn phase(&self) -> Phase {
         match self {
             Self { is_load: true, .. } => Phase::Load,

@@ -5,7 +5,6 @@ use plimsoll_record::{Histogram, Operation, Slice, Status};
 /// Slices added up as far as progress shows them.
 #[derive(Clone, Debug, Default)]
 pub struct Span {
-    /// Their length.
     pub seconds: f64,
     /// Units of work that ended as asked.
     pub completed: u64,
@@ -15,7 +14,6 @@ pub struct Span {
 }
 
 impl Span {
-    /// A slice more.
     pub fn add(&mut self, slice: &Slice) {
         self.seconds += slice.length_ns as f64 / 1e9;
         self.add_late(slice);
@@ -32,7 +30,6 @@ impl Span {
         }
     }
 
-    /// Operations per second.
     pub fn rate(&self) -> f64 {
         if self.seconds > 0.0 {
             self.completed as f64 / self.seconds
@@ -41,7 +38,6 @@ impl Span {
         }
     }
 
-    /// Response time p99, nanoseconds.
     pub fn p99_ns(&self) -> Option<f64> {
         self.response.percentile_ns(99.0).map(|value| value as f64)
     }

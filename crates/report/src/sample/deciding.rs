@@ -12,7 +12,6 @@ use plimsoll_record::{ExperimentRecord, LoadKind, Price, ProbeTime};
 
 /// The objective's highest p99, nanoseconds.
 const LIMIT: f64 = 10e6;
-/// p99 without load, nanoseconds.
 const IDLE: f64 = 0.9e6;
 /// Price of an hour of each arm.
 const PRICES: [f64; 4] = [0.36, 0.21, 0.29, 0.48];

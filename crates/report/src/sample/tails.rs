@@ -7,7 +7,6 @@ use plimsoll_record::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// Operations in one histogram.
 const OPERATIONS: u32 = 3_000;
 
 /// Histograms made so far, by the logarithms of their median and of how far their tail goes.

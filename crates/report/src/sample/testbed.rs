@@ -326,7 +326,6 @@ fn furnish_point(shape: &Shape, point: &mut CurvePoint) {
     ));
 }
 
-/// Rigs, figures, causes, pairs.
 pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
     for (index, arm) in analysis.arms.iter_mut().enumerate() {
         let (working_set, disk) = place(shape, index);

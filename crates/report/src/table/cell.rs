@@ -5,13 +5,11 @@ use std::borrow::Cow;
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// UTF-8.
     Text,
     /// A whole number from 0, of 64 bits.
     Integer,
     /// A floating-point number of 64 bits.
     Number,
-    /// Yes or no.
     Flag,
 }
 
@@ -19,7 +17,6 @@ pub enum Kind {
 pub struct Column {
     /// Its name, with the unit at its end.
     pub name: Cow<'static, str>,
-    /// What its values are.
     pub kind: Kind,
 }
 
@@ -33,7 +30,6 @@ impl Column {
     }
 }
 
-/// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// Not known, or there is none.

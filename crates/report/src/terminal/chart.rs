@@ -165,10 +165,8 @@ pub(crate) fn over_load(
 
 type Canvas = Vec<Vec<CellContent>>;
 
-/// Lines over a load.
 struct Picture<'a> {
     lines: &'a [&'a Line],
-    /// What the axis shows.
     loads: Vec<f64>,
     x_title: &'a str,
     y_title: &'a str,

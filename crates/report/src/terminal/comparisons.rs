@@ -7,7 +7,6 @@ use anstyle::{AnsiColor, Style};
 use plimsoll_judge::{Analysis, Comparison, Effect, Judgement, UnpairedComparison, Verdict};
 use plimsoll_plan::Metric;
 
-/// Comparisons in one list.
 const ENTRIES: usize = 60;
 
 /// One comparison, within an experiment or between two.

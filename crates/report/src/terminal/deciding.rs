@@ -10,7 +10,6 @@ use plimsoll_judge::{
 };
 use plimsoll_plan::Metric;
 
-/// Arms of one list.
 const ARMS: usize = 24;
 /// Cells of a grid from which on only the extremes are told.
 const CELLS: usize = 6;

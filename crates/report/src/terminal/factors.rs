@@ -7,9 +7,7 @@ use crate::factors::{self, Layout};
 use crate::{select, text};
 use plimsoll_judge::{Analysis, CurvePoint, Effect, EffectPlace, FactorResults};
 
-/// Effects that are listed.
 const EFFECTS: usize = 12;
-/// Matrices of one mix.
 const PANELS: usize = 6;
 /// Lines of cells, where a matrix does not fit.
 const CELLS: usize = 40;
@@ -233,7 +231,6 @@ fn matrix(
     paragraph(out, DIM, &format!("columns: {across}"), 2, screen);
 }
 
-/// Flush right.
 fn right(text: &str, width: usize, screen: &Screen) -> String {
     format!(
         "{}{text}",

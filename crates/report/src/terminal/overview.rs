@@ -9,7 +9,6 @@ use anstream::adapter::strip_str;
 use comfy_table::{Cell, CellAlignment};
 use plimsoll_judge::{Analysis, CostResult, Curve, CurvePoint, Estimate, FigureUnit};
 
-/// Arms in the table.
 const ARMS: usize = 40;
 /// More arms than this are not told one by one where each has but one load.
 const MANY: usize = 4;

@@ -8,22 +8,14 @@ use unicode_width::UnicodeWidthStr;
 /// Names are not shortened to fewer columns than this.
 const SHORTEST_NAME: usize = 12;
 
-/// How things stand now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment<'a> {
-    /// Which run, from 1.
     pub run: u32,
-    /// Runs in the plan.
     pub runs: u32,
-    /// Block, from 0.
     pub block: u32,
-    /// Name of the arm.
     pub arm: &'a str,
-    /// Name of the mix.
     pub mix: &'a str,
-    /// The load in words.
     pub load_label: &'a str,
-    /// What is going on.
     pub phase: Phase,
     /// Seconds of this phase so far.
     pub second: f64,

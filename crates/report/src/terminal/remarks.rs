@@ -13,7 +13,6 @@ use plimsoll_record::Warning;
 
 /// Thresholds and differences in one list.
 const ENTRIES: usize = 24;
-/// Places of one warning.
 const PLACES: usize = 3;
 /// Columns of the places of a warning, over several lines. Only names that nobody knows are cut by it.
 const SUBJECT: usize = 480;

@@ -9,14 +9,12 @@ use unicode_width::UnicodeWidthStr;
 /// What a terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Columns.
     pub width: usize,
     /// Whether it knows more than ASCII.
     pub unicode: bool,
 }
 
 impl Default for Screen {
-    /// 80 columns of Unicode.
     fn default() -> Self {
         Self {
             width: 80,

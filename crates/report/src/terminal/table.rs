@@ -66,7 +66,6 @@ const LAYOUTS: [(bool, &[Column]); 9] = [
 
 const BAREST: &[Column] = &[Load, Rate, P99];
 
-/// A choice of columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     full: bool,

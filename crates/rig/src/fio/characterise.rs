@@ -71,25 +71,21 @@ impl Profile {
 /// One job and what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What was asked.
     pub job: Job,
-    /// What came of it.
     pub measured: Measured,
 }
 
 /// What a disk can do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Characterisation {
-    /// What was measured.
     pub target: Target,
-    /// When, UTC, RFC 3339.
+    /// Instant in UTC, as RFC 3339 writes it.
     pub at: String,
     pub fio_version: String,
     /// Bytes of the target that were used.
     pub size_bytes: u64,
     /// In the order of measuring.
     pub rows: Vec<Row>,
-    /// Everything that fio said.
     pub results: Vec<FioResult>,
 }
 

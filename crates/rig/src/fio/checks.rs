@@ -82,7 +82,6 @@ pub(crate) struct Check {
 pub(crate) struct Checks {
     /// Empties the bucket of burst credits first.
     pub(crate) drain: Option<Job>,
-    /// In order.
     pub(crate) all: Vec<Check>,
 }
 

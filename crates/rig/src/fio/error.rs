@@ -16,7 +16,6 @@ pub enum FioError {
     /// It ended with an error, which is told in its own words.
     #[error("fio failed at {label}: {said}")]
     Failed {
-        /// The job.
         label: String,
         /// What it wrote to its standard error, or how it ended.
         said: String,
@@ -25,21 +24,14 @@ pub enum FioError {
     #[error(
         "fio did not end within {allowed_s} s at {label} and was stopped: the disk hangs or is far slower than expected"
     )]
-    TooLong {
-        /// The job.
-        label: String,
-        /// Seconds.
-        allowed_s: u64,
-    },
+    TooLong { label: String, allowed_s: u64 },
     /// The caller wished to stop.
     #[error("interrupted")]
     Interrupted,
     /// What it wrote was not understood.
     #[error("cannot understand what fio said about {label}: {source}")]
     NotUnderstood {
-        /// The job.
         label: String,
-        /// Why not.
         source: serde_json::Error,
     },
     /// The job would destroy what is on a device.
@@ -47,19 +39,14 @@ pub enum FioError {
         "did not write to {}: what is on it would be lost, and nothing says that it may be erased",
         path.display()
     )]
-    WritesRefused {
-        /// The device.
-        path: PathBuf,
-    },
+    WritesRefused { path: PathBuf },
     /// Neither a block device nor a directory.
     #[error("{} is neither a block device nor a directory", path.display())]
     NoTarget { path: PathBuf },
     /// Less room than one block for each job.
     #[error("{} has only {size_bytes} bytes for fio to work on, and needs {need_bytes}", path.display())]
     TooSmall {
-        /// The target.
         path: PathBuf,
-        /// What there is, bytes.
         size_bytes: u64,
         need_bytes: u64,
     },
@@ -68,9 +55,7 @@ pub enum FioError {
     Io {
         /// What was tried, as in "cannot …".
         what: &'static str,
-        /// On what.
         path: PathBuf,
-        /// Why not.
         source: io::Error,
     },
     /// The directory for fio's files could not be made or removed.
@@ -86,11 +71,8 @@ pub enum FioError {
     NotCarried {
         /// The disk: its preset or what it is.
         disk: String,
-        /// The job, in words.
         what: String,
-        /// With its unit.
         carried: String,
-        /// With its unit.
         asked: String,
     },
 }

@@ -19,7 +19,6 @@ const FAR: f64 = 8.0;
 pub(crate) enum Credits {
     /// Enough for all of it.
     Plenty,
-    /// None, or no matter.
     Spent,
 }
 

@@ -7,9 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Reads at random places.
     RandomRead,
-    /// Writes at random places.
     RandomWrite,
     /// Reads and writes at random places, as many of each.
     RandomMix,
@@ -27,7 +25,6 @@ impl Kind {
         !matches!(self, Self::RandomRead | Self::Read)
     }
 
-    /// fio's word.
     fn rw(self) -> &'static str {
         match self {
             Self::RandomRead => "randread",
@@ -62,7 +59,6 @@ impl fmt::Display for Kind {
 pub enum Engine {
     /// `pread` and `pwrite`: one request at a time for each job.
     Psync,
-    /// Linux native asynchronous I/O.
     Libaio,
     IoUring,
 }
@@ -80,19 +76,15 @@ impl Engine {
 /// One job of fio, for a span of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// In words, for people.
     pub label: String,
-    /// What is asked.
     pub kind: Kind,
     /// Size of each request, bytes.
     pub block_bytes: u32,
-    /// Threads.
     pub jobs: u32,
     /// Requests that each thread keeps in flight; more than one needs an asynchronous engine.
     pub depth: u32,
     /// How the kernel is asked.
     pub engine: Engine,
-    /// Past the page cache.
     pub direct: bool,
     /// Time that is measured, milliseconds.
     pub runtime_ms: u64,
@@ -135,7 +127,6 @@ impl Job {
         }
     }
 
-    /// Requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.jobs.max(1) * self.depth.max(1)
     }

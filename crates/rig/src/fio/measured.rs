@@ -8,7 +8,6 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What fio measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Reads, where the job reads.
@@ -19,14 +18,11 @@ pub struct Measured {
     pub syncs: Option<Latencies>,
 }
 
-/// Requests of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
     /// That were completed while measuring.
     pub requests: u64,
-    /// Requests per second.
     pub iops: f64,
-    /// Bytes per second.
     pub bytes_per_s: f64,
     /// From handing a request to the kernel until it is done.
     pub latency: Latencies,
@@ -36,18 +32,15 @@ pub struct Direction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     pub mean_ns: f64,
-    /// Median.
     pub p50_ns: f64,
     /// 99 % took no longer.
     pub p99_ns: f64,
     /// 99.9 % took no longer.
     pub p999_ns: f64,
-    /// The longest.
     pub max_ns: f64,
 }
 
 impl Measured {
-    /// From fio's JSON.
     pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
         let output: Output = serde_json::from_str(json)?;
         let threads = || output.jobs.iter();
@@ -153,7 +146,6 @@ struct Spread {
     count: u64,
     mean: f64,
     max: f64,
-    /// Nanoseconds and how many.
     #[serde(default)]
     bins: BTreeMap<u64, u64>,
 }

@@ -17,13 +17,9 @@ use std::time::{Duration, Instant};
 /// How far fio is; handed to the caller several times a second. The caller answers with [`ControlFlow::Break`] to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The job, in words.
     pub label: String,
-    /// Its number, from 1.
     pub part: u32,
-    /// Jobs in all.
     pub parts: u32,
-    /// Since it began, milliseconds.
     pub elapsed_ms: u64,
     /// What it will take, milliseconds; `None` where that depends on the disk.
     pub whole_ms: Option<u64>,
@@ -110,7 +106,6 @@ impl<'a, 'w> Session<'a, 'w> {
         }
     }
 
-    /// Writes everything once.
     pub(crate) fn fill(&mut self) -> Result<(), FioError> {
         self.may_write()?;
         let arguments = job::filling(&self.ready.file, self.ready.size_bytes);
@@ -280,7 +275,6 @@ impl Running {
         Ok(Self { child, out, err })
     }
 
-    /// Everything that it wrote.
     fn last_words(&self) -> (String, String) {
         let hear = |from: &Receiver<String>| from.recv_timeout(LAST_WORDS).unwrap_or_default();
         (hear(&self.out), hear(&self.err))

@@ -20,22 +20,17 @@ pub enum Permission {
     MayBeErased,
 }
 
-/// What fio works on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Target {
     /// A block device, from its beginning.
     Device {
-        /// Such as `/dev/loop3`.
         path: PathBuf,
         /// Whether it may be written to.
         permission: Permission,
     },
     /// A directory. fio's file lies in a marked folder in it, which is removed afterwards; after a crash `plimsoll clean` removes it.
-    Directory {
-        /// An existing directory.
-        path: PathBuf,
-    },
+    Directory { path: PathBuf },
 }
 
 impl Target {
@@ -118,9 +113,7 @@ fn room(target: &Target, at_most_bytes: u64) -> Result<u64, FioError> {
 /// A target on which fio can begin: with the file made ready, if it needs one.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    /// What fio opens.
     pub(crate) file: String,
-    /// Bytes from its beginning.
     pub(crate) size_bytes: u64,
     directory: Option<DataDirectory>,
 }

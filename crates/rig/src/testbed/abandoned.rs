@@ -35,7 +35,6 @@ pub struct Abandoned {
     folder: Rc<HeldDirectory>,
     name: OsString,
     path: PathBuf,
-    /// Held for its lock.
     file: RefCell<File>,
     /// Where its last whole line ends, bytes. What follows its owner had no time to finish.
     end: u64,

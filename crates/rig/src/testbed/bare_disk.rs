@@ -48,12 +48,10 @@ impl BareDisk {
         })
     }
 
-    /// Such as `/dev/loop3`.
     pub fn device_path(&self) -> PathBuf {
         self.device.clone()
     }
 
-    /// Where it takes commands.
     pub fn control_socket(&self) -> &Path {
         &self.socket
     }

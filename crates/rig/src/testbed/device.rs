@@ -21,9 +21,7 @@ const NOTHING_FOUND: i32 = 2;
 /// A device that may be erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Device {
-    /// Such as `/dev/sdb`.
     pub(crate) path: PathBuf,
-    /// Its name under `/sys/class/block`.
     pub(crate) name: String,
     pub(crate) bytes: u64,
 }
@@ -54,7 +52,6 @@ fn resolve(named: &Path) -> Result<PathBuf, TestbedError> {
     fs::canonicalize(named).map_err(|error| refused(named, format!("cannot be found: {error}")))
 }
 
-/// Looks at a device.
 pub(crate) fn check(named: &Path, path: &Path, tools: &Tools) -> Result<Device, TestbedError> {
     let refuse = |reason: String| Err(refused(named, reason));
     let status = fs::metadata(path)

@@ -27,7 +27,6 @@ impl Site {
         self.folder.path()
     }
 
-    /// Where directories are made.
     fn data(&self) -> PathBuf {
         self.path().join("data")
     }

@@ -98,12 +98,10 @@ impl DataDirectory {
         })
     }
 
-    /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What its marker says.
     pub fn marker(&self) -> &Marker {
         &self.marker
     }

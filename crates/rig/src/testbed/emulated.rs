@@ -26,7 +26,6 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 pub(crate) struct EmulatedDisk {
     pub(crate) daemon: Daemon,
     mark: String,
-    /// Such as `loop3`.
     pub(crate) device: String,
     pub(crate) image: BackingFile,
     pub(crate) mount_point: PathBuf,

@@ -30,10 +30,7 @@ pub enum TestbedError {
         "{} is used by another plimsoll, which its file .plimsoll-data names: wait for it or stop it first",
         path.display()
     )]
-    InUse {
-        /// The directory.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// Another user could exchange what is made or removed in a place.
     #[error("{}", untrusted(path, *why))]
     Untrusted {
@@ -45,7 +42,6 @@ pub enum TestbedError {
     /// The mount is not ours to take away.
     #[error("did not unmount {}: it {reason}; look at it and unmount it by hand if nobody needs it", path.display())]
     NotUnmounted {
-        /// Where it is.
         path: PathBuf,
         /// What speaks against it, as in "it …".
         reason: &'static str,
@@ -53,12 +49,10 @@ pub enum TestbedError {
     /// The directory is not ours to remove.
     #[error("did not remove {}: it {reason}; look at it and remove it by hand if nobody needs it", path.display())]
     NotRemoved {
-        /// The directory.
         path: PathBuf,
         /// What speaks against it, as in "it …".
         reason: &'static str,
     },
-    /// Too little room.
     #[error(
         "{} has {} free and {} are needed: make room, ask for less data, or name a directory on another filesystem",
         path.display(),
@@ -105,15 +99,12 @@ pub enum TestbedError {
     #[error("{program} is not installed: install the package {package}")]
     Missing {
         program: String,
-        /// The Debian package.
         package: &'static str,
     },
     /// A special file of the kernel is missing.
     #[error("{path} is missing, without which there is no emulated disk: {advice}")]
     NoDevice {
-        /// The file.
         path: &'static str,
-        /// What to do.
         advice: &'static str,
     },
     /// All loop devices are taken, or none may be made.
@@ -124,9 +115,7 @@ pub enum TestbedError {
     /// The loop device would go through the page cache twice.
     #[error("/dev/{device} does not take direct I/O over {}: name a directory on ext4, xfs or btrfs in the experiment file", backing_file.display())]
     NotDirect {
-        /// Such as `loop3`.
         device: String,
-        /// The file below it.
         backing_file: PathBuf,
     },
     /// A program of the system failed.
@@ -134,7 +123,6 @@ pub enum TestbedError {
     Tool {
         /// As it would be typed.
         command: String,
-        /// What it said.
         output: String,
         /// Its exit code, if it ended by itself.
         code: Option<i32>,
@@ -143,11 +131,7 @@ pub enum TestbedError {
     #[error(
         "`{option}` is not an option that {program} may be given: only options that name no path and no device are allowed"
     )]
-    OptionRefused {
-        program: String,
-        /// As asked for.
-        option: String,
-    },
+    OptionRefused { program: String, option: String },
     /// The device is not made use of.
     #[error("{} is not touched: it {reason}", path.display())]
     DeviceRefused {
@@ -191,7 +175,6 @@ pub enum TestbedError {
         "the arm has a disk and no filesystem: name one with `filesystem` in the experiment file"
     )]
     NoFilesystem,
-    /// Limits cannot be had.
     #[error(
         "there are no control groups for the limits (version 2: {why_not_2}; version 1: {why_not_1}): run outside of a container or give it control groups, or leave out the limits"
     )]
@@ -204,41 +187,25 @@ pub enum TestbedError {
     /// A control group does not take a value.
     #[error("cannot write `{value}` to {}: {source}", file.display())]
     Group {
-        /// The control file.
         file: PathBuf,
-        /// What was written.
         value: String,
-        /// Why not.
         source: io::Error,
     },
     /// The process is gone that was to be put into a group.
     #[error("the process {process} is gone before it was under its limits")]
-    ProcessGone {
-        /// Its id.
-        process: u32,
-    },
+    ProcessGone { process: u32 },
     /// The process does not say that it is ours.
     #[error("process {process} does not carry the mark of this run")]
-    ProcessUnmarked {
-        /// Its id.
-        process: u32,
-    },
+    ProcessUnmarked { process: u32 },
     /// A process does not go.
     #[error(
         "the process {process} was killed and does not end: something holds it in the kernel; see `ps -o stat,wchan {process}`"
     )]
-    DoesNotEnd {
-        /// Its id.
-        process: u32,
-    },
+    DoesNotEnd { process: u32 },
     #[error(
         "/dev/{device} is still in use: see `lsblk /dev/{device}` and `fuser -v /dev/{device}`"
     )]
-    DeviceBusy {
-        /// Such as `loop3`.
-        device: String,
-    },
-    /// The emulated disk failed.
+    DeviceBusy { device: String },
     #[error(transparent)]
     Disk(#[from] plimsoll_disk::DiskError),
     /// A device has another readahead than was asked for.
@@ -248,23 +215,16 @@ pub enum TestbedError {
         asked_bytes >> 10
     )]
     ReadaheadRefused {
-        /// Such as `sdb`.
         device: String,
         asked_bytes: u64,
         taken_bytes: u64,
     },
     /// The process of the emulated disk is gone.
     #[error("the disk daemon died (process {process}); what was measured on it since then is void")]
-    DaemonDied {
-        /// Its id.
-        process: u32,
-    },
+    DaemonDied { process: u32 },
     /// Somebody has unmounted what a run stands on, or mounted something over it.
     #[error("the mount vanished: {} is no longer the filesystem that was made for this run", mount_point.display())]
-    MountVanished {
-        /// Where it was.
-        mount_point: PathBuf,
-    },
+    MountVanished { mount_point: PathBuf },
     /// The program of a server is nowhere.
     #[error(
         "there is no program {program} for the server {name} {}: install it, or name it in the experiment file with `server: {{program: /path/to/{}}}`",
@@ -272,7 +232,6 @@ pub enum TestbedError {
         base_name(program)
     )]
     ServerMissing {
-        /// Of the preset.
         name: String,
         /// As it was looked for.
         program: String,
@@ -281,11 +240,8 @@ pub enum TestbedError {
     /// The user under whom servers run has no way to the program.
     #[error("the server {name} runs as the user {user}, who may not use {} because of {}: put the program where everybody may run it, and name it in the experiment file with `server: {{program: …}}`", program.display(), path.display())]
     ProgramBarred {
-        /// Of the preset.
         name: String,
-        /// As it was found.
         program: PathBuf,
-        /// Of the server.
         user: String,
         /// The directory or file that bars the way.
         path: PathBuf,
@@ -311,9 +267,7 @@ pub enum TestbedError {
     /// The server has ended by itself.
     #[error("the server {name} is gone: {how}{}", LastWords(last_words))]
     ServerDied {
-        /// Of the preset.
         name: String,
-        /// In words.
         how: String,
         /// The last lines of its log.
         last_words: Vec<String>,
@@ -324,11 +278,8 @@ pub enum TestbedError {
         LastWords(last_words)
     )]
     ServerNotReady {
-        /// Of the preset.
         name: String,
-        /// Where it should answer.
         address: String,
-        /// How long it had.
         seconds: f64,
         /// The last lines of its log.
         last_words: Vec<String>,
@@ -339,32 +290,23 @@ pub enum TestbedError {
         LastWords(last_words)
     )]
     AfterStart {
-        /// Of the preset.
         name: String,
         /// As it would be typed.
         command: String,
-        /// In words.
         how: String,
         /// The last lines that it said.
         last_words: Vec<String>,
     },
     /// Nothing could be done to a member of the server.
     #[error("an event on the server {name} could not be carried out: {why}")]
-    NotDisturbed {
-        /// Of the preset.
-        name: String,
-        /// In words.
-        why: String,
-    },
+    NotDisturbed { name: String, why: String },
     /// The server had to be killed.
     #[error(
         "the server {name} did not end within {seconds} s after it was asked to, and was killed; give it longer with `server: {{stop_within: …}}` if it needs that{}",
         LastWords(last_words)
     )]
     ServerDoesNotEnd {
-        /// Of the preset.
         name: String,
-        /// How long it had.
         seconds: f64,
         /// The last lines of its log.
         last_words: Vec<String>,
@@ -374,17 +316,13 @@ pub enum TestbedError {
     NotUndone {
         /// Where it is written down.
         journal: PathBuf,
-        /// What, and why.
         left: Vec<String>,
     },
-    /// The operating system refused.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {
         /// What was tried, as in "cannot …".
         what: &'static str,
-        /// On what.
         path: PathBuf,
-        /// Why not.
         source: io::Error,
     },
 }

@@ -25,7 +25,6 @@ const NAME: &str = "plimsoll-";
 /// The directories of a control group. In version 1 each controller has its own, in version 2 they are one and the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupPaths {
-    /// 1 or 2.
     pub version: u32,
     /// Where memory is limited and accounted.
     pub memory: Option<PathBuf>,
@@ -39,7 +38,6 @@ pub struct GroupPaths {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) paths: GroupPaths,
-    /// All, each once.
     directories: Vec<PathBuf>,
     /// As the kernel tells them.
     pub(crate) limits: LimitsSpec,

@@ -29,21 +29,27 @@ pub(crate) const EXTENSION: &str = "ndjson";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
 pub(crate) enum Line {
-    /// The first.
     Opened(Owner),
     /// Comes before the thing is made.
-    Making { id: u64, step: Step },
+    Making {
+        id: u64,
+        step: Step,
+    },
     /// The inode of what was made, where that proves that it is the same.
-    Made { id: u64, inode: u64 },
+    Made {
+        id: u64,
+        inode: u64,
+    },
     /// It is undone, or was never made.
-    Undone { id: u64 },
+    Undone {
+        id: u64,
+    },
 }
 
 /// The program that a journal belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
     plimsoll_journal: u32,
-    /// What it was at.
     pub(crate) label: String,
     pub(crate) process: u32,
     pub(crate) started_ticks: u64,
@@ -73,12 +79,10 @@ impl Client {
         })
     }
 
-    /// Its id.
     pub fn process(&self) -> u32 {
         self.process
     }
 
-    /// Whether it still runs.
     pub fn lives(&self) -> bool {
         started_ticks(self.process) == Some(self.started_ticks)
     }

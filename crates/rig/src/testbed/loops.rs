@@ -25,7 +25,6 @@ pub(crate) struct BackingFile {
 }
 
 impl BackingFile {
-    /// An existing file.
     pub(crate) fn of(path: &Path) -> Result<Self, TestbedError> {
         let status = path
             .metadata()

@@ -29,11 +29,9 @@ use std::path::{Path, PathBuf};
 /// What a rig is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct RigOrder<'a> {
-    /// What is asked.
     pub spec: &'a RigSpec,
     /// The directory in which the data directory is made.
     pub parent: &'a Path,
-    /// Id of the experiment.
     pub owner: &'a str,
     /// The run, in the words of the experiment.
     pub label: &'a str,
@@ -486,7 +484,6 @@ pub struct TornDown {
 }
 
 impl TornDown {
-    /// Removes the data directory.
     pub fn remove(self, journal: &mut Journal) -> Result<(), TestbedError> {
         self.place.remove()?;
         journal.sync()

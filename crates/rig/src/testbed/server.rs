@@ -52,7 +52,6 @@ pub(crate) struct ServerPlace<'a> {
     pub home: &'a DataDirectory,
     /// A directory on what is measured: empty, or with an empty one for each member.
     pub data: &'a Path,
-    /// Its limits.
     pub group: Option<&'a Group>,
 }
 
@@ -74,7 +73,6 @@ struct Beginning {
     program: PathBuf,
     user: Option<RunUser>,
     run: PathBuf,
-    /// Of each member.
     logs: Vec<PathBuf>,
     log_files: Vec<File>,
 }
@@ -255,7 +253,6 @@ struct Starting<'a> {
 }
 
 impl Starting<'_> {
-    /// All members, ready.
     fn once(
         &self,
         version: Option<String>,

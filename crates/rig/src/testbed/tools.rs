@@ -54,7 +54,6 @@ pub(crate) fn mark_of_tools(token: &str) -> String {
     format!("tool-{token}")
 }
 
-/// Runs programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Tools {
     token: String,
@@ -76,7 +75,6 @@ impl Tools {
         }
     }
 
-    /// Of the journal.
     pub(crate) fn token(&self) -> &str {
         &self.token
     }

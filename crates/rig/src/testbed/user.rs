@@ -21,9 +21,7 @@ const PASSABLE: u32 = 0o001;
 /// The user under whom workers and servers run where this program is root: who called `sudo`, or otherwise `nobody`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunUser {
-    /// Of the account.
     pub name: String,
-    /// Its number.
     pub user: u32,
     /// The number of its group.
     pub group: u32,

@@ -26,49 +26,30 @@ pub(crate) struct Token(String);
 pub enum TokenError {
     /// The file cannot be read.
     #[error("cannot read the token file {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     #[error(
         "{} is no plain file: name the file of the token itself, no link, pipe or folder",
         path.display()
     )]
-    NotAFile {
-        /// What was named.
-        path: PathBuf,
-    },
+    NotAFile { path: PathBuf },
     /// Others can read or change it, so it is no secret.
     #[error(
         "others can read or change the token file {0}: `chmod 600 {0}`, and write a new token into it",
         path.display()
     )]
-    Exposed {
-        /// The file.
-        path: PathBuf,
-    },
+    Exposed { path: PathBuf },
     /// Somebody else owns it, and so knows the token.
     #[error(
         "the token file {} belongs to user {owner}: it must belong to you or root",
         path.display()
     )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// Who owns it.
-        owner: u32,
-    },
+    Foreign { path: PathBuf, owner: u32 },
     /// What is in the file is none.
     #[error(
         "the token file {} holds no token: write one line of 16 to 512 letters, digits, `-`, `_`, `.` or `~` into it, such as `openssl rand -hex 24` prints",
         path.display()
     )]
-    Unfit {
-        /// The file.
-        path: PathBuf,
-    },
+    Unfit { path: PathBuf },
     /// The system has no random numbers.
     #[error("the system gives no random numbers for a token ({0}): name a file with --token-file")]
     Random(String),
@@ -113,7 +94,6 @@ impl Token {
         is_token.then(|| Self(text.to_owned()))
     }
 
-    /// A new one.
     pub(crate) fn random() -> Result<Self, TokenError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| TokenError::Random(error.to_string()))?;

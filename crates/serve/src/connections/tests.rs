@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::time::timeout;
 
-/// A server that listens.
 struct Listening {
     place: Place,
     address: SocketAddr,

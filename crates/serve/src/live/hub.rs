@@ -29,7 +29,6 @@ pub(super) enum Message {
     End,
 }
 
-/// Everything that is followed.
 pub(crate) struct Hub {
     store: PathBuf,
     engines: &'static [EngineKind],
@@ -52,7 +51,6 @@ struct Shown {
     over: bool,
 }
 
-/// Somebody who looks.
 pub(super) struct Looking {
     followed: Arc<Followed>,
     pub(super) updates: broadcast::Receiver<Message>,
@@ -218,7 +216,6 @@ fn json(update: &super::update::Update) -> Arc<str> {
         .into()
 }
 
-/// Seconds since 1970.
 pub(crate) fn now() -> f64 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)

@@ -15,7 +15,6 @@ const MINUTES_SHOWN: f64 = 5.0;
 const SECONDS_SHOWN: usize = 3_000;
 /// Slices of a point that may still get a late share: programs of before wrote such.
 const LATE: usize = 16;
-/// Machines of a run.
 const HOSTS_SHOWN: usize = 64;
 /// Points of the curve, the latest.
 const POINTS_SHOWN: usize = 4_000;
@@ -108,7 +107,6 @@ impl Picture {
         })
     }
 
-    /// Takes what is new.
     pub(crate) fn take(&mut self, news: &News) {
         self.running = news.running;
         for (key, run) in &news.runs {
@@ -354,7 +352,6 @@ impl Picture {
         }
     }
 
-    /// Whether anything changed.
     pub(super) fn has_news(&self) -> bool {
         let Changed {
             runs,

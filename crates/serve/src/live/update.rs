@@ -15,7 +15,6 @@ pub(super) struct Update {
     pub(super) left_seconds: Option<f64>,
     /// The run that goes on; nothing between two runs.
     pub(super) now: Option<Now>,
-    /// Runs that stand differently.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) runs: Vec<Cell>,
     /// Points of the curve that are new or different.
@@ -32,14 +31,11 @@ pub(super) struct Update {
     pub(super) events: Vec<EventMark>,
 }
 
-/// What is going on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Now {
     /// Place of the run in the plan, from 1.
     pub(super) run: u32,
-    /// From 1.
     pub(super) block: u32,
-    /// Index into the arms.
     pub(super) arm: u32,
     pub(super) mix: String,
     pub(super) load: String,
@@ -48,7 +44,6 @@ pub(super) struct Now {
     /// Of this phase so far, and altogether; 0 where that is not known.
     pub(super) second: f64,
     pub(super) seconds: f64,
-    /// Of the last slice.
     pub(super) rate: Option<f64>,
     pub(super) p99_ns: Option<f64>,
     /// Operations of this point that failed.
@@ -66,7 +61,6 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-/// What one machine does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct NowHost {
     pub(super) name: String,
@@ -81,11 +75,9 @@ pub(super) struct NowHost {
 /// How the run of an arm in a block stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Cell {
-    /// From 0.
+    /// Index of the block, counted from 0.
     pub(super) block: u32,
-    /// Index into the arms.
     pub(super) arm: u32,
-    /// `going`, `finished`, `failed`, `interrupted`.
     pub(super) state: &'static str,
 }
 
@@ -97,13 +89,11 @@ pub(super) struct Measured {
     pub(super) mix: String,
     /// Whether the load is a rate; sessions otherwise.
     pub(super) open: bool,
-    /// Rate or sessions.
     pub(super) load: f64,
     pub(super) rate: f64,
     pub(super) p99_ns: Option<f64>,
 }
 
-/// One slice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Second {
     /// Rises. A second with a key that was there before replaces it.
@@ -111,7 +101,6 @@ pub(super) struct Second {
     /// Its end, seconds since 1970.
     pub(super) at: f64,
     pub(super) arm: u32,
-    /// `load`, `warm up`, `measure`.
     pub(super) phase: &'static str,
     pub(super) rate: f64,
     pub(super) p99_ns: Option<f64>,
@@ -120,7 +109,6 @@ pub(super) struct Second {
 /// Something that was done to the server on purpose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct EventMark {
-    /// Key of its point.
     pub(super) point: i64,
     /// Place in the plan's list of events. A mark with a point and an event that were there before replaces it.
     pub(super) event: u32,

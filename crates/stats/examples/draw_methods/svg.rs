@@ -2,13 +2,9 @@
 
 use std::fmt::Write;
 
-/// Text and axes.
 pub const INK: &str = "#222222";
-/// What was measured.
 pub const MAIN: &str = "#0072b2";
-/// What was found.
 pub const ACCENT: &str = "#c04a00";
-/// In the background.
 pub const FAINT: &str = "#b8b8b8";
 
 /// Which end of a text its position means.
@@ -19,7 +15,6 @@ pub enum Anchor {
     End,
 }
 
-/// A picture under way.
 pub struct Picture {
     body: String,
 }
@@ -163,7 +158,6 @@ impl Plot {
     }
 }
 
-/// 10000 as "10,000".
 fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     if digits.len() <= 3 {

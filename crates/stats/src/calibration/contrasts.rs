@@ -8,7 +8,6 @@ use crate::calibration::study::{Promise, Study};
 const REPEATS: usize = 2000;
 const SCREENED: usize = 1000;
 const NOISE: f64 = 0.03;
-/// Three disks, four sizes.
 const ROWS: usize = 3;
 const COLUMNS: usize = 4;
 /// First row of the design of Plackett and Burman in 24 cells, as printed.

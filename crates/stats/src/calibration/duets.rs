@@ -10,7 +10,6 @@ use Promise::{AtLeast, AtMost, Between, Exactly};
 const REPEATS: usize = 4000;
 /// How much the second half of the machine is above the first.
 const HALF: f64 = 0.02;
-/// Blocks that are compared.
 const BLOCKS: usize = 8;
 
 /// What a machine does to both sides of each duet, as logarithms.

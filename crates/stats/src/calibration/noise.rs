@@ -11,7 +11,6 @@ const REPEATS: usize = 2000;
 const FEWEST_INDEPENDENT: f64 = 10.0;
 /// Blocks of the experiment that forecasts.
 const BLOCKS: u32 = 8;
-/// Seconds of its points.
 const SECONDS: usize = 20;
 /// How much longer the points are that are forecast.
 const LONGER: f64 = 4.0;
@@ -20,7 +19,6 @@ const SHARE: f64 = 0.02;
 /// The share of the last deviation that a second keeps.
 const MEMORY: f64 = 0.5;
 
-/// Standard deviations, as logarithms.
 #[derive(Clone, Copy)]
 struct Noise {
     block: f64,

@@ -24,7 +24,6 @@ enum Varies {
     Drift(f64),
 }
 
-/// Where a search begins.
 #[derive(Clone, Copy)]
 enum Start {
     /// Anywhere within a factor of ten.

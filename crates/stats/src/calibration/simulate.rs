@@ -12,7 +12,7 @@ impl Source {
         Source(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// Standard normal draw.
+    /// Draws from the standard normal distribution.
     pub fn normal(&mut self) -> f64 {
         StandardNormal.sample(&mut self.0)
     }
@@ -29,7 +29,7 @@ impl Source {
             .sample(&mut self.0)
     }
 
-    /// True with this probability.
+    /// True with this probability, from 0 to 1.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.0.random_bool(probability)
     }
@@ -39,7 +39,7 @@ impl Source {
         self.0.random()
     }
 
-    /// Fair coin.
+    /// True with a probability of one half.
     pub fn coin(&mut self) -> bool {
         self.0.next_u64() >> 63 == 1
     }

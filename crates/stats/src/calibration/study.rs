@@ -28,11 +28,8 @@ pub fn repeats(all: usize) -> usize {
 /// The share that a method promises, before allowing for chance.
 #[derive(Clone, Copy)]
 pub enum Promise {
-    /// Exactly this share.
     Exactly(f64),
-    /// At most this share.
     AtMost(f64),
-    /// At least this share.
     AtLeast(f64),
     /// A known weakness, or a property without an exact law: between these shares.
     Between(f64, f64),

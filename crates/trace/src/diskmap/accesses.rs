@@ -20,9 +20,7 @@ pub enum DiskmapError {
         "no request of the trace {what}; it holds {requests} requests in {seconds:.3} s{marks}"
     )]
     Nothing {
-        /// What was asked for.
         what: String,
-        /// In the trace.
         requests: usize,
         /// From the first to the last.
         seconds: f64,
@@ -42,13 +40,7 @@ pub enum DiskmapError {
     #[error(
         "the trace holds {requests} requests, more than the {most} that a page draws; `plimsoll diskmap` draws it"
     )]
-    TooMany {
-        /// In the trace.
-        requests: u64,
-        /// That are read.
-        most: u64,
-    },
-    /// No packed accesses.
+    TooMany { requests: u64, most: u64 },
     #[error("these are no packed accesses that this program can read: {0}")]
     Packed(&'static str),
 }
@@ -78,7 +70,6 @@ pub struct File {
     /// Bytes: the largest that was seen.
     pub size: u64,
     pub accesses: u64,
-    /// Bytes of them.
     pub bytes: u64,
 }
 
@@ -87,17 +78,12 @@ pub struct File {
 pub struct Access {
     /// Nanoseconds after the first request of the trace.
     pub time_ns: u64,
-    /// Index into the files.
     pub file: u16,
-    /// In the file, bytes.
     pub offset: u64,
-    /// Bytes.
     pub length: u64,
-    /// Or else a read.
     pub is_write: bool,
 }
 
-/// What is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accesses {
     /// Those with the most bytes accessed first.

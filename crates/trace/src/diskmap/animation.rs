@@ -77,7 +77,6 @@ pub fn animation<'a>(accesses: &'a Accesses, layout: &'a Layout, frames: usize) 
 }
 
 impl Animation<'_> {
-    /// All of them.
     pub fn frames(&self) -> usize {
         self.frames
     }

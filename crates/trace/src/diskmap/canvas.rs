@@ -44,9 +44,7 @@ const fn between(light: [u8; 3], dark: [u8; 3], shade: u8) -> [u8; 3] {
 /// A picture whose pixels are indices into [`PALETTE`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Canvas {
-    /// Pixels.
     pub width: usize,
-    /// Pixels.
     pub height: usize,
     /// Row by row from the top.
     pub pixels: Vec<u8>,

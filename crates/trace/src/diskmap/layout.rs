@@ -15,22 +15,17 @@ pub struct Block {
     pub label_y: usize,
     /// Pixels from the top of the picture to its first row of cells.
     pub y: usize,
-    /// Rows of cells.
     pub rows: usize,
 }
 
 /// The places of all files, each laid out row by row from its first byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Pixels.
     pub width: usize,
-    /// Pixels.
     pub height: usize,
-    /// Cells in a row.
     pub columns: usize,
     /// Bytes of a file that share a cell.
     pub cell_bytes: u64,
-    /// One for each file.
     pub blocks: Vec<Block>,
 }
 

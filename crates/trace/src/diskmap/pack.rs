@@ -61,9 +61,7 @@ pub struct NotedPoint<'a> {
 /// What there is to know beside the accesses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackHead {
-    /// Accesses in the columns.
     pub accesses: u64,
-    /// Nanoseconds of a tick.
     pub tick_ns: u64,
     /// Tick 0: nanoseconds after the first request of the trace.
     pub begin_ns: u64,
@@ -96,19 +94,14 @@ pub struct PackedMoment {
 pub struct PackedOperations {
     /// Sessions that asked at the same time, at most. With one, an access lies in one operation; with more, in any of those under way.
     pub sessions: u32,
-    /// The points in words.
     pub points: Vec<String>,
-    /// Place among the points.
     pub point: Vec<u32>,
     /// Number in its point, from 0.
     pub number: Vec<u32>,
-    /// What was asked.
     pub kind: Vec<Operation>,
     /// Which session asked, from 0.
     pub session: Vec<u32>,
-    /// Tick of its begin.
     pub begin: Vec<u64>,
-    /// Tick of its end.
     pub end: Vec<u64>,
     /// The first access while it was under way.
     pub first: Vec<u64>,
@@ -121,7 +114,6 @@ pub struct PackedOperations {
 pub struct LeftOut {
     /// Accesses before those in the columns.
     pub before: u64,
-    /// Accesses after them.
     pub after: u64,
     /// Files that were accessed and are not drawn.
     pub files: u64,
@@ -133,10 +125,8 @@ pub struct LeftOut {
     pub operations: u64,
 }
 
-/// What was packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unpacked {
-    /// All but the accesses.
     pub head: PackHead,
     /// In the order of time, which is rounded down to whole ticks; offsets and lengths are whole sectors.
     pub accesses: Vec<Access>,
@@ -197,7 +187,6 @@ pub fn pack_within(accesses: &Accesses, points: &[NotedPoint<'_>], most_bytes: u
     }
 }
 
-/// Reads what [`pack`] wrote.
 pub fn unpack(packed: &[u8]) -> Result<Unpacked, DiskmapError> {
     let failed = DiskmapError::Packed;
     let (beginning, rest) = packed
@@ -277,7 +266,6 @@ fn chosen(accesses: &Accesses, most: usize) -> Range<usize> {
     from..from + most
 }
 
-/// How time is counted.
 struct Ticks {
     begin_ns: u64,
     tick_ns: u64,

@@ -36,7 +36,6 @@ pub(crate) fn width(words: &str) -> usize {
     words.chars().count() * GLYPH
 }
 
-/// Bytes in people's units.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in units {

@@ -10,7 +10,6 @@ const PAGE_BYTES: u64 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
-    /// Documents or rows.
     Collection,
     /// From keys to their places.
     Index,
@@ -50,7 +49,6 @@ impl FileKind {
         }
     }
 
-    /// The word for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Collection => "collection",
@@ -66,16 +64,12 @@ impl FileKind {
 pub struct FileUse {
     /// Relative to the mount point.
     pub path: String,
-    /// What it is.
     pub kind: FileKind,
     /// Bytes: the largest that was seen.
     pub size: u64,
-    /// Number of reads.
     pub reads: u64,
-    /// Number of writes.
     pub writes: u64,
     pub read_bytes: u64,
-    /// Bytes of the writes.
     pub written_bytes: u64,
     /// Bytes that were read or written at least once, in whole pages of 4096.
     pub touched_bytes: u64,

@@ -7,7 +7,6 @@ use std::io::Write;
 /// How long the last frame stays, in frames.
 const LAST_STAYS: u16 = 20;
 
-/// A picture as PNG.
 pub fn write_png(out: &mut impl Write, canvas: &Canvas) -> Result<(), DiskmapError> {
     let mut writer = encoder(out, canvas)?.write_header().map_err(failed)?;
     writer.write_image_data(&canvas.pixels).map_err(failed)?;

@@ -7,9 +7,9 @@ use crate::properties::Properties;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{name}`{fault}")]
 pub struct PropertyError {
-    /// Which.
+    /// Name of the property, as written.
     pub name: String,
-    /// Why.
+    /// What is wrong with its value.
     pub fault: Fault,
 }
 
@@ -25,9 +25,9 @@ pub enum Fault {
     /// Another kind of value is needed.
     #[error(": `{value}` is no {wanted}{hint}")]
     Value {
-        /// What is there.
+        /// The value that is there, shortened.
         value: String,
-        /// What should be.
+        /// What a valid value would be.
         wanted: &'static str,
         /// What may be the reason; empty or begins with a space.
         hint: &'static str,
@@ -35,9 +35,9 @@ pub enum Fault {
     /// The value is none of those that there are.
     #[error(": there is no `{value}`; there are {known}")]
     Word {
-        /// What is there.
+        /// The value that is there, shortened.
         value: String,
-        /// What could be.
+        /// The words that would be valid.
         known: &'static str,
     },
     /// It does not go with others, in words.

@@ -20,17 +20,17 @@ pub enum ScheduleError {
     /// The description is impossible; all problems are listed.
     #[error("impossible load: {}", list(.problems))]
     Impossible {
-        /// Every problem found.
+        /// Every problem that was found, in order.
         problems: Vec<Problem>,
     },
-    /// More than [`MOST_ARRIVALS`].
+    /// The load has more arrivals than [`MOST_ARRIVALS`].
     #[error(
         "{expected:.0} operations would be due in one point, the most is {most}; shorten the point or lower the rate"
     )]
     TooMany {
-        /// How many are expected.
+        /// Number of arrivals that are expected.
         expected: f64,
-        /// How many are possible.
+        /// Number of arrivals that are possible.
         most: u64,
     },
 }
@@ -279,7 +279,6 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// The whole schedule.
     fn arrivals(load: &Load, window_ns: u64, seed: u64) -> Result<Vec<u64>, ScheduleError> {
         super::arrivals(load, window_ns, seed, Share::WHOLE)
     }

@@ -9,7 +9,6 @@ const MOST_SESSIONS: f64 = 1e6;
 const MOST_RATE: f64 = 1e12;
 /// One operation in thirty years.
 const LEAST_RATE: f64 = 1e-9;
-/// Thirty years.
 const MOST_NANOS: f64 = 1e18;
 
 /// How hard the database is driven at one point.
@@ -29,7 +28,7 @@ pub enum Load {
     },
     /// Operations are due at times fixed beforehand, at one rate.
     Open {
-        /// Operations per second.
+        /// Operations that are due per second.
         rate: f64,
         /// How the gaps are spread.
         arrivals: Arrivals,

@@ -16,14 +16,14 @@ pub struct Problem {
 pub enum Wrong {
     /// It must lie between two bounds, both allowed.
     OutOfRange {
-        /// What was given.
+        /// The value that was given.
         value: f64,
         /// The least that is possible.
         least: f64,
         /// The most that is possible.
         most: f64,
     },
-    /// There is no stage.
+    /// The load has no stage at all.
     NoStages,
     /// All stages have a rate of zero from end to end.
     NothingArrives,

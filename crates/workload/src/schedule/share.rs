@@ -40,7 +40,7 @@ pub struct Share {
     "share {index} of {of} does not exist; the index counts from 0 and is below the number of hosts"
 )]
 pub struct ShareError {
-    /// The requested host.
+    /// Index of the host that was requested.
     pub index: u32,
     /// The requested number of hosts.
     pub of: u32,
@@ -95,7 +95,7 @@ impl Share {
         self.index
     }
 
-    /// The number of hosts.
+    /// Number of hosts that share the load.
     pub fn of(self) -> u32 {
         self.of
     }

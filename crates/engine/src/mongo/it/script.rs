@@ -9,7 +9,6 @@ use std::thread::JoinHandle;
 
 /// What the server does about one request.
 pub enum Act {
-    /// Answers with this document.
     Reply(Document),
     /// Answers with the bytes that are made of the request's id.
     Bytes(Box<dyn Fn(i32) -> Vec<u8> + Send>),

@@ -75,7 +75,6 @@ struct Loaded {
     engine: Box<WiredTiger>,
     session: Box<dyn Session>,
     key_space: Arc<KeySpace>,
-    /// In order.
     keys: Vec<Vec<u8>>,
     directory: TempDir,
 }

@@ -29,7 +29,6 @@ fn program() -> PathBuf {
 }
 
 impl Server {
-    /// With JetStream, for everybody.
     pub fn start() -> Self {
         Self::start_with("jetstream { store_dir: \"{data}\" }")
     }

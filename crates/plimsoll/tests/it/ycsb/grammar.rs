@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 /// A report that was accepted.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// The lines before it.
     pub preamble: Vec<String>,
     /// Names of the blocks, as they come.
     pub order: Vec<String>,
-    /// What each block says.
     pub blocks: BTreeMap<String, BTreeMap<String, f64>>,
 }
 

@@ -4,7 +4,6 @@ use super::{Family, Kind, Labels, QUANTILES, encoded, labelled, told, with};
 use plimsoll_record::{Histogram, Operation, Slice, Status, unit_percentiles_ns};
 use std::collections::BTreeMap;
 
-/// How one experiment stands.
 #[derive(Clone, Debug)]
 pub struct ExperimentStatus<'a> {
     pub experiment: &'a str,
@@ -12,7 +11,6 @@ pub struct ExperimentStatus<'a> {
     /// Whether a program is working on it.
     pub running: bool,
     pub runs_finished: u32,
-    /// Runs in the plan.
     pub runs_planned: u32,
     /// Until all are made, as far as it can be told.
     pub time_left_seconds: Option<f64>,
@@ -23,15 +21,11 @@ pub struct ExperimentStatus<'a> {
 /// The last second of an arm.
 #[derive(Clone, Copy, Debug)]
 pub struct LatestSlice<'a> {
-    /// Name of the arm.
     pub arm: &'a str,
-    /// Name of the mix.
     pub mix: &'a str,
-    /// The load in words.
     pub load: &'a str,
-    /// From 0.
+    /// Index of the block, counted from 0.
     pub block: u32,
-    /// The second.
     pub slice: &'a Slice,
     /// Operations that failed since the run began.
     pub errors: u64,

@@ -15,7 +15,6 @@ const PLOT: Plot = Plot::WIDE;
 /// Levels of an axis from which on its scale is logarithmic: largest over smallest.
 const LOGARITHMIC_FROM: f64 = 8.0;
 
-/// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum CellQuantity<'a> {
     Throughput,
@@ -26,7 +25,6 @@ pub(crate) enum CellQuantity<'a> {
     Figure(usize),
 }
 
-/// What a cell measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellPoint<'a> {
     pub(crate) point: &'a CurvePoint,
@@ -154,7 +152,6 @@ pub(crate) struct FactorChart<'a> {
     pub(crate) title: String,
     /// Name of the factor along.
     pub(crate) along: &'a str,
-    /// Names of its levels.
     pub(crate) levels: Vec<String>,
     /// Amounts of its levels, rising, where it is an axis.
     pub(crate) amounts: Option<Vec<f64>>,

@@ -7,7 +7,6 @@ use plimsoll_record::quantities::numbers::PAGE;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 24.0;
-/// Room at both sides.
 const EDGE: f64 = 10.0;
 /// Differences beyond a factor of this are drawn at the edge, with an arrow.
 const FARTHEST: f64 = 20.0;

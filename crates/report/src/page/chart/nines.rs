@@ -36,7 +36,6 @@ fn nines(beyond: f64) -> f64 {
     (-beyond.log10()).max(0.0)
 }
 
-/// `p99.9`.
 pub(crate) fn percentile_name(beyond: f64) -> String {
     let text = format!("{:.6}", (1.0 - beyond) * 100.0);
     format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))

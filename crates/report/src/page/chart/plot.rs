@@ -16,7 +16,6 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// That of most charts.
     pub(crate) const WIDE: Self = Self {
         width: 560.0,
         height: 330.0,
@@ -36,7 +35,6 @@ impl Plot {
         self.height - self.bottom - share * (self.height - self.top - self.bottom)
     }
 
-    /// Grid, labels and titles.
     pub(crate) fn frame(&self, x: &Axis, y: &Axis) -> Markup {
         let (left, right) = (self.x(0.0), self.x(1.0));
         let base = self.y(0.0);

@@ -6,9 +6,7 @@ use plimsoll_judge::Estimate;
 
 const WIDTH: f64 = 220.0;
 const HEIGHT: f64 = 44.0;
-/// Room at every side.
 const EDGE: f64 = 7.0;
-/// Dots in one picture.
 const DOTS: usize = 120;
 
 /// A dot for each block over the median, or nothing where there is no value. `farthest` is the share off the median that reaches the edge, the same for

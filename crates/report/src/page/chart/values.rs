@@ -16,11 +16,9 @@ pub(crate) struct Values<'a> {
     /// Charts of one group share their cursor.
     pub(crate) group: &'a str,
     pub(crate) plot: Plot,
-    /// Of the horizontal axis.
     pub(crate) scale: Scale,
     /// Of `x`, unless there are labels.
     pub(crate) unit: &'static str,
-    /// Rising.
     pub(crate) x: Vec<f64>,
     /// What is said in place of `x`.
     pub(crate) labels: Vec<String>,

@@ -12,7 +12,6 @@ use plimsoll_record::DiskRates;
 
 /// Height of one chart without the labels of the time axis.
 const HEIGHT: f64 = 72.0;
-/// Of those labels.
 const LABELS: f64 = 18.0;
 
 const PLOT: Plot = Plot {
@@ -44,7 +43,6 @@ pub(crate) struct WatchPanel<'a> {
     pub(crate) last: f64,
 }
 
-/// One of the charts.
 struct Row {
     axis: Axis,
     /// The first is drawn solid, the second dashed.

@@ -10,7 +10,6 @@ use plimsoll_judge::{
 use plimsoll_plan::Metric;
 use plimsoll_record::quantities::numbers::PAGE;
 
-/// One column of figures.
 struct Column {
     title: &'static str,
     unit: &'static str,

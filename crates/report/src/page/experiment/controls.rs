@@ -10,7 +10,6 @@ use plimsoll_record::quantities::numbers::PAGE;
 /// Titles of the columns behind the names.
 const COLUMNS: [&str; 4] = ["Planted", "Found", "Interval", "Worse in"];
 
-/// Whether there were controls.
 pub(super) fn is_known(analysis: &Analysis) -> bool {
     !analysis.controls.is_empty()
 }

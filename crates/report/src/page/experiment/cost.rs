@@ -12,7 +12,6 @@ pub(super) fn is_known(analysis: &Analysis) -> bool {
     !analysis.costs.is_empty()
 }
 
-/// A column of costs.
 struct Column {
     title: &'static str,
     of: fn(&CostResult) -> Option<&Estimate>,

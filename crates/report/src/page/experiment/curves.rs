@@ -8,7 +8,6 @@ use maud::{Markup, html};
 use plimsoll_judge::{Curve, CurvePoint, Estimate, Knee, LineResult, Scalability};
 use plimsoll_record::quantities::numbers::PAGE;
 
-/// Names in one legend.
 const LEGEND: usize = 12;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {

@@ -13,7 +13,6 @@ const COLUMNS: usize = 4;
 const ROWS: usize = 100;
 /// Arms listed by name behind one value.
 const LISTED: usize = 8;
-/// Pairs of arms.
 const PAIRS: usize = 40;
 /// Blocks and arms within a block that are drawn.
 const BLOCKS: usize = 64;

@@ -9,7 +9,6 @@ use maud::{Markup, html};
 
 /// Files that are listed before the logs of single runs are folded away.
 const LISTED: usize = 24;
-/// Links of one page.
 const MOST: usize = 400;
 
 /// A word for a POSIX shell.

@@ -8,7 +8,6 @@ use plimsoll_judge::{Analysis, DriftResult};
 use plimsoll_record::ProbeTime;
 use plimsoll_record::quantities::numbers::PAGE;
 
-/// Blocks in one sentence.
 const NAMED: usize = 24;
 
 /// Whether probe tasks were timed.

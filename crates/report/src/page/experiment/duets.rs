@@ -17,7 +17,6 @@ const COLUMNS: [&str; 6] = [
     "Second half over first",
 ];
 
-/// Whether there were duets.
 pub(super) fn is_known(analysis: &Analysis) -> bool {
     !analysis.duets.is_empty()
 }

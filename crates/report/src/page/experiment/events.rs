@@ -7,7 +7,6 @@ use maud::{Markup, html};
 use plimsoll_judge::{Acknowledgement, Analysis, EventResult};
 use plimsoll_record::quantities::numbers::PAGE;
 
-/// Whether there were any.
 pub(super) fn is_known(analysis: &Analysis) -> bool {
     !analysis.events.is_empty()
 }

@@ -10,7 +10,6 @@ use plimsoll_plan::words::filesystem_line;
 use plimsoll_record::quantities::numbers::PAGE;
 use plimsoll_record::{Calibration, Lateness, RigRecord, RigSpec, TraceReference};
 
-/// Rows of one table.
 const ROWS: usize = 60;
 /// Arms named in one row.
 const NAMED: usize = 12;
@@ -204,7 +203,6 @@ fn shares(page: &Page<'_>) -> Markup {
     }
 }
 
-/// `25 to 50 %`.
 fn neither((least, most): (f64, f64)) -> String {
     let (least, most) = (PAGE.percent(least), PAGE.percent(most));
     if least == most {

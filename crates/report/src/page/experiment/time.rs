@@ -262,7 +262,6 @@ struct Shown {
     id: String,
     last: f64,
     ends: Option<(f64, f64)>,
-    /// Of each arm.
     heats: Vec<Option<Heat>>,
 }
 

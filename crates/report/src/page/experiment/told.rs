@@ -10,19 +10,16 @@ pub(super) struct Told<'a> {
     pub(super) sentence: &'a str,
     /// The pair, or the arm.
     pub(super) name: String,
-    /// Mix, load and metric.
     pub(super) what: String,
     /// A figure for each title.
     pub(super) figures: Vec<String>,
 }
 
-/// `other against baseline`.
 pub(super) fn pair(arm: &str, baseline: &str) -> String {
     let [arm, baseline] = [arm, baseline].map(|name| text::short(name, NAME));
     format!("{arm} against {baseline}")
 }
 
-/// `c, 4 threads: throughput`.
 pub(super) fn what(mix: &str, load_label: &str, metric: &str) -> String {
     format!("{}, {load_label}: {metric}", text::short(mix, NAME))
 }

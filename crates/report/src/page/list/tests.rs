@@ -24,7 +24,6 @@ fn listed<'a>(entries: &'a [Entry], text: &'a str, state: Option<State>) -> List
     }
 }
 
-/// Without style and script.
 fn main_of(page: &str) -> &str {
     let from = page.find("<main").unwrap();
     &page[from..page.find("</main>").unwrap()]

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Homes {
     pub(super) version: u32,
-    /// For each controller.
     pub(super) of: Vec<(&'static str, PathBuf)>,
     /// Controllers that the children of the home may not use yet; version 2 alone.
     pub(super) to_enable: Vec<String>,

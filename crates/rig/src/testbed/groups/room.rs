@@ -27,7 +27,6 @@ pub(super) struct PageCacheRoom {
 #[derive(Debug)]
 struct Limited {
     paths: GroupPaths,
-    /// Of page cache.
     room_bytes: u64,
     /// Held while the limit is looked at and set.
     turn: Mutex<()>,

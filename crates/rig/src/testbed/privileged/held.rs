@@ -22,7 +22,6 @@ pub(super) const FLAGS: OFlags = OFlags::DIRECTORY
 #[derive(Debug)]
 pub(crate) struct HeldDirectory {
     directory: OwnedFd,
-    /// Without symbolic links.
     path: PathBuf,
 }
 

@@ -23,9 +23,7 @@ const LONGEST_MARKER_BYTES: u64 = 64 << 10;
 /// What is written into a data directory before anything else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
-    /// Version of this format.
     plimsoll_data: u32,
-    /// Id of the experiment.
     pub experiment: String,
     /// The run, in the words of the experiment.
     pub run: String,

@@ -23,7 +23,6 @@ pub(super) struct Places<'a> {
     pub host: &'a str,
     /// Host and port of each, with commas between them.
     pub members: &'a str,
-    /// This program.
     pub plimsoll: &'a Path,
 }
 

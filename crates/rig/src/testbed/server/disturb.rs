@@ -12,11 +12,8 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disturb {
-    /// The primary steps down.
     StepDown,
-    /// A member is killed.
     Kill(Role),
-    /// A member stands still.
     Pause(Role),
     /// A member that stands still goes on.
     Resume(u32),
@@ -30,9 +27,7 @@ pub enum Disturb {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbed {
     pub member: u32,
-    /// Its host and port.
     pub address: String,
-    /// Right before.
     pub at_ns: u64,
     /// When it was over; `None` where the member is not back.
     pub until_ns: Option<u64>,

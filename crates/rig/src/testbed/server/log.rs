@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Lines that are quoted.
 const LINES: usize = 4;
 /// Characters of a line that are quoted.
 const LONGEST_LINE: usize = 300;
@@ -61,7 +60,6 @@ const WORDS: [&str; 8] = [
 /// Of other attributes, how many are told.
 const OTHERS: usize = 4;
 
-/// Bytes of a log.
 pub(super) fn length(file: &File) -> u64 {
     file.metadata().map_or(0, |about| about.len())
 }
@@ -253,7 +251,6 @@ fn add_words(attributes: &Map<String, Value>, into: &mut Vec<String>) {
     }
 }
 
-/// `currentValue 20000, recommendedMinimum 64000`.
 fn others(attributes: &Map<String, Value>) -> Option<String> {
     let told = attributes.iter().filter_map(|(name, value)| match value {
         Value::String(words) => Some(format!("{name} {}", words.trim())),

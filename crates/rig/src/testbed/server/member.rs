@@ -26,7 +26,6 @@ const LARGEST_LOG: u64 = 256 << 20;
 pub(super) struct Member {
     /// For messages: `mongod`, or `mongod (member 2 of 3)`.
     pub(super) name: String,
-    /// Where it answers.
     pub(super) address: String,
     pub(super) process: u32,
     pub(super) started_ticks: u64,
@@ -52,7 +51,6 @@ impl Member {
         !matches!(self.ended(), Ok(None))
     }
 
-    /// Whether it still runs.
     pub(super) fn is_alive(&self) -> Result<(), TestbedError> {
         if log::length(&self.log_file) > LARGEST_LOG {
             self.kill();
