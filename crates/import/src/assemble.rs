@@ -6,7 +6,7 @@
 
 use crate::clients;
 use crate::error::{ImportError, Problem};
-use crate::measured::Measured;
+use crate::measured::{MOST_OUTPUTS, Measured};
 use plimsoll_plan::{
     Compare, LoadPhase, Measurement, Metric, Objective, Order, PLAN_VERSION, Pairing, Plan,
     PlannedRun, Point,
@@ -19,9 +19,6 @@ use plimsoll_record::{
 use plimsoll_workload::schedule::Load;
 use serde_json::json;
 use std::collections::BTreeMap;
-
-/// Most outputs of one record.
-pub(crate) const MOST_OUTPUTS: usize = 10_000;
 
 /// Lowest share of a target that must be achieved; as in experiments that do not say.
 const ACHIEVED: f64 = 0.99;

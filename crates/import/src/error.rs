@@ -40,6 +40,10 @@ pub enum Problem {
         form: &'static str,
         instead: &'static str,
     },
+    #[error(
+        "lines of several clients are mixed ({sources}): import each from a file of its own, such as that of `docker compose logs --no-log-prefix NAME`"
+    )]
+    Mixed { sources: String },
     #[error("the line is longer than {most} bytes: this is no output of {format}")]
     LongLine { format: Format, most: usize },
     #[error("the document is larger than {most} bytes: import one job at a time")]

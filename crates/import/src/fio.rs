@@ -8,7 +8,7 @@
 
 use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;
-use crate::measured::{Measured, add_totals};
+use crate::measured::{self, Measured, add_totals};
 use crate::{Format, text};
 use plimsoll_record::{
     ErrorSample, Histogram, Latencies, Operation, OperationSlice, Stated, Status, Summary,
@@ -147,7 +147,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
     let mut all = Vec::new();
     for document in &found.runs {
         let outputs = document.outputs(&file)?;
-        crate::check_outputs(all.len() + outputs.len(), &file, 1)?;
+        measured::check_outputs(all.len() + outputs.len(), &file, 1)?;
         all.extend(outputs);
     }
     if all.is_empty() {

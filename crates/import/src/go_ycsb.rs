@@ -6,7 +6,7 @@
 
 use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;
-use crate::measured::Measured;
+use crate::measured::{self, Measured};
 use crate::text::{self, need_count, need_number};
 use crate::{Format, command_line};
 use plimsoll_record::{
@@ -88,7 +88,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
         let section = sections.last_mut().expect("there is always one");
         if text.starts_with("****") && text.contains("properties") {
             if section.finished || !section.current.is_empty() {
-                crate::check_outputs(sections.len(), &file, number)?;
+                measured::check_outputs(sections.len(), &file, number)?;
                 sections.push(Section::default());
             }
             in_properties = true;

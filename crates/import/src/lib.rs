@@ -40,6 +40,7 @@
 mod assemble;
 mod clients;
 mod command_line;
+mod detect;
 mod error;
 mod fio;
 mod format;
@@ -66,15 +67,6 @@ use error::Problem as P;
 use lines::Lines;
 use std::io::BufRead;
 
-/// Whether one file may hold a further output.
-pub(crate) fn check_outputs(sections: usize, file: &str, line: u64) -> Result<(), ImportError> {
-    let (what, most) = ("outputs", assemble::MOST_OUTPUTS);
-    if sections >= most {
-        return Err(P::TooMany { what, most }.at(file, line));
-    }
-    Ok(())
-}
-
 /// Reads one file: every output that it holds, in order, at least one.
 ///
 /// `name` is how the file is called in messages and in the record.
@@ -91,10 +83,10 @@ pub fn read<R: BufRead>(
     let head = lines.head();
     let format = match options.format {
         Some(format) => format,
-        None => format::of_text(&head).ok_or_else(|| format::unknown(&head).of(&shown))?,
+        None => detect::of_text(&head).ok_or_else(|| detect::unknown(&head).of(&shown))?,
     };
     let mut outputs = match format {
-        Format::Ycsb if format::is_ycsb_json(&head) => ycsb::read_json(&mut lines)?,
+        Format::Ycsb if detect::is_ycsb_json(&head) => ycsb::read_json(&mut lines)?,
         Format::Ycsb => ycsb::read(&mut lines)?,
         Format::YcsbCpp => ycsb_cpp::read(&mut lines)?,
         Format::GoYcsb => go_ycsb::read(&mut lines)?,

@@ -1,11 +1,13 @@
 //! A file read line by line in bounded memory, with its size and its fingerprint.
 //!
-//! Prefixes that other programs add to every line are removed: names of pods and containers, timestamps of container logs, quotation marks of mails.
+//! What other programs add to every line is removed: names of pods and containers, timestamps, objects of Docker's log files, colours, quotation marks of mails.
 
 use crate::Format;
-use crate::error::{ImportError, Problem};
+use crate::error::{ImportError, Problem, quoted};
 use plimsoll_record::ImportedFile;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{BufRead, Read};
 
 /// The longest line, bytes. A line of an HdrHistogram log holds one histogram and has some kilobytes.
@@ -59,7 +61,8 @@ impl<R: BufRead> Lines<R> {
             lines.count(3);
             lines.taken = 3;
         }
-        lines.before = Before::of(&String::from_utf8_lossy(&lines.head[lines.taken..]));
+        let head = String::from_utf8_lossy(&lines.head[lines.taken..]);
+        lines.before = Before::of(&head).map_err(|problem| problem.of(name))?;
         Ok(lines)
     }
 
@@ -138,7 +141,7 @@ impl<R: BufRead> Lines<R> {
         }
         let text = String::from_utf8_lossy(self.line.trim_ascii_end());
         self.text.clear();
-        self.text.push_str(self.before.strip(&text));
+        self.text.push_str(&self.before.strip(&text));
         Ok(Some(&self.text))
     }
 
@@ -200,12 +203,24 @@ fn utf_8(document: &[u8]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The prefix of every line.
+/// What other programs put around every line.
 #[derive(Default)]
 struct Before {
+    /// Whether each line is an object of Docker's log files: `{"log":"…\n","stream":"stdout",…}`.
+    is_docker_json: bool,
+    /// The container of several whose lines count, as in `docker compose logs`.
+    source: Option<String>,
     /// Whether each line starts with an RFC 3339 timestamp, perhaps followed by the stream, as in container logs.
     is_stamped: bool,
-    constant: String,
+    prefix: Vec<Piece>,
+}
+
+/// Part of a prefix. Numbers and blanks may differ from line to line, as in timestamps and ids of processes.
+#[derive(Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Digits,
+    Blanks,
 }
 
 /// Share of lines that must have the prefix: other programs may print lines in between.
@@ -226,52 +241,87 @@ const BEGINNINGS: [&str; 9] = [
 ];
 
 impl Before {
-    fn of(head: &str) -> Self {
-        let lines = || {
-            head.lines()
-                .map(str::trim_end)
-                .filter(|line| !line.is_empty())
+    fn of(head: &str) -> Result<Self, Problem> {
+        let lines: Vec<&str> = head
+            .lines()
+            .map(str::trim_end)
+            .filter(|line| !line.is_empty())
+            .collect();
+        let mut before = Self {
+            is_docker_json: are_nearly_all(&lines, |line| docker_line(line).is_some()),
+            ..Self::default()
         };
-        let is_stamped = are_nearly_all(lines(), |line| stamp(line).is_some());
-        let stamped = Self {
-            is_stamped,
-            constant: String::new(),
-        };
-        let rest: Vec<&str> = lines().map(|line| stamped.strip(line)).collect();
-        Self {
-            constant: constant(&rest).unwrap_or_default().to_owned(),
-            ..stamped
+        let lines: Vec<Cow<'_, str>> = lines.iter().map(|line| before.strip(line)).collect();
+        let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
+        if are_nearly_all(&lines, |line| source(line).is_some()) {
+            before.source = source_of_tool(&lines)?;
         }
+        let lines: Vec<Cow<'_, str>> = lines.iter().map(|line| before.strip(line)).collect();
+        let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
+        before.is_stamped = are_nearly_all(&lines, |line| stamp(line).is_some());
+        let unstamped = |line: &&'_ str| match before.is_stamped {
+            true => stamp(line).unwrap_or(line).to_owned(),
+            false => (*line).to_owned(),
+        };
+        let rest: Vec<String> = lines.iter().map(unstamped).collect();
+        before.prefix = prefix(&rest);
+        Ok(before)
     }
 
     fn is_nothing(&self) -> bool {
-        !self.is_stamped && self.constant.is_empty()
+        !self.is_docker_json && self.source.is_none() && !self.is_stamped && self.prefix.is_empty()
     }
 
-    /// Removes the prefix and quotation marks from a line.
-    fn strip<'a>(&self, line: &'a str) -> &'a str {
+    /// Removes what surrounds a line: colours, the prefix, and quotation marks.
+    fn strip<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        let mut rest = without_escapes(line);
+        if self.is_docker_json
+            && let Some(text) = docker_line(&rest)
+        {
+            rest = Cow::Owned(text);
+        }
+        if let Some(own) = &self.source {
+            rest = match source(&rest) {
+                Some((name, text)) if name == own => Cow::Owned(text.to_owned()),
+                Some(_) => Cow::Borrowed(""),
+                None => rest,
+            };
+        }
+        let bare = self.without_prefix(&rest);
+        if bare.len() == rest.len() {
+            return rest;
+        }
+        let skipped = rest.len() - bare.len();
+        match rest {
+            // What is removed stands at the beginning.
+            Cow::Borrowed(line) => Cow::Borrowed(&line[skipped..]),
+            Cow::Owned(line) => Cow::Owned(line[skipped..].to_owned()),
+        }
+    }
+
+    fn without_prefix<'a>(&self, line: &'a str) -> &'a str {
         let mut rest = line;
         if self.is_stamped {
             rest = stamp(rest).unwrap_or(rest);
         }
-        if !self.constant.is_empty() {
-            rest = match rest.strip_prefix(self.constant.as_str()) {
-                Some(rest) => rest,
-                None if rest == self.constant.trim_end() => "",
-                None => rest,
-            };
+        if !self.prefix.is_empty() {
+            rest = after(&self.prefix, rest).unwrap_or(rest);
         }
         while let Some(quoted) = rest.strip_prefix("> ") {
             rest = quoted;
         }
-        if rest == ">" { "" } else { rest }
+        if rest.trim_end() == ">" {
+            &rest[rest.len()..]
+        } else {
+            rest
+        }
     }
 
     /// Removes the prefix from every line of a text.
     fn without(&self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
-            clean.push_str(self.strip(line));
+            clean.push_str(&self.strip(line));
             // The prefix of an empty line may lack its trailing blank.
             if line.ends_with('\n') && !clean.ends_with('\n') {
                 clean.push('\n');
@@ -281,13 +331,150 @@ impl Before {
     }
 }
 
-fn are_nearly_all<'a>(lines: impl Iterator<Item = &'a str>, is_so: impl Fn(&str) -> bool) -> bool {
-    let (mut so, mut count) = (0_usize, 0_usize);
-    for line in lines {
-        count += 1;
-        so += usize::from(is_so(line));
+fn are_nearly_all(lines: &[&str], is_so: impl Fn(&str) -> bool) -> bool {
+    let so = lines.iter().filter(|line| is_so(line)).count();
+    lines.len() >= FEWEST_LINES && so as f64 >= NEARLY_ALL * lines.len() as f64
+}
+
+/// Removes what colours a terminal: `ESC [ … letter`.
+fn without_escapes(line: &str) -> Cow<'_, str> {
+    const ESCAPE: char = '\x1b';
+    if !line.contains(ESCAPE) {
+        return Cow::Borrowed(line);
     }
-    count >= FEWEST_LINES && so as f64 >= NEARLY_ALL * count as f64
+    let mut parts = line.split(ESCAPE);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| letter.is_ascii_alphabetic());
+        match (part.strip_prefix('['), end) {
+            (Some(_), Some(end)) => plain.push_str(&part[end + 1..]),
+            _ => plain.push_str(part),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+/// The text of a line of Docker's log files.
+fn docker_line(line: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        log: String,
+    }
+    if !line.starts_with("{\"log\":") {
+        return None;
+    }
+    let Line { log } = serde_json::from_str(line.trim_end()).ok()?;
+    Some(log.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// The container of a line and its text, as `docker compose logs` (`ycsb-1  | …`) and `kubectl logs --prefix` (`[pod/ycsb-0/ycsb] …`) write them.
+fn source(line: &str) -> Option<(&str, &str)> {
+    if let Some(rest) = line.strip_prefix("[pod/") {
+        let (name, text) = rest.split_once(']')?;
+        return Some((name, text.strip_prefix(' ').unwrap_or(text)));
+    }
+    let (name, text) = line.split_once('|')?;
+    let word = name.trim_end();
+    let is_name = !word.is_empty() && word.len() < name.len() && !word.contains(' ');
+    is_name.then(|| (word, text.strip_prefix(' ').unwrap_or(text)))
+}
+
+/// Of several containers the one whose lines are those of a known tool. Lines of two such containers cannot be told apart by what comes after.
+fn source_of_tool(lines: &[&str]) -> Result<Option<String>, Problem> {
+    let sources = || lines.iter().filter_map(|line| source(line));
+    let names: BTreeSet<&str> = sources().map(|(name, _)| name).collect();
+    if names.len() < 2 {
+        return Ok(None);
+    }
+    let is_of_tool = |text: &str| beginning(text).is_some();
+    let of_tool = sources().filter(|(_, text)| is_of_tool(text));
+    let of_tool: BTreeSet<&str> = of_tool.map(|(name, _)| name).collect();
+    match of_tool.len() {
+        0 => Ok(None),
+        1 => Ok(of_tool.first().map(|name| (*name).to_owned())),
+        _ => Err(Problem::Mixed {
+            sources: of_tool
+                .into_iter()
+                .map(quoted)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }),
+    }
+}
+
+/// Where the text of a known tool begins in a line.
+fn beginning(line: &str) -> Option<usize> {
+    let place = BEGINNINGS.iter().find_map(|word| line.find(word));
+    let row = || line[..line.find(" - Takes(s): ")?].trim_end().rfind(' ');
+    place.or_else(|| row().map(|blank| blank + 1))
+}
+
+/// The prefix of all lines; empty if there is none.
+fn prefix(lines: &[String]) -> Vec<Piece> {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let by_word = lines
+        .iter()
+        .find_map(|line| beginning(line).map(|place| &line[..place]));
+    // A JSON document starts with a brace after the prefix.
+    let of_json = || lines.iter().find_map(|line| line.strip_suffix('{'));
+    let Some(text) = by_word.or_else(of_json) else {
+        return Vec::new();
+    };
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let pieces = pieces(text);
+    match are_nearly_all(&lines, |line| after(&pieces, line).is_some()) {
+        true => pieces,
+        false => Vec::new(),
+    }
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for letter in text.chars() {
+        match (letter, pieces.last_mut()) {
+            ('0'..='9', Some(Piece::Digits)) | (' ', Some(Piece::Blanks)) => {}
+            ('0'..='9', _) => pieces.push(Piece::Digits),
+            (' ', _) => pieces.push(Piece::Blanks),
+            (_, Some(Piece::Text(text))) => text.push(letter),
+            _ => pieces.push(Piece::Text(letter.into())),
+        }
+    }
+    // Blanks and digits behind the prefix may be those of the line.
+    let exact = match pieces.last() {
+        Some(Piece::Blanks) => text.trim_end_matches(' ').len(),
+        Some(Piece::Digits) => text
+            .trim_end_matches(|letter: char| letter.is_ascii_digit())
+            .len(),
+        _ => return pieces,
+    };
+    pieces.pop();
+    pieces.push(Piece::Text(text[exact..].to_owned()));
+    pieces
+}
+
+/// The rest of a line behind a prefix. An empty line may lack the trailing blank.
+fn after<'a>(pieces: &[Piece], line: &'a str) -> Option<&'a str> {
+    let mut rest = line;
+    for (index, piece) in pieces.iter().enumerate() {
+        let next = match piece {
+            Piece::Text(text) => match rest.strip_prefix(text.as_str()) {
+                Some(next) => next,
+                None if index + 1 == pieces.len() && rest.trim_end() == text.trim_end() => {
+                    &rest[rest.len()..]
+                }
+                None => return None,
+            },
+            Piece::Digits => rest.trim_start_matches(|letter: char| letter.is_ascii_digit()),
+            Piece::Blanks => rest.trim_start_matches(' '),
+        };
+        if next.len() == rest.len() && !matches!(piece, Piece::Text(_)) {
+            return None;
+        }
+        rest = next;
+    }
+    Some(rest)
 }
 
 /// The rest of a line after an RFC 3339 timestamp and the stream of a container log: `2026-09-30T18:52:38.271Z stdout F …`.
@@ -301,32 +488,6 @@ fn stamp(line: &str) -> Option<&str> {
         }
     }
     Some(rest)
-}
-
-/// The constant prefix of all lines, if there is one.
-fn constant<'a>(lines: &[&'a str]) -> Option<&'a str> {
-    let is_before_all = |before: &&str| {
-        let has = |line: &str| line.starts_with(before) || line == before.trim_end();
-        !before.trim().is_empty() && are_nearly_all(lines.iter().copied(), has)
-    };
-    let by_word = lines.iter().find_map(|line| {
-        let place = BEGINNINGS.iter().find_map(|word| line.find(word));
-        let row = || line[..line.find(" - Takes(s): ")?].trim_end().rfind(' ');
-        let place = place.or_else(|| row().map(|blank| blank + 1))?;
-        Some(&line[..place])
-    });
-    let shared = lines.iter().copied().reduce(|one, other| {
-        let letters = one.char_indices().zip(other.chars());
-        let differs = letters.clone().find(|((_, one), other)| one != other);
-        let length = one.len().min(other.len());
-        &one[..differs.map_or(length, |((place, _), _)| place)]
-    });
-    // A JSON document starts with a brace after the prefix.
-    let of_json = shared.filter(|shared| {
-        let mut rests = lines.iter().map(|line| &line[shared.len()..]);
-        rests.next().is_some_and(|first| first.starts_with('{'))
-    });
-    by_word.or(of_json).filter(is_before_all)
 }
 
 #[cfg(test)]
@@ -368,6 +529,72 @@ mod tests {
         }
         // What lines share is theirs.
         assert_eq!(expected[3], "[READ], Return=OK, 5");
+    }
+
+    #[test]
+    fn what_differs_from_line_to_line_is_taken_off_too() {
+        let plain = [
+            "Command line: -t",
+            "2026-03-04 10:00:10:001 10 sec: 50 operations; 5 current ops/sec; [READ: Count=50, Avg=2]",
+            "[OVERALL], RunTime(ms), 10000",
+            "[READ], Operations, 50",
+        ];
+        let with = |around: &dyn Fn(usize, &str) -> String| {
+            let lines = plain.iter().enumerate();
+            let text: String = lines.map(|(at, line)| around(at, line)).collect();
+            all(text.as_bytes())
+        };
+        type Around = dyn Fn(usize, &str) -> String;
+        let arounds: [&Around; 4] = [
+            &|at, line| {
+                format!(
+                    "Mar {:2} 10:00:{at:02} bench01 ycsb[{}]: {line}\n",
+                    9 + at,
+                    7 * at
+                )
+            },
+            &|at, line| {
+                format!(
+                    "ycsb-1  | 2026-03-04T10:00:{at:02}.{}Z {line}\n",
+                    12_345 * at
+                )
+            },
+            &|_, line| format!("\x1b[32m{line}\x1b[0m\r\n"),
+            &|at, line| {
+                let log = format!("{line}\n");
+                let line =
+                    serde_json::json!({"log": log, "stream": "stdout", "time": at.to_string()});
+                // Docker writes `log` first.
+                line.to_string() + "\n"
+            },
+        ];
+        for around in arounds {
+            assert_eq!(with(around), plain);
+        }
+    }
+
+    #[test]
+    fn of_several_containers_the_one_with_the_tool_counts() {
+        let lines = [
+            "Command line: -t",
+            "[OVERALL], RunTime(ms), 10",
+            "[READ], Operations, 5",
+        ];
+        let with = |other: &dyn Fn(&str) -> String| -> String {
+            let lines = lines.iter();
+            lines
+                .map(|line| format!("ycsb-1   | {line}\nmongo-1  | {}\n", other(line)))
+                .collect()
+        };
+        let mut read = all(with(&|_| "{\"t\":1}".into()).as_bytes());
+        read.retain(|line| !line.is_empty());
+        assert_eq!(read, lines);
+        let both = with(&|line| line.to_owned());
+        let error = Lines::new("x", both.as_bytes()).err().unwrap().to_string();
+        assert!(
+            error.contains("several clients are mixed (mongo-1, ycsb-1)"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,7 +1,20 @@
 //! What was found in an output, before it becomes part of a record.
 
+use crate::error::{ImportError, Problem};
 use plimsoll_record::{ErrorSample, ImportedFile, Operation, Slice, Stated};
 use std::collections::BTreeMap;
+
+/// Most outputs of one record.
+pub(crate) const MOST_OUTPUTS: usize = 10_000;
+
+/// Whether one file may hold a further output.
+pub(crate) fn check_outputs(sections: usize, file: &str, line: u64) -> Result<(), ImportError> {
+    let (what, most) = ("outputs", MOST_OUTPUTS);
+    if sections >= most {
+        return Err(Problem::TooMany { what, most }.at(file, line));
+    }
+    Ok(())
+}
 
 /// One run of another tool at one load, as far as its output tells. What it does not tell is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]

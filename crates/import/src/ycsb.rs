@@ -8,7 +8,7 @@ mod status;
 
 use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;
-use crate::measured::Measured;
+use crate::measured::{self, Measured};
 use crate::{Format, command_line};
 use report::Report;
 use serde::Deserialize;
@@ -115,7 +115,7 @@ impl Sections<'_> {
     }
 
     fn next(&mut self, number: u64) -> Result<(), ImportError> {
-        crate::check_outputs(self.all.len(), self.file, number)?;
+        measured::check_outputs(self.all.len(), self.file, number)?;
         self.all.push(Section::default());
         Ok(())
     }
@@ -199,7 +199,7 @@ pub(crate) fn read_json<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured
             other => other.to_string(),
         };
         if entry.metric == "OVERALL" && sections[last].report.has("OVERALL", &entry.measurement) {
-            crate::check_outputs(sections.len(), &file, number)?;
+            measured::check_outputs(sections.len(), &file, number)?;
             sections.push(Section::default());
         }
         let section = sections.last_mut().expect("there is always one");

@@ -2,7 +2,7 @@
 
 use crate::error::{ImportError, Problem};
 use crate::lines::Lines;
-use crate::measured::Measured;
+use crate::measured::{self, Measured};
 use crate::text::{self, need_number};
 use crate::{Format, command_line};
 use plimsoll_record::{
@@ -56,7 +56,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
             let before = last.moments.last();
             let begins_anew = before.is_some_and(|before| moment.operations < before.operations);
             if begins_anew || last.seconds.is_some() {
-                crate::check_outputs(sections.len(), &file, number)?;
+                measured::check_outputs(sections.len(), &file, number)?;
                 sections.push(Section::default());
             }
             let last = sections.last_mut().expect("there is always one");
@@ -74,7 +74,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
             match what {
                 "runtime(sec)" => {
                     if last.seconds.is_some() {
-                        crate::check_outputs(sections.len(), &file, number)?;
+                        measured::check_outputs(sections.len(), &file, number)?;
                         sections.push(Section::default());
                     }
                     let last = sections.last_mut().expect("there is always one");

@@ -268,17 +268,19 @@ impl Audit {
             1 => text.push_str(" 1 is a copy of another one."),
             count => text.push_str(&format!(" {count} are copies of others.")),
         }
+        text + &self.without_result()
+    }
+
+    /// ` 2 files cannot be judged: fio's terse form. 5 files passed over: of no known format.`, or nothing.
+    pub fn without_result(&self) -> String {
+        let mut text = String::new();
         for (form, count) in &self.other_forms {
-            text.push_str(&format!(
-                " {} cannot be judged: {form}.",
-                crate::words::counted(*count, "file")
-            ));
+            let files = crate::words::counted(*count, "file");
+            text.push_str(&format!(" {files} cannot be judged: {form}."));
         }
         if self.passed_over > 0 {
-            text.push_str(&format!(
-                " {} passed over: of no known format.",
-                crate::words::counted(self.passed_over, "file")
-            ));
+            let files = crate::words::counted(self.passed_over, "file");
+            text.push_str(&format!(" {files} passed over: of no known format."));
         }
         text
     }

@@ -40,8 +40,8 @@ pub fn audit(arguments: &arguments::Audit) -> anyhow::Result<Exit> {
     name_clients(&mut audit, &seen);
     if audit.results.is_empty() {
         bail!(
-            "there is nothing to audit: no output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram or fio among {} files",
-            audit.passed_over
+            "there is nothing to audit: no output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram or fio.{}",
+            audit.without_result()
         );
     }
     if let Some(file) = &arguments.page {
@@ -201,7 +201,7 @@ fn outputs(path: &Path, shown: &str) -> Result<Vec<Measured>, ImportError> {
 /// What a file of a known tool is that contains no result.
 fn without_result(problem: &Problem) -> Option<String> {
     match problem {
-        Problem::OtherForm { form, .. } => Some((*form).to_owned()),
+        Problem::OtherForm { form, instead } => Some(format!("{form} ({instead})")),
         Problem::NoResult { format, .. } => Some(format!("{format} without a result")),
         Problem::NoOperation => Some("HdrHistogram log that names no operation".to_owned()),
         _ => None,
@@ -217,7 +217,6 @@ fn is_of_another_kind(problem: &Problem) -> bool {
             | Problem::UnknownFormat
             | Problem::NoOperationLog { .. }
             | Problem::LongLine { .. }
-            | Problem::BadJson(_)
             | Problem::LargeDocument { .. }
     )
 }

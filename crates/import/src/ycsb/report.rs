@@ -346,6 +346,7 @@ struct Tally {
     whole: u64,
     not_found: u64,
     failed: u64,
+    failed_inserts: u64,
     /// For each operation whether all that failed found no record.
     only_missing: BTreeMap<Operation, bool>,
     has_returns: bool,
@@ -391,6 +392,9 @@ impl Tally {
         }
         self.not_found = self.not_found.saturating_add(missing);
         self.failed = self.failed.saturating_add(failed);
+        if operation == Operation::Insert {
+            self.failed_inserts = self.failed_inserts.saturating_add(failed);
+        }
         self.only_missing
             .insert(operation, missing > 0 && failed == 0);
         self.has_returns |= !group.returns.is_empty();
@@ -435,8 +439,8 @@ impl Tally {
         let is_repeated = limit.is_some_and(|limit| limit.trim() != "0");
         let gave_up = match self.gave_up {
             0 if is_repeated => 0,
-            0 => self.failed,
-            threads => threads.min(self.failed),
+            0 => self.failed_inserts,
+            threads => threads.min(self.failed_inserts),
         };
         let gave_up = gave_up.min(beside);
         if gave_up > 0 {

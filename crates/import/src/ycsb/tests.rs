@@ -461,6 +461,16 @@ fn inserts_that_failed_stand_beside_what_was_done() {
 }
 
 #[test]
+fn reads_that_failed_are_no_inserts() {
+    let text = "Command line: -P workloads/workloadc -threads 4 -t\n[OVERALL], RunTime(ms), 30000\n[OVERALL], Throughput(ops/sec), 200.0\n\
+        [READ], Operations, 6000\n[READ], AverageLatency(us), 512.4\n[READ], Return=OK, 100\n[READ], Return=ERROR, 5900\n\
+        [READ-FAILED], Operations, 5900\n[READ-FAILED], AverageLatency(us), 900.0\n";
+    let run = only(text);
+    let said = run.damage.concat() + &run.remarks.concat();
+    assert!(!said.contains("insert"), "{said}");
+}
+
+#[test]
 fn what_found_no_record_is_that_in_slices_too() {
     let text = "Command line: -P workloads/workloadc -threads 2 -t\n2026-09-04 09:55:18:436 0 sec: 0 operations; \n\
         2026-09-04 09:55:28:436 10 sec: 1000 operations; 100 current ops/sec; [READ: Count=900, Max=9, Min=1, Avg=2] [READ-FAILED: Count=100, Max=9, Min=1, Avg=2]\n\

@@ -146,7 +146,7 @@ fn an_audit_tells_clients_copies_and_other_forms() {
     let words: Vec<&str> = said.out.split_whitespace().collect();
     assert_contains(
         words.join(" "),
-        "4 results: 1 believable, 3 with care, 0 not believable. 1 is a copy of another one. 1 file cannot be judged: fio's terse form.",
+        "4 results: 1 believable, 3 with care, 0 not believable. 1 is a copy of another one. 1 file cannot be judged: fio's terse form (run fio with --output-format=json).",
     );
     // As an arm they are a run of two clients, and one of a single client.
     laboratory.run(&["import", "both=results/0.txt,results/1.txt,results/2.txt"]);
@@ -173,6 +173,18 @@ fn an_audit_names_what_it_cannot_read() {
     let said = laboratory.run(&["audit", "empty"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_contains(&said.err, "nothing to audit");
+    // What is there is named even where nothing of it is a result.
+    laboratory.write("empty/terse.txt", "3;fio-3.28;seqread;0;0;1048576;104857\n");
+    let said = laboratory.run(&["audit", "empty"]);
+    assert_contains(&said.err, "1 file cannot be judged: fio's terse form");
+    laboratory.write(
+        "empty/cut.json",
+        "{\"fio version\": \"fio-3.28\", \"jobs\": [{\"jobname\"",
+    );
+    let said = laboratory.run(&["audit", "empty"]);
+    good(&said);
+    assert_contains(&said.out, "empty/cut.json");
+    assert_contains(&said.out, "the JSON is damaged");
 }
 
 #[test]
