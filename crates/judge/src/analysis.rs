@@ -382,11 +382,6 @@ pub struct Knee {
     pub load: f64,
     /// 95 % interval over the blocks; with up to 8 blocks that is from the lowest to the highest of their knees.
     pub range: (f64, f64),
-    /// Kneedle's opinion, if it has one.
-    pub kneedle: Option<f64>,
-    /// The interval of that opinion, as `range` is of the other.
-    #[serde(default)]
-    pub kneedle_range: Option<(f64, f64)>,
     /// Whether throughput still climbed at the last point, so that the curve has not bent.
     pub still_climbing: bool,
 }
@@ -467,7 +462,7 @@ pub struct CostResult {
     pub per_hour: f64,
     /// Where the price was read, and when.
     pub source: Option<String>,
-    /// Price of a million successful operations at the knee by power, over the blocks, with the load in words.
+    /// Price of a million successful operations at the knee, over the blocks, with the load in words.
     pub at_knee: Option<(String, Estimate)>,
     /// The same at the point with the highest throughput.
     pub at_best: Option<(String, Estimate)>,

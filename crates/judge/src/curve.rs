@@ -11,7 +11,7 @@ use crate::{
 };
 use plimsoll_plan::{Arm, Metric, Plan, Point, PointRole};
 use plimsoll_record::{LoadKind, Operation};
-use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, knee, median, still_climbs};
+use plimsoll_stats::{LoadPoint, Peak, ScalabilityPoint, knee, median, still_climbs};
 use plimsoll_workload::schedule::Load;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -208,10 +208,7 @@ fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
             curves.push(curve);
         }
     }
-    let found = knee(&curves, KneeMethod::Power, CONFIDENCE).ok()??;
-    let kneedle = knee(&curves, KneeMethod::Kneedle, CONFIDENCE)
-        .ok()
-        .flatten();
+    let found = knee(&curves, CONFIDENCE).ok()??;
     let past_objective = sweep
         .last()
         .is_some_and(|last| last.shown.meets_objective == Some(false));
@@ -225,8 +222,6 @@ fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
         load_label: at_knee.load_label.clone(),
         load: found.load,
         range: (found.interval.lower, found.interval.upper),
-        kneedle: kneedle.as_ref().map(|second| second.load),
-        kneedle_range: kneedle.map(|second| (second.interval.lower, second.interval.upper)),
         still_climbing,
     })
 }

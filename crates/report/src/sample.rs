@@ -376,8 +376,6 @@ fn curve(shape: &Shape, arm: usize, mix: usize, noise: &mut Noise) -> Curve {
             f64::from(point.load.sessions()),
             f64::from(point.load.sessions()) * 2.0,
         ),
-        kneedle: None,
-        kneedle_range: None,
         still_climbing: mix % 2 == 1,
     });
     let residuals = points

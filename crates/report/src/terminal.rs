@@ -297,24 +297,13 @@ fn knees(out: &mut String, curves: &[&Curve], screen: &Screen) {
         } else {
             String::new()
         };
-        let kneedle = knee.kneedle.map_or_else(String::new, |load| {
-            let range = knee.kneedle_range.filter(|(low, high)| low < high);
-            let range = range.map_or_else(String::new, |(low, high)| {
-                format!(
-                    " ({} to {})",
-                    numbers.compact_count(low),
-                    numbers.compact_count(high)
-                )
-            });
-            format!(", by Kneedle {}{range}", numbers.compact_count(load))
-        });
         let climbing = if knee.still_climbing {
             ", and throughput still climbs at the last load"
         } else {
             ""
         };
         let sentence = format!(
-            "knee of {}: by power {}{range}{kneedle}{climbing}",
+            "knee of {}: {}{range}{climbing}",
             text::short(&curve.arm, 40),
             text::line(&knee.load_label)
         );

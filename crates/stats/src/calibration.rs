@@ -20,7 +20,6 @@ mod stopping;
 mod study;
 mod warming_up;
 mod whole;
-mod within_a_run;
 
 use std::path::Path;
 
@@ -31,7 +30,7 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 13] = [
+const CHAPTERS: [Chapter; 12] = [
     ("Comparing two arms", comparing::studies),
     ("From block to block", between_blocks::studies),
     ("Duets and controls", duets::studies),
@@ -41,7 +40,6 @@ const CHAPTERS: [Chapter; 13] = [
     ("Factors", contrasts::studies),
     ("Stopping by looks", stopping::studies),
     ("Warm-up", warming_up::studies),
-    ("Within a run", within_a_run::studies),
     ("Curves", curves::studies),
     ("Searching", searching::studies),
     ("Put together", whole::studies),

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{StatsError, check_positive};
 use crate::interval::{Interval, median_interval};
-use crate::kneedle::{check_rising, kneedle};
 
 /// A gain below this share over two points means that the curve has bent.
 const STILL_CLIMBING: f64 = 0.02;
@@ -18,16 +17,6 @@ pub struct LoadPoint {
     pub throughput_per_second: f64,
     /// Mean response time in nanoseconds.
     pub mean_response_ns: f64,
-}
-
-/// Which definition of a knee.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KneeMethod {
-    /// Maximum of throughput/response: Kleinrock's power.
-    Power,
-    /// Kneedle on throughput against load: the second opinion.
-    Kneedle,
 }
 
 /// Index of the point of greatest power, throughput divided by mean response time (Kleinrock, 1979). Of equal maxima the lowest load wins.
@@ -60,7 +49,7 @@ pub struct Knee {
     pub interval: Interval,
     /// Blocks that have a knee.
     pub blocks: usize,
-    /// Blocks in which the method found none.
+    /// Blocks without a knee: their curve is empty.
     pub blocks_without: usize,
     /// Blocks whose knee is the first point of their curve: it may lie lower.
     pub blocks_at_first: usize,
@@ -74,28 +63,14 @@ pub struct Knee {
 /// the other, or as both ends of the interval.
 ///
 /// # Errors
-/// As [`power_knee`] and [`kneedle`], or a confidence outside (0, 1).
-pub fn knee(
-    curves: &[Vec<LoadPoint>],
-    method: KneeMethod,
-    confidence: f64,
-) -> Result<Option<Knee>, StatsError> {
+/// As [`power_knee`], or a confidence outside (0, 1).
+pub fn knee(curves: &[Vec<LoadPoint>], confidence: f64) -> Result<Option<Knee>, StatsError> {
     let mut knees = Vec::with_capacity(curves.len());
     let (mut blocks_at_first, mut blocks_at_last) = (0, 0);
     for curve in curves {
-        let found = match method {
-            KneeMethod::Power => power_knee(curve)?,
-            KneeMethod::Kneedle => {
-                check_curve(curve)?;
-                let loads: Vec<f64> = curve.iter().map(|point| point.load).collect();
-                let throughput: Vec<f64> = curve
-                    .iter()
-                    .map(|point| point.throughput_per_second)
-                    .collect();
-                kneedle(&loads, &throughput)?
-            }
+        let Some(index) = power_knee(curve)? else {
+            continue;
         };
-        let Some(index) = found else { continue };
         knees.push(curve[index].load);
         blocks_at_first += usize::from(index == 0);
         blocks_at_last += usize::from(index + 1 == curve.len());
@@ -153,7 +128,10 @@ fn check_curve(curve: &[LoadPoint]) -> Result<(), StatsError> {
     check_positive("load", &loads)?;
     check_positive("throughput", &column(|point| point.throughput_per_second))?;
     check_positive("mean response", &column(|point| point.mean_response_ns))?;
-    check_rising(&loads)
+    match loads.windows(2).position(|pair| pair[1] <= pair[0]) {
+        Some(index) => Err(StatsError::NotRising { index: index + 1 }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -201,8 +179,6 @@ mod tests {
     fn a_closed_loop_has_its_knee_where_the_places_are_full() {
         let curve = closed_loop(8.0, &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
         assert_eq!(curve[power_knee(&curve).unwrap().unwrap()].load, 8.0);
-        let both = knee(&[curve], KneeMethod::Kneedle, 0.95).unwrap().unwrap();
-        assert_eq!(both.load, 8.0);
     }
 
     #[test]
@@ -212,7 +188,7 @@ mod tests {
             .iter()
             .map(|&n| closed_loop(n, &loads))
             .collect();
-        let found = knee(&curves, KneeMethod::Power, 0.95).unwrap().unwrap();
+        let found = knee(&curves, 0.95).unwrap().unwrap();
         assert_eq!(found.load, 4.0);
         assert_eq!(found.interval.lower, 4.0);
         assert_eq!(found.interval.upper, 8.0);
@@ -226,10 +202,9 @@ mod tests {
     #[test]
     fn a_curve_that_never_bends_has_its_knee_at_the_last_point_and_says_so() {
         let curves = vec![closed_loop(64.0, &[1.0, 2.0, 4.0, 8.0])];
-        let found = knee(&curves, KneeMethod::Power, 0.95).unwrap().unwrap();
+        let found = knee(&curves, 0.95).unwrap().unwrap();
         assert_eq!((found.load, found.blocks_at_last), (8.0, 1));
-        assert_eq!(knee(&curves, KneeMethod::Kneedle, 0.95).unwrap(), None);
-        assert_eq!(knee(&[], KneeMethod::Power, 0.95).unwrap(), None);
+        assert_eq!(knee(&[], 0.95).unwrap(), None);
     }
 
     #[test]

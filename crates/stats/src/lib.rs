@@ -6,8 +6,7 @@
 //!
 //! How the parts follow each other on the way from a record to a verdict:
 //!
-//! 1. One point of one run: [`warm_up`] (from [`mser5`] and [`theil_sen`]) finds what to cut; [`little`] and [`stalls`] check what is left;
-//!    [`batch_means`] and [`percentile_interval`] put intervals on it, for looking.
+//! 1. One point of one run: [`warm_up`] (from [`mser5`] and [`theil_sen`]) finds what to cut; [`little`] and [`stalls`] check what is left.
 //! 2. One number for each run and arm: [`Comparison::paired`] over blocks (or [`Comparison::unpaired`]), judged by [`judge`] against a [`Rule`], several
 //!    primary metrics by [`judge_together`]. The result is a [`Judgement`]: one of the four words of [`Verdict`], with its [`Grounds`] and figures.
 //!    [`noise_sources`] tells where the noise of it comes from.
@@ -36,7 +35,6 @@
 
 mod autocorrelation;
 mod axis;
-mod batch_means;
 mod blocks_needed;
 #[cfg(test)]
 mod calibration;
@@ -49,7 +47,6 @@ mod family;
 mod gate;
 mod interval;
 mod knee;
-mod kneedle;
 mod least_squares;
 mod line;
 mod little;
@@ -72,7 +69,6 @@ mod warm_up;
 
 pub use autocorrelation::{MeanOfSeries, autocorrelation_time, mean_of_series};
 pub use axis::{Cliff, KeepsUp, cliff, crossing, is_logarithmic, steepest_step};
-pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
 pub use blocks_needed::{FEWEST_BLOCKS, blocks_needed, fewest_blocks};
 pub use change_points::{ChangePoint, ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};
 pub use comparison::{Comparison, Design, Observation, hodges_lehmann};
@@ -84,17 +80,15 @@ pub use explained::{disturbance, undisturbed, without_explained};
 pub use family::{holm, judge_together};
 pub use gate::{Standing, gate_confidences};
 pub use interval::{Estimate, Interval, median_interval};
-pub use knee::{Knee, KneeMethod, LoadPoint, has_bent, knee, power_knee, still_climbs};
-pub use kneedle::kneedle;
+pub use knee::{Knee, LoadPoint, has_bent, knee, power_knee, still_climbs};
 pub use line::{Line, LineGoal, LineSearch, LineStep, LineTrial, Side};
 pub use little::{LITTLE_TOLERANCE, LittleCheck, little};
 pub use looks::{is_enough, looks};
 pub use noise_sources::{NestedRun, NoiseSources, noise_sources};
 pub use over_median::over_median;
-pub use percentile::{PercentileInterval, SliceCount, percentile_interval, samples_for_percentile};
-pub use scalability::{
-    FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability, ScalabilityPoint,
-};
+pub use percentile::samples_for_percentile;
+pub use scalability::{FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability};
+pub use scalability_fit::ScalabilityPoint;
 pub use sign_flips::sign_flips;
 pub use spread::{Spread, blocks_to_see, spread, visible_with_spread};
 pub use stalls::{SHORTEST_SILENCE_SECONDS, SHORTEST_STALL_SECONDS, silences, stalls};

@@ -3,34 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{StatsError, check_positive};
-use crate::scalability_fit::Problem;
+use crate::scalability_fit::{Problem, ScalabilityPoint};
 
 /// Fewest different numbers of sessions: one more than there are parameters, so that residuals can speak.
 pub const FEWEST_SESSION_COUNTS: usize = 4;
 /// Predictions are given up to this many times the largest number of sessions measured.
 pub const REACH: f64 = 1.5;
-/// One measured point of a closed loop.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ScalabilityPoint {
-    /// Sessions in the closed loop.
-    pub sessions: f64,
-    /// Operations completed per second at this load.
-    pub throughput_per_second: f64,
-    /// Weight in the fit, 1/variance of the throughput; only ratios of weights matter.
-    pub weight: f64,
-}
-
-impl ScalabilityPoint {
-    /// A point whose error is taken to be the same *share* of its throughput as that of the others: weight 1/throughput².
-    pub fn new(sessions: f64, throughput_per_second: f64) -> ScalabilityPoint {
-        let weight = (throughput_per_second * throughput_per_second).recip();
-        ScalabilityPoint {
-            sessions,
-            throughput_per_second,
-            weight,
-        }
-    }
-}
 
 /// A measured point beside the fitted curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

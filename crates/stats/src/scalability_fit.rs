@@ -1,7 +1,30 @@
 //! Weighted least squares for the scalability law, with its parameters held at zero where they want to be negative.
 
 use crate::least_squares::solve;
-use crate::scalability::ScalabilityPoint;
+use serde::{Deserialize, Serialize};
+
+/// One measured point of a closed loop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ScalabilityPoint {
+    /// Sessions in the closed loop.
+    pub sessions: f64,
+    /// Operations completed per second at this load.
+    pub throughput_per_second: f64,
+    /// Weight in the fit, 1/variance of the throughput; only ratios of weights matter.
+    pub weight: f64,
+}
+
+impl ScalabilityPoint {
+    /// A point whose error is taken to be the same *share* of its throughput as that of the others: weight 1/throughput².
+    pub fn new(sessions: f64, throughput_per_second: f64) -> ScalabilityPoint {
+        let weight = (throughput_per_second * throughput_per_second).recip();
+        ScalabilityPoint {
+            sessions,
+            throughput_per_second,
+            weight,
+        }
+    }
+}
 
 /// Steps of the fit; it settles in under ten on any sensible curve.
 const MOST_STEPS: usize = 100;

@@ -17,11 +17,6 @@ fn the_knee_has_a_range_over_the_blocks() {
     let knee = analysis.curves[0].knee.as_ref().unwrap();
     assert_eq!((knee.load, knee.range), (2.0, (2.0, 4.0)));
     assert_eq!(knee.load_label, "2 threads");
-    // Kneedle: the rate lies furthest above the straight line between its ends at the same loads.
-    assert_eq!(
-        (knee.kneedle, knee.kneedle_range),
-        (Some(2.0), Some((2.0, 4.0)))
-    );
 }
 
 #[test]

@@ -195,11 +195,6 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
                     .points
                     .push(open(&first, index, &label, arm, mix, share));
             }
-            if let Some(knee) = &mut curve.knee {
-                let last = f64::from(shape.sessions[shape.sessions.len() - 1]);
-                knee.kneedle = Some((knee.load * 2.0).min(last));
-                knee.kneedle_range = Some((knee.load, (knee.load * 4.0).min(last)));
-            }
         }
     }
     prices(shape, analysis);

@@ -1,6 +1,6 @@
 //! Do knees and fits come out where they were put?
 
-use crate::{KneeMethod, LoadPoint, Peak, Scalability, ScalabilityPoint, knee, median_interval};
+use crate::{LoadPoint, Peak, Scalability, ScalabilityPoint, knee, median_interval};
 
 use crate::calibration::simulate::Source;
 use crate::calibration::study::{Promise, Studies, Study};
@@ -48,45 +48,31 @@ fn peak_sessions(fit: &Scalability) -> f64 {
 pub fn studies() -> Vec<Study> {
     let mut studies = Studies::repeated(1000);
     let noiseless: Vec<(f64, f64)> = SESSIONS.iter().map(|&n| (n, law(n))).collect();
-    for (method, simulated) in [
-        (KneeMethod::Power, "knee by power, 8 blocks, 10 % noise"),
-        (KneeMethod::Kneedle, "knee by Kneedle, 8 blocks, 10 % noise"),
-    ] {
-        let truth = knee(&[curve(&noiseless)], method, 0.95)
-            .expect("valid curve")
-            .expect("the law has a knee")
-            .load;
-        let counted = "interval holds the knee of the law, 95 %";
-        studies.add(31, simulated, counted, AtLeast(0.95), |source| {
-            let blocks: Vec<_> = (0..8).map(|_| curve(&sweep(source, 0.1))).collect();
-            let found = knee(&blocks, method, 0.95)
-                .expect("valid curves")
-                .expect("noise leaves a knee");
-            Some(found.interval.contains(truth))
-        });
-    }
+    let truth = knee(&[curve(&noiseless)], 0.95)
+        .expect("valid curve")
+        .expect("the law has a knee")
+        .load;
+    let simulated = "knee by power, 8 blocks, 10 % noise";
+    let counted = "interval holds the knee of the law, 95 %";
+    studies.add(31, simulated, counted, AtLeast(0.95), |source| {
+        let blocks: Vec<_> = (0..8).map(|_| curve(&sweep(source, 0.1))).collect();
+        let found = knee(&blocks, 0.95)
+            .expect("valid curves")
+            .expect("noise leaves a knee");
+        Some(found.interval.contains(truth))
+    });
     // Throughput that grows with the sessions up to 16 of them and not at all from there on.
     let corner = |sessions: f64| 1000.0 * sessions.min(16.0);
-    for (method, simulated) in [
-        (
-            KneeMethod::Power,
-            "knee by power of a curve with a corner, one block, 3 % noise",
-        ),
-        (
-            KneeMethod::Kneedle,
-            "knee by Kneedle of a curve with a corner, one block, 3 % noise",
-        ),
-    ] {
-        let counted = "within one step of the corner";
-        studies.add(34, simulated, counted, AtLeast(0.95), |source| {
-            let block: Vec<(f64, f64)> = SESSIONS
-                .iter()
-                .map(|&n| (n, corner(n) * (0.03 * source.normal()).exp()))
-                .collect();
-            let found = knee(&[curve(&block)], method, 0.95).expect("valid curve");
-            Some(found.is_some_and(|found| (8.0..=32.0).contains(&found.load)))
-        });
-    }
+    let simulated = "knee by power of a curve with a corner, one block, 3 % noise";
+    let counted = "within one step of the corner";
+    studies.add(34, simulated, counted, AtLeast(0.95), |source| {
+        let block: Vec<(f64, f64)> = SESSIONS
+            .iter()
+            .map(|&n| (n, corner(n) * (0.03 * source.normal()).exp()))
+            .collect();
+        let found = knee(&[curve(&block)], 0.95).expect("valid curve");
+        Some(found.is_some_and(|found| (8.0..=32.0).contains(&found.load)))
+    });
     let truth = ((1.0 - SIGMA) / KAPPA).sqrt();
     let simulated = "N* of each of 8 blocks, 3 % noise";
     let counted = "interval of the median holds the truth, 95 %";

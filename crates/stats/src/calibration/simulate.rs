@@ -1,7 +1,7 @@
 //! Seeded sources of simulated measurements.
 
 use rand::{Rng, RngExt, SeedableRng};
-use rand_distr::{Distribution, Exp1, StandardNormal, StudentT};
+use rand_distr::{Distribution, StandardNormal, StudentT};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of draws from one seed.
@@ -15,11 +15,6 @@ impl Source {
     /// Draws from the standard normal distribution.
     pub fn normal(&mut self) -> f64 {
         StandardNormal.sample(&mut self.0)
-    }
-
-    /// Exponential draw of mean 1.
-    pub fn exponential(&mut self) -> f64 {
-        Exp1.sample(&mut self.0)
     }
 
     /// Student's t draw with two degrees of freedom: a spread so heavy that it has no variance.
@@ -52,21 +47,6 @@ impl Source {
         for _ in 0..count {
             series.push(value);
             value = memory * value + fresh * self.normal();
-        }
-        series
-    }
-
-    /// Slices in and out of stalls: a stall begins with probability `begins` in each slice and ends with probability `ends`.
-    pub fn stalled(&mut self, begins: f64, ends: f64, count: usize) -> Vec<bool> {
-        let mut stalled = self.chance(begins / (begins + ends));
-        let mut series = Vec::with_capacity(count);
-        for _ in 0..count {
-            series.push(stalled);
-            stalled = if stalled {
-                !self.chance(ends)
-            } else {
-                self.chance(begins)
-            };
         }
         series
     }

@@ -1,4 +1,4 @@
-//! Knees by both methods with their intervals, and what the scalability law leaves over.
+//! Knees with their intervals, and what the scalability law leaves over.
 
 use super::plot::Plot;
 use super::{ArmStyle, ArmStyles, Path, Px, picture};
@@ -33,11 +33,10 @@ pub(crate) struct KneeChart<'a> {
 /// Arm, its look, and (sessions, share off the fit) of each point.
 type Fit = (String, ArmStyle, Vec<(f64, f64)>);
 
-/// One opinion on where a knee is.
-struct Opinion {
+/// The knee of one arm.
+struct ArmKnee {
     style: ArmStyle,
     arm: String,
-    kneedle: bool,
     load: f64,
     /// `None` where no interval is known.
     range: Option<(f64, f64)>,
@@ -52,29 +51,21 @@ impl KneeChart<'_> {
         styled.filter(|(_, style)| style.own())
     }
 
-    /// One row for each arm and method; `None` where no curve has a knee.
+    /// One row for each arm; `None` where no curve has a knee.
     pub(crate) fn knees(&self, title: &str) -> Option<Markup> {
-        let mut opinions = Vec::new();
+        let mut knees = Vec::new();
         for (curve, style) in self.own() {
             let Some(knee) = &curve.knee else { continue };
-            let opinion = |kneedle, load, range| Opinion {
+            let (low, high) = knee.range;
+            knees.push(ArmKnee {
                 style,
                 arm: text::short(&curve.arm, 60),
-                kneedle,
-                load,
-                range,
-            };
-            opinions.push(opinion(false, knee.load, Some(knee.range)));
-            if let Some(load) = knee.kneedle {
-                opinions.push(opinion(true, load, knee.kneedle_range));
-            }
+                load: knee.load,
+                range: (low.is_finite() && high.is_finite()).then_some(knee.range),
+            });
         }
-        for opinion in &mut opinions {
-            let finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite();
-            opinion.range = opinion.range.filter(finite);
-        }
-        opinions.retain(|opinion| opinion.load.is_finite());
-        if opinions.is_empty() {
+        knees.retain(|knee| knee.load.is_finite());
+        if knees.is_empty() {
             return None;
         }
         let loads: Vec<f64> = self
@@ -89,16 +80,16 @@ impl KneeChart<'_> {
             title: "knees with their intervals".into(),
         };
         let plot = Plot {
-            height: PLOT.top + PLOT.bottom + ROW * opinions.len() as f64,
+            height: PLOT.top + PLOT.bottom + ROW * knees.len() as f64,
             ..PLOT
         };
         let content = html! {
             (plot.frame(&x, &y))
-            @for (place, opinion) in opinions.iter().enumerate() {
-                (row(&plot, &x, opinion, plot.top + ROW * (place as f64 + 0.5)))
+            @for (place, knee) in knees.iter().enumerate() {
+                (row(&plot, &x, knee, plot.top + ROW * (place as f64 + 0.5)))
             }
         };
-        let told: Vec<String> = opinions.iter().map(Opinion::told).collect();
+        let told: Vec<String> = knees.iter().map(ArmKnee::told).collect();
         let title = format!(
             "Knees with their intervals, mix {}",
             text::short(self.mix, 60)
@@ -184,7 +175,7 @@ impl KneeChart<'_> {
     }
 }
 
-impl Opinion {
+impl ArmKnee {
     fn told(&self) -> String {
         let range = self.range.map_or_else(String::new, |(low, high)| {
             format!(
@@ -193,23 +184,14 @@ impl Opinion {
                 PAGE.compact_count(high)
             )
         });
-        format!(
-            "{}: {} by {}{range}.",
-            self.arm,
-            PAGE.compact_count(self.load),
-            self.method()
-        )
-    }
-
-    fn method(&self) -> &'static str {
-        if self.kneedle { "Kneedle" } else { "power" }
+        format!("{}: {}{range}.", self.arm, PAGE.compact_count(self.load))
     }
 }
 
-fn row(plot: &Plot, x: &Axis, opinion: &Opinion, y: f64) -> Markup {
+fn row(plot: &Plot, x: &Axis, knee: &ArmKnee, y: f64) -> Markup {
     let place = |load: f64| plot.x(x.scale.share(load));
     let mut range = Path::default();
-    if let Some((low, high)) = opinion.range {
+    if let Some((low, high)) = knee.range {
         range.move_to(place(low), y);
         range.line_to(place(high), y);
         for end in [low, high] {
@@ -218,10 +200,9 @@ fn row(plot: &Plot, x: &Axis, opinion: &Opinion, y: f64) -> Markup {
         }
     }
     html! {
-        g class=(opinion.style.class()) {
-            text.end x=(Px(plot.left - 7.0)) y=(Px(y + 4.0)) { (opinion.method()) }
-            @if !range.is_empty() { path.whisker.open[opinion.kneedle] d=(range.data()) {} }
-            path.mark d=(opinion.style.mark(place(opinion.load), y, 4.5)) { title { (opinion.told()) } }
+        g class=(knee.style.class()) {
+            @if !range.is_empty() { path.whisker d=(range.data()) {} }
+            path.mark d=(knee.style.mark(place(knee.load), y, 4.5)) { title { (knee.told()) } }
         }
     }
 }

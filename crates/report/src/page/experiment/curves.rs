@@ -224,15 +224,9 @@ fn knees(page: &Page<'_>, curves: &[&Curve]) -> Markup {
 
 fn knee_sentence(knee: &Knee) -> Markup {
     html! {
-        "has its knee by power at " strong { (prose::label(&knee.load_label, NAME)) }
+        "has its knee at " strong { (prose::label(&knee.load_label, NAME)) }
         @if knee.range.0 < knee.range.1 {
             " (" (PAGE.compact_count(knee.range.0)) " to " (PAGE.compact_count(knee.range.1)) " over the blocks)"
-        }
-        @if let Some(other) = knee.kneedle {
-            "; by Kneedle it is at " (PAGE.compact_count(other))
-            @if let Some((low, high)) = knee.kneedle_range.filter(|(low, high)| low < high) {
-                " (" (PAGE.compact_count(low)) " to " (PAGE.compact_count(high)) ")"
-            }
         }
         @if knee.still_climbing { "; its throughput " strong { "still climbs at the last load" } ", so the sweep ended before the curve bent" }
         "."

@@ -24,8 +24,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             dt { "Shade behind the response times" }
             dd { "Every operation of one block, by the second in which it ended and by how long it took. The stronger the shade, the larger the share of that second; one operation in ten thousand is still seen." }
             dt { "Knee" }
-            dd { "The load at which power is greatest: throughput divided by the mean response time. Up to it, more load brings more throughput than it costs in response time, in proportion; beyond it less, even where throughput still grows much. "
-                "By Kneedle, a second opinion: the load at which the curve of throughput lies furthest above the straight line between its ends. The two answer different questions and may differ." }
+            dd { "The load at which power is greatest: throughput divided by the mean response time. Up to it, more load brings more throughput than it costs in response time, in proportion; beyond it less, even where throughput still grows much." }
             @if super::line::is_known(page.report.analysis) {
                 dt { "Plimsoll line" }
                 dd { "The highest rate that an arm sustains within its objective, named after the mark on a hull that shows how deep a ship may safely lie. Each block searches it anew by trials at fixed rates; the interval spans what the blocks found." }
