@@ -2,7 +2,7 @@
 
 use crate::against_itself::against_itself;
 use crate::controls::controls;
-use crate::document::{Checked, DocumentMistake, Kind, MOST_BYTES, Shape, SourceText, Value};
+use crate::document::{Checked, Kind, MOST_BYTES, Shape, SourceText, Value};
 use crate::duet::against_duets;
 use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
@@ -121,7 +121,7 @@ pub fn check(
         return Err(problems.finish(file_name));
     };
     if !matches!(root.kind, Kind::Map(_)) {
-        let mistake = DocumentMistake::WrongKind {
+        let mistake = Mistake::WrongKind {
             expected: "a map that begins with `plimsoll: 1`".into(),
             found: root.kind_words(),
         };

@@ -4,10 +4,10 @@
 //! its value, a default, an example and its documentation. The result is a [`Checked`] value. Mistakes go to a [`Collector`], whose
 //! [`Problems`] show each with its line, underlined, and with what to do about it.
 //!
-//! This crate knows no key. Those who do own the tables, and mistakes of their own beside [`DocumentMistake`]: any type that is a [`Diagnosis`].
+//! No key is known here: the tables of keys are with the [elements](crate::elements).
 //!
 //! ```
-//! use plimsoll_experiment::document::{Collector, DocumentMistake, Key, Need, Object, Reader, Shape, SourceText, read};
+//! use plimsoll_experiment::document::{Collector, Key, Need, Object, Reader, Shape, SourceText, read};
 //! use plimsoll_record::quantities::setting::SettingKind;
 //!
 //! static PAUSE: Object = Object {
@@ -23,20 +23,19 @@
 //! };
 //!
 //! let source = SourceText::new("length: 5s");
-//! let mut problems = Collector::<DocumentMistake>::new(&source);
+//! let mut problems = Collector::new(&source);
 //! let node = read("length: 5s", &mut problems).expect("this is YAML");
 //! let pause = Reader::new(&mut problems).read("", &Shape::Object(&PAUSE), &node);
 //! assert_eq!(pause.get(&PAUSE.keys[0]).and_then(|length| length.whole()), Some(5_000_000_000));
 //!
 //! let source = SourceText::new("lengths: 5s");
-//! let mut problems = Collector::<DocumentMistake>::new(&source);
+//! let mut problems = Collector::new(&source);
 //! let node = read("lengths: 5s", &mut problems).expect("this is YAML");
 //! Reader::new(&mut problems).read("", &Shape::Object(&PAUSE), &node);
 //! let shown = problems.finish("pause.yaml").to_string();
 //! assert!(shown.contains("did you mean `length`?") && shown.contains("`length` is missing"));
 //! ```
 
-mod mistake;
 mod nearest;
 mod problems;
 mod reader;
@@ -45,7 +44,7 @@ mod shape;
 mod source;
 mod yaml;
 
-pub use mistake::{Diagnosis, DocumentMistake};
+pub(crate) use nearest::did_you_mean;
 pub use nearest::{few, nearest_or_all, quoted};
 pub use problems::{Collector, Problem, Problems};
 pub use reader::{Checked, Field, Reader, Value, join};

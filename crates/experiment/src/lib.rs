@@ -65,21 +65,16 @@ mod mistake;
 mod origins;
 mod presets;
 mod reference;
-mod rig_mistake;
 mod schema;
 mod table;
 
 pub use check::{Limits, Overrides, Scouted, Surroundings, check, read_text_file};
+pub use document::Problems;
+use document::{Collector, Reader};
 pub use elements::disk::disk_by_text;
 pub use elements::working_set::{MeasureRecords, cannot_measure};
 pub use gate::GateRequest;
 pub use mistake::Mistake;
 pub use presets::{DiskPreset, MachinePreset, disk_presets, machine_presets};
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
-pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};
-
-/// Everything wrong with one experiment file.
-pub type Problems = crate::document::Problems<Mistake>;
-type Collector<'s> = crate::document::Collector<'s, Mistake>;
-type Reader<'r, 's> = crate::document::Reader<'r, 's, Mistake>;

@@ -1,534 +1,397 @@
-//! Everything that can be wrong with an experiment file, as data.
+//! Everything that can be wrong with an experiment file, as data: one table of codes, messages and advice.
 
-use crate::document::{Diagnosis, DocumentMistake, few, nearest_or_all, quoted};
-use crate::rig_mistake::RigMistake;
-use plimsoll_record::quantities::units::{self, shortened};
+use crate::document::{did_you_mean, few, nearest_or_all, quoted};
+use plimsoll_record::FilesystemKind;
+use plimsoll_record::quantities::units::{self, UnitError, shortened};
 use plimsoll_record::quantities::words::{counted, decimal_bytes};
+use std::fmt;
 
-/// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Mistake {
-    /// Of a document in general.
-    #[error("{}", document_text(.0))]
-    Document(#[from] DocumentMistake),
-    /// A setting of another engine than the arm's.
-    #[error("{} is a setting of {}, and the engine here is {engine}", quoted(.key), .owners.join(" and "))]
-    SettingOfOtherEngine {
-        key: String,
-        owners: Vec<String>,
-        engine: String,
-    },
-    /// The same load or metric twice in a list.
-    #[error("{value} is in this list twice")]
-    Repeated { value: String },
-    /// A range whose lower end is above its upper end.
-    #[error("the lower end of this range, {low}, is above its upper end, {high}")]
-    EmptyRange { low: u64, high: u64 },
-    /// A sweep or a search that ends where it begins, or before.
-    #[error("the lower end, {low}, is not below the upper end, {high}")]
-    LowNotBelowHigh { low: String, high: String },
-    /// A factor that varies nothing.
-    #[error("factor {factor} has one level, so nothing varies")]
-    OneLevel { factor: String },
-    /// A level that is a map or a list.
-    #[error("a level of {factor} is not one word or number, so it needs a name")]
-    UnnamedLevel { factor: String },
-    /// A level whose text cannot be a part of a name.
-    #[error("{} cannot be the name of a level: only letters, digits and - _ . % + can", quoted(.text))]
-    LevelName { text: String },
-    /// A range of a factor without an order.
-    #[error("the levels of {factor} have no order: {} is no amount that a range could begin or end at", quoted(.text))]
-    NoOrder { factor: String, text: String },
-    /// Two factors that give the same key.
-    #[error("two factors, {} and {}, both set `{key}`", .factors[0], .factors[1])]
-    FactorsOverlap { key: String, factors: [String; 2] },
-    /// A grid with too many cells.
-    #[error("{} are {} cells, the most is {most}", products(.levels), .levels.iter().map(|count| *count as u64).product::<u64>())]
-    TooManyCells { levels: Vec<usize>, most: usize },
-    /// A factor that stands for a key which is there as well.
-    #[error("the factor {factor} stands for `{path}`, which is given as well")]
-    GivenTwice { factor: String, path: String },
-    #[error("there is no cell {}", quoted(.name))]
-    UnknownCell { name: String, cells: Vec<String> },
-    #[error("there is no factor {}", quoted(.name))]
-    UnknownFactor { name: String, factors: Vec<String> },
-    #[error("factor {factor} has no level {}", quoted(.name))]
-    UnknownLevel {
-        name: String,
-        factor: String,
-        levels: Vec<String>,
-    },
-    /// Exceptions that leave nothing of a level.
-    #[error("`except` leaves out all cells with {factor} {level}")]
-    LevelLeftOut { factor: String, level: String },
-    /// A design for two levels with another number.
-    #[error("a {design} design takes factors of two levels, and {factor} has {levels}")]
-    NotTwoLevels {
-        factor: String,
-        levels: usize,
-        design: String,
-    },
-    /// A refinement that is none.
-    #[error(
-        "`refine` must be more than 0 and less than the {step} between two levels, and is {refine}"
-    )]
-    RefineNotBelowStep { refine: String, step: String },
-    /// Two factors that are refined.
-    #[error("both {} and {} have `refine`: scouting looks along one axis", .factors[0], .factors[1])]
-    TwoRefined { factors: [String; 2] },
-    /// A refined factor in a design of two levels.
-    #[error("{factor} has `refine`, which adds levels, and this design takes two")]
-    RefineOfDesign { factor: String },
-    /// Exceptions of a design that chooses its own cells.
-    #[error("`except` belongs to the full design: others choose their cells themselves")]
-    ExceptOfDesign,
-    /// A design that does not exist for so many factors.
-    #[error("there is no {design} design of {}", counted(*.factors, "factor"))]
-    NoSuchDesign { design: String, factors: usize },
-    /// Exceptions, a design or a compared factor where arms are listed.
-    #[error("`{key}` belongs to `factors`, and this file lists its arms")]
-    NoFactors { key: &'static str },
-    /// Neither a load nor a search.
-    #[error("no load: add `load:`, or an `objective:` to search for the plimsoll line")]
-    NothingAsked,
-    /// A search for the line beside stages.
-    #[error(
-        "the line cannot be searched beside stages: they are one open loop with a course of its own"
-    )]
-    SearchOfStages,
-    /// Something that needs the line where it is not searched.
-    #[error("{what} needs the plimsoll line, and nothing searches it")]
-    NoLine { what: String },
-    /// Events beside a closed loop or a search.
-    #[error("events need an open loop, with rates that the file gives, and nothing else")]
-    EventsNeedOpenLoop,
-    /// Events with data integrity, which hides lost updates.
-    #[error(
-        "arm {arm} has `data_integrity`, with which every update writes what was there: one that is lost could not be seen"
-    )]
-    EventsUnseen { arm: String },
-    /// An event that does not end before its point.
-    #[error("this event is over at {}, and a point is measured for {}", units::duration(*.last_ns), units::duration(*.measured_ns))]
-    EventAfterEnd { last_ns: u64, measured_ns: u64 },
-    /// An event for an arm without a managed server.
-    #[error("nothing can be done to arm {arm}: {engine} is no server that is started for it here")]
-    EventWithoutServer { arm: String, engine: String },
-    /// An event that takes several members.
-    #[error("{needs} takes several members, and the server of arm {arm} is one process")]
-    EventOfOneMember { arm: String, needs: &'static str },
-    /// A key of another kind of event.
-    #[error("`{key}` belongs to `{of}`, which is not here")]
-    EventKeyAlone { key: &'static str, of: &'static str },
-    #[error("an event that does nothing")]
-    EventOfNothing,
-    /// `sessions: found` with a closed loop that pauses.
-    #[error(
-        "sessions cannot be found in a closed loop that pauses or paces itself: there, more sessions say nothing of what an open loop needs"
-    )]
-    FoundInPauses,
-    /// Looks before an interval can exclude anything.
-    #[error(
-        "a look after {at_least} blocks cannot end anything: below {least} no interval of 95 % can be made"
-    )]
-    LooksTooEarly { at_least: u32, least: u32 },
-    /// Bounds of blocks the wrong way round.
-    #[error("at most {at_most} blocks are fewer than the {at_least} that are made at least")]
-    FewerThanAtLeast {
-        /// As written, or the default.
-        at_most: u32,
-        /// As written, or the default.
-        at_least: u32,
-    },
-    /// Looks where nothing is compared.
-    #[error("one arm alone is compared with nothing, so there is no interval to look at")]
-    LooksAtNothing,
-    /// Controls of an experiment with factors.
-    #[error(
-        "controls are copies of one baseline, and an experiment with factors has one for each combination"
-    )]
-    ControlsOfCells,
-    /// A gate on a file with several arms, or with factors.
-    #[error("a gate asks whether one thing lost against another, and this file has {arms} arms")]
-    GateOfSeveral { arms: usize },
-    /// A plan that cannot be made in duets.
-    #[error("duets are not possible here: {why}")]
-    NoDuet { why: String },
-    /// Cost where not every arm has a price.
-    #[error("cost is requested, but {} no price", have(.arms))]
-    NoPrice { arms: Vec<String> },
-    #[error("cost is requested, but the prices are in different currencies: {}", .prices.join(", "))]
-    Currencies {
-        /// Currencies, each with its first arm.
-        prices: Vec<String>,
-    },
-    /// No amount of data, neither in the workload nor in the arm.
-    #[error("nothing says how much data there is")]
-    NoRecords { arm: String },
-    /// A size below that of one record.
-    #[error("{size} holds not even one record of {} on average", decimal_bytes(*.record_bytes))]
-    SizeBelowRecord {
-        size: String,
-        /// Mean bytes of a record.
-        record_bytes: f64,
-    },
-    /// A file that the experiment refers to and that cannot be read.
-    #[error("{} cannot be read: {reason}", quoted(.path))]
-    File { path: String, reason: String },
-    /// A property file that is no workload.
-    #[error("{}: {reason}", quoted(.path))]
-    Properties {
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A malformed histogram of field lengths.
-    #[error("{}: {reason}", quoted(.path))]
-    Histogram {
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    #[error("{what}")]
-    Workload { what: String },
-    #[error("{what}")]
-    Load { what: String },
-    /// A duration of the measurement beside stages, which have their own.
-    #[error("stages last as long as they say, so `duration` has no meaning")]
-    DurationOfStages,
-    /// A warm-up as long as the stages.
-    #[error("the warm-up of {} takes all of the stages, which last {}", units::duration(*.warm_up_ns), units::duration(*.stages_ns))]
-    WarmUpOfStages { warm_up_ns: u64, stages_ns: u64 },
-    /// A cache that does not fit into memory.
-    #[error("the cache of {} does not fit into this machine's memory of {}", units::size(*.cache), decimal_bytes(*.memory as f64))]
-    CacheLargerThanMemory { cache: u64, memory: u64 },
-    /// A setting that the engine cannot be opened with.
-    #[error("`{setting}` does not suit the engine `{engine}`: {reason}")]
-    Unfit {
-        setting: &'static str,
-        engine: &'static str,
-        /// As the end of a sentence.
-        reason: String,
-    },
-    /// Too many runs, points or operations.
-    #[error("{what} would be {found}, the most is {most}")]
-    TooMany {
-        what: &'static str,
-        found: u64,
-        most: u64,
-    },
-    /// More operations of an open loop than can be scheduled.
-    #[error("{load} for this long is {found} operations, the most of one point is {most}")]
-    TooManyDue { load: String, found: u64, most: u64 },
-    /// An objective that bounds nothing.
-    #[error("the objective names no metric")]
-    EmptyObjective,
-    #[error("there is no arm {}", quoted(.name))]
-    UnknownArm { name: String, arms: Vec<String> },
-    #[error("there is no host {}", quoted(.name))]
-    UnknownHost { name: String, hosts: Vec<String> },
-    /// A host that may not do what is asked of it.
-    #[error("host {name} does not have the role {role}")]
-    HostWithoutRole {
-        name: String,
-        /// What it would have to do.
-        role: &'static str,
-    },
-    /// An address that is none in numbers.
-    #[error("{} is not the IPv4 address of a machine", quoted(.text))]
-    NoIpAddress { text: String },
-    /// A server that is to be reached from other machines, nobody knows where.
-    #[error(
-        "the load of arm {arm} comes from other machines than {host}, on which its server stands, and the address of {host} is not known"
-    )]
-    HostWithoutAddress {
-        arm: String,
-        /// On which its server stands.
-        host: String,
-    },
-    /// Events, and nobody who knows all that was acknowledged.
-    #[error(
-        "the load comes from {hosts} hosts, and what was acknowledged can be read back only where one of them knows it all"
-    )]
-    EventsFromSeveralHosts { hosts: usize },
-    /// A path from this machine's folder for another machine.
-    #[error("{} is found from the folder of this file, and the arm stands on {host}", quoted(.path))]
-    RelativeElsewhere { path: String, host: String },
-    #[error("there is no mix {}", quoted(.name))]
-    UnknownMix { name: String, mixes: Vec<String> },
-    /// A load that is not measured.
-    #[error("{at} is no point of this load")]
-    NotAPoint { at: String, points: Vec<String> },
-    #[error("{} is not a threshold", quoted(.text))]
-    BadThreshold { text: String },
-    /// A threshold on throughput that a point cannot meet, because it offers less.
-    #[error("{} cannot hold at {point}, where less is offered", quoted(.text))]
-    ThresholdBeyondOffered {
-        text: String,
-        /// The point in people's units.
-        point: String,
-    },
-    /// A pair of an arm with itself.
-    #[error("an arm cannot be compared with itself")]
-    SameArm,
-    #[error("there is no scale {}", quoted(.name))]
-    UnknownScale { name: String, scales: Vec<String> },
-    /// A scale with the name of the file as written.
-    #[error("the file as written is the scale `{name}`")]
-    OwnScale { name: &'static str },
-    /// A scale that is not smaller.
-    #[error("a ratio is more than 0 and at most 1")]
-    RatioOutOfRange,
-    /// Something about disk, filesystem, limits, price or working set.
-    #[error(transparent)]
-    Rig(#[from] RigMistake),
-    /// A value given on the command line that is out of range.
-    #[error("{flag} {value} is out of range: at least {least}, at most {most}")]
-    FlagOutOfRange {
-        flag: &'static str,
-        value: String,
-        least: String,
-        most: String,
-    },
+/// What can stand as the advice of a mistake.
+trait Advice {
+    fn text(self) -> Option<String>;
 }
 
-impl Diagnosis for Mistake {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Document(mistake) => mistake.code(),
-            Self::SettingOfOtherEngine { .. } => "setting-of-other-engine",
-            Self::Repeated { .. } => "repeated",
-            Self::EmptyRange { .. } => "empty-range",
-            Self::LowNotBelowHigh { .. } => "low-not-below-high",
-            Self::OneLevel { .. } => "one-level",
-            Self::UnnamedLevel { .. } => "unnamed-level",
-            Self::LevelName { .. } => "level-name",
-            Self::NoOrder { .. } => "no-order",
-            Self::FactorsOverlap { .. } => "factors-overlap",
-            Self::TooManyCells { .. } => "too-many-cells",
-            Self::GivenTwice { .. } => "given-twice",
-            Self::UnknownCell { .. } => "unknown-cell",
-            Self::UnknownFactor { .. } => "unknown-factor",
-            Self::UnknownLevel { .. } => "unknown-level",
-            Self::LevelLeftOut { .. } => "level-left-out",
-            Self::NotTwoLevels { .. } => "not-two-levels",
-            Self::RefineNotBelowStep { .. } => "refine-not-below-step",
-            Self::TwoRefined { .. } => "two-refined",
-            Self::RefineOfDesign { .. } => "refine-of-design",
-            Self::ExceptOfDesign => "except-of-design",
-            Self::NoSuchDesign { .. } => "no-such-design",
-            Self::NoFactors { .. } => "no-factors",
-            Self::NothingAsked => "nothing-asked",
-            Self::SearchOfStages => "search-of-stages",
-            Self::NoLine { .. } => "no-line",
-            Self::EventsNeedOpenLoop => "events-need-open-loop",
-            Self::EventsUnseen { .. } => "events-unseen",
-            Self::EventAfterEnd { .. } => "event-after-end",
-            Self::EventWithoutServer { .. } => "event-without-server",
-            Self::EventOfOneMember { .. } => "event-of-one-member",
-            Self::EventKeyAlone { .. } => "event-key-alone",
-            Self::EventOfNothing => "event-of-nothing",
-            Self::FoundInPauses => "found-in-pauses",
-            Self::LooksTooEarly { .. } => "looks-too-early",
-            Self::FewerThanAtLeast { .. } => "fewer-than-at-least",
-            Self::LooksAtNothing => "looks-at-nothing",
-            Self::ControlsOfCells => "controls-of-cells",
-            Self::GateOfSeveral { .. } => "gate-of-several",
-            Self::NoDuet { .. } => "no-duet",
-            Self::NoPrice { .. } => "no-price",
-            Self::Currencies { .. } => "currencies",
-            Self::NoRecords { .. } => "no-records",
-            Self::SizeBelowRecord { .. } => "size-below-record",
-            Self::File { .. } => "file",
-            Self::Properties { .. } => "properties",
-            Self::Histogram { .. } => "histogram",
-            Self::Workload { .. } => "workload",
-            Self::Load { .. } => "load",
-            Self::DurationOfStages => "duration-of-stages",
-            Self::WarmUpOfStages { .. } => "warm-up-of-stages",
-            Self::CacheLargerThanMemory { .. } => "cache-larger-than-memory",
-            Self::Unfit { .. } => "unfit",
-            Self::TooMany { .. } => "too-many",
-            Self::TooManyDue { .. } => "too-many-due",
-            Self::EmptyObjective => "empty-objective",
-            Self::UnknownArm { .. } => "unknown-arm",
-            Self::UnknownHost { .. } => "unknown-host",
-            Self::HostWithoutRole { .. } => "host-without-role",
-            Self::NoIpAddress { .. } => "no-ip-address",
-            Self::HostWithoutAddress { .. } => "host-without-address",
-            Self::EventsFromSeveralHosts { .. } => "events-from-several-hosts",
-            Self::RelativeElsewhere { .. } => "relative-elsewhere",
-            Self::UnknownMix { .. } => "unknown-mix",
-            Self::NotAPoint { .. } => "not-a-point",
-            Self::BadThreshold { .. } => "bad-threshold",
-            Self::ThresholdBeyondOffered { .. } => "threshold-beyond-offered",
-            Self::SameArm => "same-arm",
-            Self::UnknownScale { .. } => "unknown-scale",
-            Self::OwnScale { .. } => "own-scale",
-            Self::RatioOutOfRange => "ratio-out-of-range",
-            Self::Rig(mistake) => mistake.code(),
-            Self::FlagOutOfRange { .. } => "flag-out-of-range",
-        }
-    }
-
-    fn help(&self) -> Option<String> {
-        let text = match self {
-            Self::Document(mistake) => return document_help(mistake),
-            Self::SettingOfOtherEngine { .. } => "remove it, or name another engine".into(),
-            Self::Repeated { .. } => "remove one of them".into(),
-            Self::EmptyRange { .. } => "write the smaller number first".into(),
-            Self::LowNotBelowHigh { .. } => "write the lower one first".into(),
-            Self::OneLevel { .. } => "add a level, or write the key under `defaults`".into(),
-            Self::UnnamedLevel { factor } => format!(
-                "write a map of levels by name, such as `{factor}: {{small: {{…}}, large: {{…}}}}`, each with keys of an arm"
-            ),
-            Self::LevelName { .. } => {
-                "write a map of levels by name, each with keys of an arm".into()
-            }
-            Self::NoOrder { .. } => "write a list of levels".into(),
-            Self::FactorsOverlap { .. } => "let one of them set it, or make one factor of both".into(),
-            Self::TooManyCells { .. } => {
-                "remove levels, leave out combinations with fewer levels, or use `design: screening` with two levels of each factor".into()
-            }
-            Self::GivenTwice { .. } => "remove one of them".into(),
-            Self::UnknownCell { name, cells } => nearest_or_all(name, cells, "the cells are"),
-            Self::UnknownFactor { name, factors } => nearest_or_all(name, factors, "the factors are"),
-            Self::UnknownLevel { name, levels, .. } => nearest_or_all(name, levels, "its levels are"),
-            Self::LevelLeftOut { .. } => "remove the level, or leave out less".into(),
-            Self::NotTwoLevels { .. } => "keep two levels, or write `design: full`".into(),
-            Self::RefineNotBelowStep { .. } => "write how far apart two levels may be in the end".into(),
-            Self::TwoRefined { .. } => "remove one of them, and refine the other in an experiment of its own".into(),
-            Self::RefineOfDesign { .. } => "remove `refine`, or write `design: full`".into(),
-            Self::ExceptOfDesign => "remove `except`, or write `design: full`".into(),
-            Self::NoSuchDesign { design, .. } if design == "screening" => {
-                "screening takes 6 to 23 factors: with fewer, write `design: full` or a fraction such as `1/2`".into()
-            }
-            Self::NoSuchDesign { .. } => {
-                "it would mix up main effects, or have more than 256 cells: write a larger or a smaller fraction".into()
-            }
-            Self::NoFactors { .. } => "remove it, or write `factors` instead of `arms`".into(),
-            Self::NothingAsked => {
-                "write for example `load: {closed: {threads: [1, 2, 4]}}`, or an objective whose line is searched, such as \
-                 `objective: {response: {p99: 10ms}}`"
-                    .into()
-            }
-            Self::SearchOfStages => "remove the search, or make an experiment of its own for the stages".into(),
-            Self::NoLine { .. } => {
-                "write an objective, such as `objective: {response: {p99: 10ms}}`, and leave its `search` on".into()
-            }
-            Self::EventsNeedOpenLoop => {
-                "write `load: {open: {rates: [1k]}}`, remove the closed loop, and set `search: false` in an objective".into()
-            }
-            Self::EventsUnseen { .. } => "remove `data_integrity`: what was acknowledged is read back anyway".into(),
-            Self::EventAfterEnd { .. } => "make it earlier or shorter, or `measurement: {duration: …}` longer".into(),
-            Self::EventWithoutServer { .. } => {
-                "measure a server that plimsoll starts: `engine: mongodb` without `uri`".into()
-            }
-            Self::EventOfOneMember { .. } => "write `server: {members: 3}`".into(),
-            Self::EventKeyAlone { key, of } => format!("write `{of}` as well, or remove `{key}`"),
-            Self::EventOfNothing => "remove it, or write `true`".into(),
-            Self::FoundInPauses => "write a number of sessions, or remove `think_time` and `target`".into(),
-            Self::LooksTooEarly { least, .. } => format!(
-                "write `at_least: {least}` or more: with 5 blocks even the clearest difference comes about by chance 6 times in 100"
-            ),
-            Self::FewerThanAtLeast { .. } => "raise `at_most`, or lower `at_least`".into(),
-            Self::LooksAtNothing => "write a number of blocks, or a second arm".into(),
-            Self::ControlsOfCells => "write the two arms in question as `arms`, or leave the controls away".into(),
-            Self::GateOfSeveral { .. } => "leave one arm in the file: `plimsoll gate` makes the other of it, or takes it from a second file".into(),
-            Self::NoDuet { .. } => "change that, or leave `pairing` (and --duet) away: then the arms run in turn, each on the whole machine".into(),
-            Self::NoPrice { .. } => {
-                "write for example `price: {per_hour: 0.07, currency: USD}` in each arm, or name a published `machine`".into()
-            }
-            Self::Currencies { .. } => {
-                "write all prices in one currency: this program knows no rates of exchange, and they change".into()
-            }
-            Self::NoRecords { .. } => {
-                "write `records: 100k` or `size: 100MB` under `workload`, or in every arm".into()
-            }
-            Self::SizeBelowRecord { .. } => "raise the size, or write `records` instead".into(),
-            Self::File { .. } => "paths are found from the folder of the experiment file".into(),
-            Self::Properties { .. } => {
-                "an experiment takes records and one mix from it, as in workloads/workloada".into()
-            }
-            Self::DurationOfStages => "remove it, or change the durations of the stages".into(),
-            Self::WarmUpOfStages { .. } => {
-                "with stages, the warm-up is their beginning: shorten it, or begin with a longer stage".into()
-            }
-            Self::CacheLargerThanMemory { memory, .. } => format!(
-                "leave room for the program and the page cache: at most about {} here",
-                decimal_bytes(*memory as f64 * 0.8)
-            ),
-            Self::Unfit { .. } => "change it, or the setting that it has to suit".into(),
-            Self::TooMany { .. } => "make several experiments of it".into(),
-            Self::TooManyDue { .. } => "shorten the measurement, or lower the rate".into(),
-            Self::EmptyObjective => "say what good service is, for example `response: {p99: 10ms}`".into(),
-            Self::UnknownArm { name, arms } => nearest_or_all(name, arms, "the arms are"),
-            Self::UnknownHost { hosts, .. } if hosts.is_empty() => {
-                "say how it is reached under `hosts`, for example `hosts: {db1: {ssh: root@db1.example}}`".into()
-            }
-            Self::UnknownHost { name, hosts } => nearest_or_all(name, hosts, "the hosts are"),
-            Self::HostWithoutRole { role, .. } => format!("add {role} to its `roles`, or name another host"),
-            Self::NoIpAddress { .. } => "write it in numbers, such as 10.0.0.2".into(),
-            Self::HostWithoutAddress { host, .. } if host == "controller" => {
-                "name the machine under `hosts` with its `address`, and let the arm stand `on` it; or take `load_hosts` away".into()
-            }
-            Self::HostWithoutAddress { host, .. } => format!(
-                "write `address: 10.0.0.2`, or what it is, under `hosts: {host}`; or let {host} alone make the load: `load_hosts: [{host}]`"
-            ),
-            Self::EventsFromSeveralHosts { .. } => "name one host in `load_hosts`, or take the events away".into(),
-            Self::RelativeElsewhere { .. } => "write the whole path as it is there".into(),
-            Self::UnknownMix { name, mixes } => nearest_or_all(name, mixes, "the mixes are"),
-            Self::NotAPoint { points, .. } => format!("what is measured is {}", few(points)),
-            Self::BadThreshold { .. } => {
-                "write a metric, >= or <=, and a bound, such as `throughput >= 10k` or `response.p99 <= 5ms`".into()
-            }
-            Self::ThresholdBeyondOffered { text, .. } => format!(
-                "limit it to another load, such as `{{metric: {text}, at: {{threads: 16}}}}`, or lower the bound"
-            ),
-            Self::SameArm => "write the names of two arms, the baseline first".into(),
-            Self::UnknownScale { name, scales } => nearest_or_all(name, scales, "the scales are"),
-            Self::OwnScale { .. } => "choose another name".into(),
-            Self::RatioOutOfRange => "write for example `ratio: 1/20`, or `5%`".into(),
-            Self::Rig(mistake) => return mistake.help(),
-            Self::Histogram { .. }
-            | Self::Workload { .. }
-            | Self::Load { .. }
-            | Self::FlagOutOfRange { .. } => return None,
-        };
-        Some(text)
+impl Advice for &str {
+    fn text(self) -> Option<String> {
+        Some(self.to_owned())
     }
 }
 
-/// A mistake of a document in the words of an experiment file.
-fn document_text(mistake: &DocumentMistake) -> String {
-    match mistake {
-        DocumentMistake::SecondDocument => {
-            "a second YAML document begins here, and a file holds one experiment".into()
-        }
-        _ => mistake.to_string(),
+impl Advice for String {
+    fn text(self) -> Option<String> {
+        Some(self)
     }
 }
 
-/// What to do about a mistake of a document, where that takes keys of an experiment file.
-fn document_help(mistake: &DocumentMistake) -> Option<String> {
-    let text = match mistake {
-        DocumentMistake::FileTooLarge { .. } => {
-            "an experiment is a page of text: is this the right file?".into()
+impl Advice for Option<String> {
+    fn text(self) -> Option<String> {
+        self
+    }
+}
+
+/// `Name { fields } = code, (message with fields), advice;`
+macro_rules! mistakes {
+    ($($name:ident $({ $($field:ident: $type:ty),* })? = $code:expr, ($($message:tt)*) $(, $advice:expr)?;)*) => {
+        /// One thing that is wrong with an experiment file.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Mistake {
+            $($name $({ $($field: $type),* })?,)*
         }
-        DocumentMistake::EmptyFile => {
-            "begin with `plimsoll: 1`, a name, and see docs/experiment-file.md".into()
+
+        #[allow(unused_variables)]
+        impl Mistake {
+            /// A stable word for programs.
+            pub fn code(&self) -> &'static str {
+                match self {
+                    $(Self::$name $({ $($field),* })? => $code,)*
+                }
+            }
+
+            /// What to do about it.
+            pub fn help(&self) -> Option<String> {
+                match self {
+                    $(Self::$name $({ $($field),* })? => None$(.or_else(|| Advice::text($advice)))?,)*
+                }
+            }
         }
-        DocumentMistake::TooDeep { .. } => {
-            "no key of an experiment is nested that deep: look for repeated brackets".into()
+
+        #[allow(unused_variables)]
+        impl fmt::Display for Mistake {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$name $({ $($field),* })? => write!(f, $($message)*),)*
+                }
+            }
         }
-        DocumentMistake::MergeKey => "state what arms have in common once, under `defaults`".into(),
-        DocumentMistake::Version { found, known } if found > known => {
-            "use a newer version of plimsoll".into()
-        }
-        DocumentMistake::Version { known, .. } => format!("write `plimsoll: {known}`"),
-        _ => return mistake.help(),
     };
-    Some(text)
+}
+
+mistakes! {
+    // A document of any kind.
+    Unit { error: UnitError } = "unit", ("{error}");
+    FileTooLarge { bytes: usize, most: usize } = "file-too-large", ("the file has {bytes} bytes, the most is {most}"),
+        "an experiment is a page of text: is this the right file?";
+    EmptyFile = "empty-file", ("the file is empty"),
+        "begin with `plimsoll: 1`, a name, and see docs/experiment-file.md";
+    Syntax { what: String } = "syntax", ("not YAML: {}", shortened_message(what)),
+        if what.contains("tab") {
+            "YAML is indented with spaces, never with tabs"
+        } else {
+            "look for a missing space behind a colon, a missing quote or bracket, or a line that is indented otherwise than its neighbours"
+        };
+    SecondDocument = "second-document", ("a second YAML document begins here, and a file holds one experiment"),
+        "put it into a file of its own";
+    Tag { tag: String } = "tag", ("the tag {} says nothing here", quoted(tag)),
+        "remove it: what a value means follows from its key";
+    AliasOfItself = "alias-of-itself", ("an alias inside of what it repeats would never end"),
+        "remove the alias";
+    TooDeep { most: usize } = "too-deep", ("lists and maps are nested more than {most} deep"),
+        "no key of an experiment is nested that deep: look for repeated brackets";
+    TooManyValues { most: usize } = "too-many-values", ("the file has more than {most} values, repeated ones counted each time"),
+        "look for aliases that repeat each other";
+    KeyNotText = "key-not-text", ("a key must be text"),
+        "write the key as plain text, such as `name: value`";
+    MergeKey = "merge-key", ("the merge key `<<` is not part of YAML 1.2"),
+        "state what arms have in common once, under `defaults`";
+    Twice { key: String } = "twice", ("{} is there twice", quoted(key)),
+        "remove one of them";
+    UnknownKey { key: String, valid: Vec<String> } = "unknown-key", ("unknown key {}", quoted(key)),
+        nearest_or_all(key, valid, "keys here are");
+    MissingKey { key: &'static str, example: &'static str } = "missing-key", ("the key `{key}` is missing"),
+        format!("write for example `{key}: {example}`");
+    MissingOneOf { keys: &'static [&'static str] } = "missing-one-of", ("one of {} is missing", list(keys, "and")),
+        "write exactly one of them";
+    Exclusive { first: String, second: String } = "exclusive", ("`{second}` and `{first}` exclude each other"),
+        "remove one of them";
+    WrongKind { expected: String, found: &'static str } = "wrong-kind", ("{found} is written here, where {expected} is expected");
+    OutOfRange { value: String, least: String, most: String } = "out-of-range", ("{value} is out of range: at least {least}, at most {most}");
+    NotOneOf { word: String, valid: Vec<String> } = "not-one-of", ("{} is not one of {}", quoted(word), few(valid)),
+        did_you_mean(word, valid);
+    NotA { word: String, what: &'static str, code: &'static str, help: String } = code, ("{} is not a {what}", quoted(word)),
+        help.clone();
+    BadName { name: String } = "bad-name", ("{} cannot be a name", quoted(name)),
+        "names become file names and heads of columns: at most 40 characters out of a-z, A-Z, 0-9, `-`, `_` and `.`, beginning with a letter or digit";
+    BadText { most: usize } = "bad-text", ("a text here has at most {most} characters and no control characters");
+    EntryCount { found: usize, least: usize, most: usize } = "entry-count", ("{}", entry_count(*found, *least, *most));
+    Version { found: u64, known: u64 } = "version", ("the file is written for version {found} of the format, this program reads version {known}"),
+        if found > known { "use a newer version of plimsoll".to_owned() } else { format!("write `plimsoll: {known}`") };
+    // An experiment.
+    SettingOfOtherEngine { key: String, owners: Vec<String>, engine: String } = "setting-of-other-engine", ("{} is a setting of {}, and the engine here is {engine}", quoted(key), owners.join(" and ")),
+        "remove it, or name another engine";
+    Repeated { value: String } = "repeated", ("{value} is in this list twice"),
+        "remove one of them";
+    EmptyRange { low: u64, high: u64 } = "empty-range", ("the lower end of this range, {low}, is above its upper end, {high}"),
+        "write the smaller number first";
+    LowNotBelowHigh { low: String, high: String } = "low-not-below-high", ("the lower end, {low}, is not below the upper end, {high}"),
+        "write the lower one first";
+    OneLevel { factor: String } = "one-level", ("factor {factor} has one level, so nothing varies"),
+        "add a level, or write the key under `defaults`";
+    UnnamedLevel { factor: String } = "unnamed-level", ("a level of {factor} is not one word or number, so it needs a name"),
+        format!("write a map of levels by name, such as `{factor}: {{small: {{…}}, large: {{…}}}}`, each with keys of an arm");
+    LevelName { text: String } = "level-name", ("{} cannot be the name of a level: only letters, digits and - _ . % + can", quoted(text)),
+        "write a map of levels by name, each with keys of an arm";
+    NoOrder { factor: String, text: String } = "no-order", ("the levels of {factor} have no order: {} is no amount that a range could begin or end at", quoted(text)),
+        "write a list of levels";
+    FactorsOverlap { key: String, factors: [String; 2] } = "factors-overlap", ("two factors, {} and {}, both set `{key}`", factors[0], factors[1]),
+        "let one of them set it, or make one factor of both";
+    TooManyCells { levels: Vec<usize>, most: usize } = "too-many-cells", ("{} are {} cells, the most is {most}", products(levels), levels.iter().map(|count| *count as u64).product::<u64>()),
+        "remove levels, leave out combinations with fewer levels, or use `design: screening` with two levels of each factor";
+    GivenTwice { factor: String, path: String } = "given-twice", ("the factor {factor} stands for `{path}`, which is given as well"),
+        "remove one of them";
+    UnknownCell { name: String, cells: Vec<String> } = "unknown-cell", ("there is no cell {}", quoted(name)),
+        nearest_or_all(name, cells, "the cells are");
+    UnknownFactor { name: String, factors: Vec<String> } = "unknown-factor", ("there is no factor {}", quoted(name)),
+        nearest_or_all(name, factors, "the factors are");
+    UnknownLevel { name: String, factor: String, levels: Vec<String> } = "unknown-level", ("factor {factor} has no level {}", quoted(name)),
+        nearest_or_all(name, levels, "its levels are");
+    LevelLeftOut { factor: String, level: String } = "level-left-out", ("`except` leaves out all cells with {factor} {level}"),
+        "remove the level, or leave out less";
+    NotTwoLevels { factor: String, levels: usize, design: String } = "not-two-levels", ("a {design} design takes factors of two levels, and {factor} has {levels}"),
+        "keep two levels, or write `design: full`";
+    RefineNotBelowStep { refine: String, step: String } = "refine-not-below-step", ("`refine` must be more than 0 and less than the {step} between two levels, and is {refine}"),
+        "write how far apart two levels may be in the end";
+    TwoRefined { factors: [String; 2] } = "two-refined", ("both {} and {} have `refine`: scouting looks along one axis", factors[0], factors[1]),
+        "remove one of them, and refine the other in an experiment of its own";
+    RefineOfDesign { factor: String } = "refine-of-design", ("{factor} has `refine`, which adds levels, and this design takes two"),
+        "remove `refine`, or write `design: full`";
+    ExceptOfDesign = "except-of-design", ("`except` belongs to the full design: others choose their cells themselves"),
+        "remove `except`, or write `design: full`";
+    NoSuchDesign { design: String, factors: usize } = "no-such-design", ("there is no {design} design of {}", counted(*factors, "factor")),
+        if design == "screening" {
+            "screening takes 6 to 23 factors: with fewer, write `design: full` or a fraction such as `1/2`"
+        } else {
+            "it would mix up main effects, or have more than 256 cells: write a larger or a smaller fraction"
+        };
+    NoFactors { key: &'static str } = "no-factors", ("`{key}` belongs to `factors`, and this file lists its arms"),
+        "remove it, or write `factors` instead of `arms`";
+    NothingAsked = "nothing-asked", ("no load: add `load:`, or an `objective:` to search for the plimsoll line"),
+        "write for example `load: {closed: {threads: [1, 2, 4]}}`, or an objective whose line is searched, such as `objective: {response: {p99: 10ms}}`";
+    SearchOfStages = "search-of-stages", ("the line cannot be searched beside stages: they are one open loop with a course of its own"),
+        "remove the search, or make an experiment of its own for the stages";
+    NoLine { what: String } = "no-line", ("{what} needs the plimsoll line, and nothing searches it"),
+        "write an objective, such as `objective: {response: {p99: 10ms}}`, and leave its `search` on";
+    EventsNeedOpenLoop = "events-need-open-loop", ("events need an open loop, with rates that the file gives, and nothing else"),
+        "write `load: {open: {rates: [1k]}}`, remove the closed loop, and set `search: false` in an objective";
+    EventsUnseen { arm: String } = "events-unseen", ("arm {arm} has `data_integrity`, with which every update writes what was there: one that is lost could not be seen"),
+        "remove `data_integrity`: what was acknowledged is read back anyway";
+    EventAfterEnd { last_ns: u64, measured_ns: u64 } = "event-after-end", ("this event is over at {}, and a point is measured for {}", units::duration(*last_ns), units::duration(*measured_ns)),
+        "make it earlier or shorter, or `measurement: {duration: …}` longer";
+    EventWithoutServer { arm: String, engine: String } = "event-without-server", ("nothing can be done to arm {arm}: {engine} is no server that is started for it here"),
+        "measure a server that plimsoll starts: `engine: mongodb` without `uri`";
+    EventOfOneMember { arm: String, needs: &'static str } = "event-of-one-member", ("{needs} takes several members, and the server of arm {arm} is one process"),
+        "write `server: {members: 3}`";
+    EventKeyAlone { key: &'static str, of: &'static str } = "event-key-alone", ("`{key}` belongs to `{of}`, which is not here"),
+        format!("write `{of}` as well, or remove `{key}`");
+    EventOfNothing = "event-of-nothing", ("an event that does nothing"),
+        "remove it, or write `true`";
+    FoundInPauses = "found-in-pauses", ("sessions cannot be found in a closed loop that pauses or paces itself: there, more sessions say nothing of what an open loop needs"),
+        "write a number of sessions, or remove `think_time` and `target`";
+    LooksTooEarly { at_least: u32, least: u32 } = "looks-too-early", ("a look after {at_least} blocks cannot end anything: below {least} no interval of 95 % can be made"),
+        format!("write `at_least: {least}` or more: with 5 blocks even the clearest difference comes about by chance 6 times in 100");
+    FewerThanAtLeast { at_most: u32, at_least: u32 } = "fewer-than-at-least", ("at most {at_most} blocks are fewer than the {at_least} that are made at least"),
+        "raise `at_most`, or lower `at_least`";
+    LooksAtNothing = "looks-at-nothing", ("one arm alone is compared with nothing, so there is no interval to look at"),
+        "write a number of blocks, or a second arm";
+    ControlsOfCells = "controls-of-cells", ("controls are copies of one baseline, and an experiment with factors has one for each combination"),
+        "write the two arms in question as `arms`, or leave the controls away";
+    GateOfSeveral { arms: usize } = "gate-of-several", ("a gate asks whether one thing lost against another, and this file has {arms} arms"),
+        "leave one arm in the file: `plimsoll gate` makes the other of it, or takes it from a second file";
+    NoDuet { why: String } = "no-duet", ("duets are not possible here: {why}"),
+        "change that, or leave `pairing` (and --duet) away: then the arms run in turn, each on the whole machine";
+    NoPrice { arms: Vec<String> } = "no-price", ("cost is requested, but {} no price", have(arms)),
+        "write for example `price: {per_hour: 0.07, currency: USD}` in each arm, or name a published `machine`";
+    Currencies { prices: Vec<String> } = "currencies", ("cost is requested, but the prices are in different currencies: {}", prices.join(", ")),
+        "write all prices in one currency: this program knows no rates of exchange, and they change";
+    NoRecords { arm: String } = "no-records", ("nothing says how much data there is"),
+        "write `records: 100k` or `size: 100MB` under `workload`, or in every arm";
+    SizeBelowRecord { size: String, record_bytes: f64 } = "size-below-record", ("{size} holds not even one record of {} on average", decimal_bytes(*record_bytes)),
+        "raise the size, or write `records` instead";
+    File { path: String, reason: String } = "file", ("{} cannot be read: {reason}", quoted(path)),
+        "paths are found from the folder of the experiment file";
+    Properties { path: String, reason: String } = "properties", ("{}: {reason}", quoted(path)),
+        "an experiment takes records and one mix from it, as in workloads/workloada";
+    Histogram { path: String, reason: String } = "histogram", ("{}: {reason}", quoted(path));
+    Workload { what: String } = "workload", ("{what}");
+    Load { what: String } = "load", ("{what}");
+    DurationOfStages = "duration-of-stages", ("stages last as long as they say, so `duration` has no meaning"),
+        "remove it, or change the durations of the stages";
+    WarmUpOfStages { warm_up_ns: u64, stages_ns: u64 } = "warm-up-of-stages", ("the warm-up of {} takes all of the stages, which last {}", units::duration(*warm_up_ns), units::duration(*stages_ns)),
+        "with stages, the warm-up is their beginning: shorten it, or begin with a longer stage";
+    CacheLargerThanMemory { cache: u64, memory: u64 } = "cache-larger-than-memory", ("the cache of {} does not fit into this machine's memory of {}", units::size(*cache), decimal_bytes(*memory as f64)),
+        format!(
+        "leave room for the program and the page cache: at most about {} here",
+        decimal_bytes(*memory as f64 * 0.8)
+        );
+    Unfit { setting: &'static str, engine: &'static str, reason: String } = "unfit", ("`{setting}` does not suit the engine `{engine}`: {reason}"),
+        "change it, or the setting that it has to suit";
+    TooMany { what: &'static str, found: u64, most: u64 } = "too-many", ("{what} would be {found}, the most is {most}"),
+        "make several experiments of it";
+    TooManyDue { load: String, found: u64, most: u64 } = "too-many-due", ("{load} for this long is {found} operations, the most of one point is {most}"),
+        "shorten the measurement, or lower the rate";
+    EmptyObjective = "empty-objective", ("the objective names no metric"),
+        "say what good service is, for example `response: {p99: 10ms}`";
+    UnknownArm { name: String, arms: Vec<String> } = "unknown-arm", ("there is no arm {}", quoted(name)),
+        nearest_or_all(name, arms, "the arms are");
+    UnknownHost { name: String, hosts: Vec<String> } = "unknown-host", ("there is no host {}", quoted(name)),
+        if hosts.is_empty() {
+            "say how it is reached under `hosts`, for example `hosts: {db1: {ssh: root@db1.example}}`".to_owned()
+        } else {
+            nearest_or_all(name, hosts, "the hosts are")
+        };
+    HostWithoutRole { name: String, role: &'static str } = "host-without-role", ("host {name} does not have the role {role}"),
+        format!("add {role} to its `roles`, or name another host");
+    NoIpAddress { text: String } = "no-ip-address", ("{} is not the IPv4 address of a machine", quoted(text)),
+        "write it in numbers, such as 10.0.0.2";
+    HostWithoutAddress { arm: String, host: String } = "host-without-address", ("the load of arm {arm} comes from other machines than {host}, on which its server stands, and the address of {host} is not known"),
+        if host == "controller" {
+            "name the machine under `hosts` with its `address`, and let the arm stand `on` it; or take `load_hosts` away".to_owned()
+        } else {
+            format!("write `address: 10.0.0.2`, or what it is, under `hosts: {host}`; or let {host} alone make the load: `load_hosts: [{host}]`")
+        };
+    EventsFromSeveralHosts { hosts: usize } = "events-from-several-hosts", ("the load comes from {hosts} hosts, and what was acknowledged can be read back only where one of them knows it all"),
+        "name one host in `load_hosts`, or take the events away";
+    RelativeElsewhere { path: String, host: String } = "relative-elsewhere", ("{} is found from the folder of this file, and the arm stands on {host}", quoted(path)),
+        "write the whole path as it is there";
+    UnknownMix { name: String, mixes: Vec<String> } = "unknown-mix", ("there is no mix {}", quoted(name)),
+        nearest_or_all(name, mixes, "the mixes are");
+    NotAPoint { at: String, points: Vec<String> } = "not-a-point", ("{at} is no point of this load"),
+        format!("what is measured is {}", few(points));
+    BadThreshold { text: String } = "bad-threshold", ("{} is not a threshold", quoted(text)),
+        "write a metric, >= or <=, and a bound, such as `throughput >= 10k` or `response.p99 <= 5ms`";
+    ThresholdBeyondOffered { text: String, point: String } = "threshold-beyond-offered", ("{} cannot hold at {point}, where less is offered", quoted(text)),
+        format!("limit it to another load, such as `{{metric: {text}, at: {{threads: 16}}}}`, or lower the bound");
+    SameArm = "same-arm", ("an arm cannot be compared with itself"),
+        "write the names of two arms, the baseline first";
+    UnknownScale { name: String, scales: Vec<String> } = "unknown-scale", ("there is no scale {}", quoted(name)),
+        nearest_or_all(name, scales, "the scales are");
+    OwnScale { name: &'static str } = "own-scale", ("the file as written is the scale `{name}`"),
+        "choose another name";
+    RatioOutOfRange = "ratio-out-of-range", ("a ratio is more than 0 and at most 1"),
+        "write for example `ratio: 1/20`, or `5%`";
+    FlagOutOfRange { flag: &'static str, value: String, least: String, most: String } = "flag-out-of-range", ("{flag} {value} is out of range: at least {least}, at most {most}");
+    // Disks, filesystems, limits, machines, prices, servers and working sets.
+    UnknownPreset { what: &'static str, name: String, presets: Vec<String> } = "unknown-preset", ("there is no {what} {}", quoted(name)),
+        nearest_or_all(name, presets, "the presets are");
+    DiskWithoutData { engine: &'static str } = "disk-without-data", ("the engine {engine} keeps no data on a disk"),
+        "remove the disk, or name another engine";
+    FilesystemWithoutDisk = "filesystem-without-disk", ("there is no disk to make a filesystem on"),
+        "name a disk, for example `disk: gp3`; a plain directory has the filesystem that it lies on";
+    EraseMissing = "erase-missing", ("everything on this device would be lost, and `erase: true` does not say that it may be"),
+        "write `erase: true` only when you are sure of the device";
+    EraseWithoutDevice = "erase-without-device", ("an emulated disk holds nothing that could be lost"),
+        "remove `erase`";
+    DeviceName { path: String } = "device-name", ("{} is no name that stays with a device", quoted(path)),
+        "use a name under /dev/disk/by-id or another /dev/disk/by-*: `ls -l /dev/disk/by-id` shows them";
+    FigureOfDevice { key: String } = "figure-of-device", ("`{key}` says nothing of a device, which is as fast as it is"),
+        "remove it, or describe an emulated disk";
+    DeviceNotHere = "device-not-here", ("a device cannot be described here"),
+        "give the name of a preset, or figures such as {iops: 600, latency: 7ms}";
+    ReadaheadWithoutDisk = "readahead-without-disk", ("there is no disk that could be read ahead"),
+        "name a disk, for example `disk: gp3`; what a plain directory lies on is left as it is";
+    NotBlocks { size: String } = "not-blocks", ("{size} is no multiple of 4096 bytes"),
+        "write it in KiB, MiB or GiB";
+    DiskBelowData { capacity_bytes: u64, arm: String, needed_bytes: u64 } = "disk-below-data", ("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*capacity_bytes), quoted(arm), decimal_bytes(*needed_bytes as f64)),
+        "leave `capacity` away for one that suffices, or store less";
+    PercentileBelowMedian { median_ns: u64, p99_ns: u64 } = "percentile-below-median", ("the 99th percentile, {}, is below the median, {}", units::duration(*p99_ns), units::duration(*median_ns)),
+        "write the shorter one as `median`";
+    TableNotAscending { lower: f64, upper: f64 } = "table-not-ascending", ("p{upper} is shorter than p{lower}"),
+        "a higher percentile takes at least as long";
+    BurstBelowDisk { burst_iops: f64, iops: f64 } = "burst-below-disk", ("the burst of {} is slower than the disk without it, {}", units::rate(*burst_iops), units::rate(*iops)),
+        "remove the burst, or raise its `iops`";
+    BurstWithoutRefill = "burst-without-refill", ("nothing says how fast credits come in: the disk has no `iops`"),
+        "write `iops` for the disk, or `refill` for the burst";
+    MoreThanMachine { what: &'static str, asked: String, has: String } = "more-than-machine", ("{asked} {what} are requested, but this machine has {has}"),
+        "say what this machine can give, for example `limits: {memory: 1GiB, cpus: 1}`";
+    NoProcessor { number: u64, cores: u32 } = "no-processor", ("there is no processor {number}"),
+        match cores {
+            1 => "this machine has processor 0 alone".to_owned(),
+            _ => format!("this machine has the processors 0 to {}", cores - 1),
+        };
+    MemoryAndPageCache = "memory-and-page-cache", ("`memory` and `page_cache` both say how much memory there is"),
+        "keep one: `memory` is for everything together, `page_cache` for what is left beside the process";
+    MemoryBelowCache { memory_bytes: u64, cache_bytes: u64, besides: u64, members: u32, needed_bytes: u64 } = "memory-below-cache", ("{} of memory are too little for {}", units::size(*memory_bytes), caches(*members, *cache_bytes)),
+        format!(
+        "{} its cache and {} besides: at least {}{}, and what is more is page cache",
+        if *members == 1 { "the engine needs" } else { "each member needs" },
+        units::size(*besides),
+        units::size(*needed_bytes),
+        if *members == 1 { "" } else { " together" }
+        );
+    BadCurrency { currency: String } = "bad-currency", ("{} is no currency", quoted(currency)),
+        "write its three letters, such as USD or EUR";
+    BadDate { date: String } = "bad-date", ("{} is no date", quoted(date)),
+        "write for example 2014-09 or 2014-09-30";
+    PriceWithout { key: &'static str } = "price-without", ("the price has no `{key}`"),
+        "write for example `price: {per_hour: 0.07, currency: USD}`";
+    ServerOfEmbedded { engine: &'static str } = "server-of-embedded", ("the engine {engine} runs in this program, without a server"),
+        "remove `server`, or name an engine that is a server, such as mongodb";
+    ServerBesideUri = "server-beside-uri", ("`uri` names a server that runs by itself, so there is none to start"),
+        "remove `server`, or remove `uri`";
+    SettingOfManaged { key: String } = "setting-of-managed", ("`{key}` is for a server that is started here, and `uri` names one that runs by itself"),
+        "remove it: the server has its own; or remove `uri`, so that one is started";
+    ServerWithout { server: String, key: String } = "server-without", ("the server {server} takes no `{key}`"),
+        "remove it, or name another server";
+    ServerOfOne { server: String, key: &'static str } = "server-of-one", ("the server {server} is one process, so `{key}` cannot be had"),
+        "remove it, or name another server, such as mongod";
+    MembersWithoutSet { members: u32 } = "members-without-set", ("{members} members without a replica set would know nothing of each other"),
+        "remove `replica_set`, or write `members: 1`";
+    SetByArgument { argument: String } = "set-by-argument", ("{} makes the server wait until it is told of its replica set", quoted(argument)),
+        "remove it, and write `server: {members: 3}`, or `server: {replica_set: true}` for a set of one: plimsoll then initiates the set";
+    NotOurServer { key: &'static str } = "not-our-server", ("`{key}` cannot be had for a server that runs by itself: it stands on what others gave it"),
+        "remove it; or remove `uri`, so that a server is started on what the arm says";
+    RunsOnOneCollection { runs: u64 } = "runs-on-one-collection", ("{runs} runs would be made on the same collection of this server, and the second would refuse the documents of the first"),
+        "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure on what is there";
+    CachesNotOurs { arm: String, why: &'static str } = "caches-not-ours", ("the caches of arm {} cannot be emptied: {why}", quoted(arm)),
+        "leave `caches` out, or measure a single server that plimsoll starts";
+    InsertsIntoExisting { mix: String } = "inserts-into-existing", ("`existing: use` measures documents that are there already, and the operations of `{mix}` would insert others beside them"),
+        "choose operations that insert nothing; or write `insert_into_existing: true` beside it, if documents of this program may stay there";
+    UpsertsExisting = "upserts-existing", ("`existing: use` with `upsert: true` would replace documents that are there already"),
+        "remove `upsert`";
+    FilesystemOption { kind: FilesystemKind, program: &'static str, option: String } = "filesystem-option", ("{} is not an allowed {program} option for {}", quoted(option), kind.name()),
+        format!(
+            "mkfs and mount run as root, so options that name a path or a device are refused; allowed: {}",
+            if *program == "mkfs" { kind.mkfs_allows().join(", ") } else { kind.mount_allows().join(", ") }
+        );
+    WorkingSetWithoutCache { engine: &'static str } = "working-set-without-cache", ("the engine {engine} has no cache that the data could be a share of"),
+        "write `records` or `size` instead";
+    NotMeasured { reason: String } = "not-measured", ("what a record takes on disk could not be measured: {reason}"),
+        "write `records` or `size` instead";
+    WorkingSetOutOfRange { share: String, usable_bytes: u64, records: String } = "working-set-out-of-range", ("{share} of {} are {records} records", decimal_bytes(*usable_bytes as f64)),
+        "choose another share, or another cache";
+}
+
+impl From<UnitError> for Mistake {
+    fn from(error: UnitError) -> Self {
+        Self::Unit { error }
+    }
+}
+
+fn entry_count(found: usize, least: usize, most: usize) -> String {
+    let entries = if found == 1 { "entry" } else { "entries" };
+    if least == most {
+        return format!("there must be {least} entries here, not {found}");
+    }
+    format!("{found} {entries} here: at least {least}, at most {most}")
+}
+
+fn list(words: &[&str], link: &str) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} {link} {last}", others.join(", "))
+        }
+        _ => quoted.concat(),
+    }
+}
+
+/// A parser's message in our manner: it may quote what the file holds.
+fn shortened_message(message: &str) -> String {
+    message
+        .chars()
+        .take(200)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
 }
 
 fn products(levels: &[usize]) -> String {
@@ -541,5 +404,30 @@ fn have(arms: &[String]) -> String {
     match arms {
         [one] => format!("the arm {} has", shortened(one)),
         _ => format!("the arms {} have", few(arms)),
+    }
+}
+
+/// The caches of a server, in words.
+fn caches(members: u32, cache_bytes: u64) -> String {
+    let size = units::size(cache_bytes);
+    match members {
+        1 => format!("a cache of {size}"),
+        _ => format!("{members} members with a cache of {size} each"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_hold_nothing_that_a_terminal_obeys() {
+        let mistake = Mistake::UnknownKey {
+            key: format!("\u{1b}[2J{}", "x".repeat(100)),
+            valid: vec!["name".into()],
+        };
+        let text = format!("{mistake} {:?}", mistake.help());
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(text.len() < 150, "{text}");
     }
 }

@@ -2,7 +2,8 @@
 
 pub(crate) use crate::document::Need::{Default, Optional, Required};
 pub(crate) use crate::document::{Choice, Key, Keys, Object, Shape};
-use crate::document::{DocumentMistake, Word, out_of_range};
+use crate::document::{Word, out_of_range};
+use crate::mistake::Mistake;
 use plimsoll_plan::SettingValue;
 use plimsoll_record::quantities::units;
 use std::ops::RangeInclusive;
@@ -30,7 +31,7 @@ pub(crate) const RATE_OR_SHARE: Shape = Shape::Word(&Word {
     read: rate_or_share,
 });
 
-fn rate_or_share(text: &str) -> Result<SettingValue, DocumentMistake> {
+fn rate_or_share(text: &str) -> Result<SettingValue, Mistake> {
     if !text.trim_end().ends_with('%') {
         return RATE.scalar(text);
     }

@@ -1,7 +1,7 @@
 //! Everything wrong with a document, shown at once: each mistake underlined, with what to do.
 
-use crate::document::mistake::Diagnosis;
 use crate::document::source::{Place, SourceText};
+use crate::mistake::Mistake;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
@@ -15,10 +15,10 @@ const MOST_KEPT: usize = 100;
 
 /// One mistake with its place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Problem<M> {
+pub struct Problem {
     /// The key that it concerns, with dots: `arms.small.cache_size`. Empty for the file as a whole.
     pub path: String,
-    pub mistake: M,
+    pub mistake: Mistake,
     place: Option<Place>,
     /// The other place of something that is there twice.
     first: Option<Place>,
@@ -26,22 +26,22 @@ pub struct Problem<M> {
 
 /// Everything wrong with one document.
 #[derive(Clone, Debug)]
-pub struct Problems<M> {
+pub struct Problems {
     file_name: String,
     source: SourceText,
-    list: Vec<Problem<M>>,
+    list: Vec<Problem>,
     left_out: usize,
 }
 
 /// Gathers problems while a document is read.
-pub struct Collector<'s, M> {
+pub struct Collector<'s> {
     /// The text that is read.
     pub source: &'s SourceText,
-    list: Vec<Problem<M>>,
+    list: Vec<Problem>,
     left_out: usize,
 }
 
-impl<'s, M: Diagnosis> Collector<'s, M> {
+impl<'s> Collector<'s> {
     pub fn new(source: &'s SourceText) -> Self {
         Self {
             source,
@@ -51,26 +51,26 @@ impl<'s, M: Diagnosis> Collector<'s, M> {
     }
 
     /// A mistake in the value of a key; without a place it concerns the document as a whole.
-    pub fn add(&mut self, path: &str, place: Option<Place>, mistake: impl Into<M>) {
+    pub fn add(&mut self, path: &str, place: Option<Place>, mistake: Mistake) {
         self.push(Problem {
             path: path.to_owned(),
-            mistake: mistake.into(),
+            mistake,
             place,
             first: None,
         });
     }
 
     /// Something that is at two places.
-    pub fn add_twice(&mut self, path: &str, second: Place, first: Place, mistake: impl Into<M>) {
+    pub fn add_twice(&mut self, path: &str, second: Place, first: Place, mistake: Mistake) {
         self.push(Problem {
             path: path.to_owned(),
-            mistake: mistake.into(),
+            mistake,
             place: Some(second),
             first: Some(first),
         });
     }
 
-    fn push(&mut self, problem: Problem<M>) {
+    fn push(&mut self, problem: Problem) {
         // One value may be read several times, such as the defaults once for every arm.
         if self
             .list
@@ -97,7 +97,7 @@ impl<'s, M: Diagnosis> Collector<'s, M> {
     }
 
     /// All of them, in the order of the file.
-    pub fn finish(mut self, file_name: &str) -> Problems<M> {
+    pub fn finish(mut self, file_name: &str) -> Problems {
         self.list.sort_by_key(|problem| {
             problem
                 .place
@@ -115,9 +115,9 @@ impl<'s, M: Diagnosis> Collector<'s, M> {
     }
 }
 
-impl<M: Diagnosis> Problems<M> {
+impl Problems {
     /// The problems, in the order of the file; those that have no place come last.
-    pub fn list(&self) -> &[Problem<M>] {
+    pub fn list(&self) -> &[Problem] {
         &self.list
     }
 
@@ -127,7 +127,7 @@ impl<M: Diagnosis> Problems<M> {
     }
 
     /// Line and column of a problem as editors count, from 1.
-    pub fn position(&self, problem: &Problem<M>) -> Option<(u32, u32)> {
+    pub fn position(&self, problem: &Problem) -> Option<(u32, u32)> {
         problem.place.map(|place| {
             (
                 self.source.line(place.start),
@@ -192,7 +192,7 @@ impl<M: Diagnosis> Problems<M> {
         json!({ "file": self.file_name, "count": self.count(), "problems": list })
     }
 
-    fn headline(&self, problem: &Problem<M>) -> String {
+    fn headline(&self, problem: &Problem) -> String {
         let text = if problem.path.is_empty() {
             problem.mistake.to_string()
         } else {
@@ -201,7 +201,7 @@ impl<M: Diagnosis> Problems<M> {
         lines(&redact(&text)).into_owned()
     }
 
-    fn line_of(&self, problem: &Problem<M>) -> String {
+    fn line_of(&self, problem: &Problem) -> String {
         let mut line = self.file_name.clone();
         if let Some((row, column)) = self.position(problem) {
             line.push_str(&format!(":{row}:{column}"));
@@ -231,7 +231,7 @@ impl<M: Diagnosis> Problems<M> {
 }
 
 /// One line for each problem, as compilers write them.
-impl<M: Diagnosis> fmt::Display for Problems<M> {
+impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for problem in &self.list {
             writeln!(f, "{}", self.line_of(problem))?;
@@ -240,25 +240,25 @@ impl<M: Diagnosis> fmt::Display for Problems<M> {
     }
 }
 
-impl<M: Diagnosis> std::error::Error for Problems<M> {}
+impl std::error::Error for Problems {}
 
 /// A problem in the form that the renderer takes.
 #[derive(Debug)]
-struct RenderedProblem<'p, M> {
-    problem: &'p Problem<M>,
+struct RenderedProblem<'p> {
+    problem: &'p Problem,
     excerpt: &'p Excerpt<'p>,
     headline: String,
 }
 
-impl<M> fmt::Display for RenderedProblem<'_, M> {
+impl fmt::Display for RenderedProblem<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.headline)
     }
 }
 
-impl<M: Diagnosis> std::error::Error for RenderedProblem<'_, M> {}
+impl std::error::Error for RenderedProblem<'_> {}
 
-impl<M: Diagnosis> Diagnostic for RenderedProblem<'_, M> {
+impl Diagnostic for RenderedProblem<'_> {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.problem
             .mistake

@@ -1,11 +1,11 @@
 //! Reads a tree of YAML against tables of keys: every key and value by itself, all problems at once.
 
-use crate::document::mistake::{Diagnosis, DocumentMistake};
 use crate::document::problems::Collector;
 use crate::document::scalar::is_name;
 use crate::document::shape::{Key, Keys, Need, Object, Shape};
 use crate::document::source::Place;
 use crate::document::yaml::{Entry, Kind, Node};
+use crate::mistake::Mistake;
 use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 use plimsoll_record::quantities::units::shortened;
 
@@ -99,12 +99,12 @@ impl Checked {
 }
 
 /// Reads values and gathers problems.
-pub struct Reader<'r, 's, M> {
-    problems: &'r mut Collector<'s, M>,
+pub struct Reader<'r, 's> {
+    problems: &'r mut Collector<'s>,
 }
 
-impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
-    pub fn new(problems: &'r mut Collector<'s, M>) -> Self {
+impl<'r, 's> Reader<'r, 's> {
+    pub fn new(problems: &'r mut Collector<'s>) -> Self {
         Self { problems }
     }
 
@@ -132,7 +132,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
                 let mut fields = Vec::new();
                 for entry in node.entries() {
                     let Some(key) = object.key(&entry.key) else {
-                        let mistake = DocumentMistake::UnknownKey {
+                        let mistake = Mistake::UnknownKey {
                             key: entry.key.clone(),
                             valid: object.names(),
                         };
@@ -168,7 +168,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
         for key in object.keys {
             let is_there = node.entries().iter().any(|entry| entry.key == key.name);
             if key.need == Need::Required && !is_there {
-                let mistake = DocumentMistake::MissingKey {
+                let mistake = Mistake::MissingKey {
                     key: key.name,
                     example: key.example,
                 };
@@ -188,11 +188,11 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
                     self.problems.add(
                         path,
                         Some(place),
-                        DocumentMistake::MissingOneOf { keys: choice.keys },
+                        Mistake::MissingOneOf { keys: choice.keys },
                     );
                 }
                 (Some(first), Some(second)) if choice.exclusive => {
-                    let mistake = DocumentMistake::Exclusive {
+                    let mistake = Mistake::Exclusive {
                         first: first.key.clone(),
                         second: second.key.clone(),
                     };
@@ -224,7 +224,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
             return self.mistake(
                 path,
                 node.place,
-                DocumentMistake::EntryCount {
+                Mistake::EntryCount {
                     found: items.len(),
                     least,
                     most,
@@ -259,7 +259,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
             return self.mistake(
                 path,
                 node.place,
-                DocumentMistake::EntryCount {
+                Mistake::EntryCount {
                     found: entries.len(),
                     least,
                     most,
@@ -269,7 +269,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
         let mut fields = Vec::with_capacity(entries.len());
         for entry in entries {
             let result = match keys {
-                Keys::Names(_) if !is_name(&entry.key) => Err(DocumentMistake::BadName {
+                Keys::Names(_) if !is_name(&entry.key) => Err(Mistake::BadName {
                     name: entry.key.clone(),
                 }),
                 Keys::Names(_) => Ok(()),
@@ -293,14 +293,14 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
         self.mistake(
             path,
             node.place,
-            DocumentMistake::WrongKind {
+            Mistake::WrongKind {
                 expected: shape.expected(),
                 found,
             },
         )
     }
 
-    fn mistake(&mut self, path: &str, place: Place, mistake: DocumentMistake) -> Value {
+    fn mistake(&mut self, path: &str, place: Place, mistake: Mistake) -> Value {
         self.problems.add(path, Some(place), mistake);
         Value::Wrong
     }

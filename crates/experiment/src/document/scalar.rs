@@ -1,7 +1,7 @@
 //! Reads single values, each by its shape.
 
-use crate::document::mistake::DocumentMistake;
 use crate::document::shape::Shape;
+use crate::mistake::Mistake;
 use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 use plimsoll_record::quantities::units::{self, shortened};
 
@@ -14,7 +14,7 @@ pub fn is_name(word: &str) -> bool {
 }
 
 impl Shape {
-    pub fn scalar(&self, text: &str) -> Result<SettingValue, DocumentMistake> {
+    pub fn scalar(&self, text: &str) -> Result<SettingValue, Mistake> {
         match *self {
             Self::Value(SettingKind::Size { min, max }) => {
                 let bytes = units::parse_size(text)?;
@@ -70,10 +70,10 @@ impl Shape {
             Self::Value(SettingKind::Text) => free_text(text, 10_000),
             Self::Version(known) => match units::parse_count(text)? {
                 found if found == known => Ok(SettingValue::Count(found)),
-                found => Err(DocumentMistake::Version { found, known }),
+                found => Err(Mistake::Version { found, known }),
             },
             Self::Name if is_name(text) => Ok(SettingValue::Text(text.to_owned())),
-            Self::Name => Err(DocumentMistake::BadName {
+            Self::Name => Err(Mistake::BadName {
                 name: text.to_owned(),
             }),
             Self::Text { most } => free_text(text, most),
@@ -96,7 +96,7 @@ impl Shape {
             | Self::Keyed { .. }
             | Self::Object(_)
             | Self::Any(_)
-            | Self::Open(_) => Err(DocumentMistake::WrongKind {
+            | Self::Open(_) => Err(Mistake::WrongKind {
                 expected: self.expected(),
                 found: "text",
             }),
@@ -105,7 +105,7 @@ impl Shape {
 }
 
 /// Bytes per second, with or without `/s`.
-fn bandwidth(text: &str) -> Result<SettingValue, DocumentMistake> {
+fn bandwidth(text: &str) -> Result<SettingValue, Mistake> {
     let without = text.trim();
     let without = without.strip_suffix("/s").unwrap_or(without);
     match units::parse_size(without)? {
@@ -115,26 +115,26 @@ fn bandwidth(text: &str) -> Result<SettingValue, DocumentMistake> {
 }
 
 /// A text of at most so many characters, without any that a terminal obeys.
-fn free_text(text: &str, most: usize) -> Result<SettingValue, DocumentMistake> {
+fn free_text(text: &str, most: usize) -> Result<SettingValue, Mistake> {
     // A folded text of YAML ends with a line feed.
     let text = text.trim();
     if text.chars().count() > most || text.chars().any(|c| c.is_control() && c != '\n') {
-        return Err(DocumentMistake::BadText { most });
+        return Err(Mistake::BadText { most });
     }
     Ok(SettingValue::Text(text.to_owned()))
 }
 
 /// A value outside of its bounds.
-pub fn out_of_range(text: &str, least: String, most: String) -> DocumentMistake {
-    DocumentMistake::OutOfRange {
+pub fn out_of_range(text: &str, least: String, most: String) -> Mistake {
+    Mistake::OutOfRange {
         value: shortened(text),
         least,
         most,
     }
 }
 
-fn not_one_of(word: &str, valid: &[&str]) -> DocumentMistake {
-    DocumentMistake::NotOneOf {
+fn not_one_of(word: &str, valid: &[&str]) -> Mistake {
+    Mistake::NotOneOf {
         word: word.to_owned(),
         valid: valid.iter().map(|word| (*word).to_owned()).collect(),
     }

@@ -1,7 +1,7 @@
 //! Tables of the keys that a document may have: one description that the reader, a JSON Schema and a reference can share.
 
-use crate::document::mistake::DocumentMistake;
 use crate::document::reader::join;
+use crate::mistake::Mistake;
 use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 
 /// What a value looks like.
@@ -58,7 +58,7 @@ pub struct Word {
     pub pattern: &'static str,
     /// Whether it may be written as a number.
     pub is_quantity: bool,
-    pub read: fn(&str) -> Result<SettingValue, DocumentMistake>,
+    pub read: fn(&str) -> Result<SettingValue, Mistake>,
 }
 
 /// A map that is read by itself.
@@ -84,7 +84,7 @@ pub struct KeyWords {
     /// A map with such keys.
     pub example: &'static str,
     pub pattern: &'static str,
-    pub check: fn(&str) -> Result<(), DocumentMistake>,
+    pub check: fn(&str) -> Result<(), Mistake>,
 }
 
 /// A map with known keys.

@@ -3,9 +3,9 @@
 //! The parser's events are read one by one, so that size, nesting, aliases and the number of values are bounded while reading.
 //! Scalars stay text: what `1_000` or `no` means is decided by the key that it belongs to.
 
-use crate::document::mistake::{Diagnosis, DocumentMistake};
 use crate::document::problems::Collector;
 use crate::document::source::Place;
+use crate::mistake::Mistake;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 use std::collections::HashMap;
 
@@ -105,12 +105,12 @@ enum OpenKind {
 }
 
 /// Reads the text of a document; `None` if it is none, which is then among the problems.
-pub fn read<M: Diagnosis>(text: &str, problems: &mut Collector<'_, M>) -> Option<Node> {
+pub fn read(text: &str, problems: &mut Collector<'_>) -> Option<Node> {
     if text.len() > MOST_BYTES {
         problems.add(
             "",
             None,
-            DocumentMistake::FileTooLarge {
+            Mistake::FileTooLarge {
                 bytes: text.len(),
                 most: MOST_BYTES,
             },
@@ -133,7 +133,7 @@ pub fn read<M: Diagnosis>(text: &str, problems: &mut Collector<'_, M>) -> Option
                 let place = offsets.place(Span::empty(*error.marker()));
                 Err((
                     place,
-                    DocumentMistake::Syntax {
+                    Mistake::Syntax {
                         what: error.info().to_owned(),
                     },
                 ))
@@ -146,7 +146,7 @@ pub fn read<M: Diagnosis>(text: &str, problems: &mut Collector<'_, M>) -> Option
     }
     let root = tree.root.take();
     if root.is_none() {
-        problems.add("", None, DocumentMistake::EmptyFile);
+        problems.add("", None, Mistake::EmptyFile);
     }
     root
 }
@@ -160,27 +160,27 @@ struct TreeBuilder {
     documents: usize,
 }
 
-type Refusal = (Place, DocumentMistake);
+type Refusal = (Place, Mistake);
 
 impl TreeBuilder {
     /// Takes one event. What only spoils a part is added to `problems`; what spoils the whole is returned.
-    fn take<M: Diagnosis>(
+    fn take(
         &mut self,
         event: Event<'_>,
         place: Place,
-        problems: &mut Collector<'_, M>,
+        problems: &mut Collector<'_>,
     ) -> Result<(), Refusal> {
         match event {
             Event::DocumentStart(_) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err((place, DocumentMistake::SecondDocument));
+                    return Err((place, Mistake::SecondDocument));
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
                 if let Some(tag) = tag {
                     let tag = tag_text(&tag);
-                    problems.add("", Some(place), DocumentMistake::Tag { tag });
+                    problems.add("", Some(place), Mistake::Tag { tag });
                 }
                 let null = style == ScalarStyle::Plain
                     && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
@@ -194,7 +194,7 @@ impl TreeBuilder {
             Event::SequenceStart(anchor, tag) => {
                 if let Some(tag) = tag {
                     let tag = tag_text(&tag);
-                    problems.add("", Some(place), DocumentMistake::Tag { tag });
+                    problems.add("", Some(place), Mistake::Tag { tag });
                 }
                 self.begin(Open {
                     start: place,
@@ -205,7 +205,7 @@ impl TreeBuilder {
             Event::MappingStart(anchor, tag) => {
                 if let Some(tag) = tag {
                     let tag = tag_text(&tag);
-                    problems.add("", Some(place), DocumentMistake::Tag { tag });
+                    problems.add("", Some(place), Mistake::Tag { tag });
                 }
                 let kind = OpenKind::Map {
                     entries: Vec::new(),
@@ -235,12 +235,12 @@ impl TreeBuilder {
             Event::Alias(anchor) => {
                 // The parser knows the name, but a value cannot hold itself.
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    return Err((place, DocumentMistake::AliasOfItself));
+                    return Err((place, Mistake::AliasOfItself));
                 };
                 let (values, depth) = node.measure();
                 self.values += values;
                 if self.open.len() + depth > MOST_NESTING {
-                    return Err((place, DocumentMistake::TooDeep { most: MOST_NESTING }));
+                    return Err((place, Mistake::TooDeep { most: MOST_NESTING }));
                 }
                 self.finish(node, 0, problems)?;
             }
@@ -251,28 +251,25 @@ impl TreeBuilder {
 
     fn begin(&mut self, open: Open) -> Result<(), Refusal> {
         if self.open.len() >= MOST_NESTING {
-            return Err((open.start, DocumentMistake::TooDeep { most: MOST_NESTING }));
+            return Err((open.start, Mistake::TooDeep { most: MOST_NESTING }));
         }
         self.open.push(open);
         Ok(())
     }
 
     /// Puts a finished value where it belongs.
-    fn finish<M: Diagnosis>(
+    fn finish(
         &mut self,
         node: Node,
         anchor: usize,
-        problems: &mut Collector<'_, M>,
+        problems: &mut Collector<'_>,
     ) -> Result<(), Refusal> {
         self.values += match &node.kind {
             Kind::Scalar(text) => weight(text),
             _ => 1,
         };
         if self.values > MOST_VALUES {
-            return Err((
-                node.place,
-                DocumentMistake::TooManyValues { most: MOST_VALUES },
-            ));
+            return Err((node.place, Mistake::TooManyValues { most: MOST_VALUES }));
         }
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
@@ -291,14 +288,14 @@ impl TreeBuilder {
                     Kind::Scalar(key) => *waiting = Some((key, node.place)),
                     Kind::Null => *waiting = Some(("null".to_owned(), node.place)),
                     Kind::List(_) | Kind::Map(_) => {
-                        return Err((node.place, DocumentMistake::KeyNotText));
+                        return Err((node.place, Mistake::KeyNotText));
                     }
                 },
                 Some((key, key_place)) => {
                     if key == "<<" {
-                        problems.add("", Some(key_place), DocumentMistake::MergeKey);
+                        problems.add("", Some(key_place), Mistake::MergeKey);
                     } else if let Some(first) = seen.get(&key) {
-                        problems.add_twice("", key_place, *first, DocumentMistake::Twice { key });
+                        problems.add_twice("", key_place, *first, Mistake::Twice { key });
                     } else {
                         seen.insert(key.clone(), key_place);
                         entries.push(Entry {

@@ -1,9 +1,7 @@
 //! `arms` and `defaults`: what arms have in common, what each gives itself, and the settings of their engines.
 
 use crate::check::{Limits, Surroundings};
-use crate::document::{
-    Checked, DocumentMistake, Entry, Kind, Node, OpenMap, Place, Value, is_name, join,
-};
+use crate::document::{Checked, Entry, Kind, Node, OpenMap, Place, Value, is_name, join};
 use crate::elements::disk::DISK_OR_PRESET;
 use crate::elements::file::file;
 use crate::elements::filesystem::FILESYSTEM_OR_KIND;
@@ -201,7 +199,7 @@ impl<'r, 's> ArmReader<'r, 's> {
             self.problems.add(
                 &path,
                 Some(entry.value.place),
-                DocumentMistake::NotOneOf {
+                Mistake::NotOneOf {
                     word: name.to_owned(),
                     valid,
                 },
@@ -269,7 +267,7 @@ impl<'r, 's> ArmReader<'r, 's> {
                 || (!engines.is_empty() && !engines.iter().any(concerns))
             {
                 let mut mistake = self.unknown(&entry.key, &engines);
-                if let Mistake::Document(DocumentMistake::UnknownKey { valid, .. }) = &mut mistake {
+                if let Mistake::UnknownKey { valid, .. } = &mut mistake {
                     valid.retain(|key| key != arm::about.name);
                 }
                 self.problems.add(DEFAULTS, Some(entry.key_place), mistake);
@@ -314,7 +312,7 @@ impl<'r, 's> ArmReader<'r, 's> {
         }
         valid.dedup();
         let key = key.to_owned();
-        DocumentMistake::UnknownKey { key, valid }.into()
+        Mistake::UnknownKey { key, valid }
     }
 
     fn choices(&mut self, path: &str, entries: &[Entry], place: Place) {

@@ -5,8 +5,8 @@ use crate::elements::arm::{ArmValue, ReadArm, arm};
 use crate::elements::burst::{BURST_OR_OFF, burst};
 use crate::elements::latency::{LAW, latencies};
 use crate::elements::rig::{RigReader, StoredData};
+use crate::mistake::Mistake;
 use crate::presets::{DiskPreset, disk_presets};
-use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use crate::{Collector, Problems, Reader};
 use plimsoll_plan::estimate::{ample_capacity, least_capacity, most_held};
@@ -117,7 +117,7 @@ fn read(text: &str, problems: &mut Collector<'_>) -> Option<DiskDraft> {
         Value::Map(_) => {
             for key in [disk::device, disk::erase] {
                 if let Some(value) = checked.get(key) {
-                    problems.add(key.name, Some(value.place), RigMistake::DeviceNotHere);
+                    problems.add(key.name, Some(value.place), Mistake::DeviceNotHere);
                 }
             }
             described("", &checked, problems)
@@ -150,7 +150,7 @@ fn preset(
         .iter()
         .find(|preset| preset.name.eq_ignore_ascii_case(name));
     if found.is_none() {
-        let mistake = RigMistake::UnknownPreset {
+        let mistake = Mistake::UnknownPreset {
             what: "disk",
             name: name.to_owned(),
             presets: disk_presets()
@@ -179,7 +179,7 @@ pub(crate) fn described(
         && let Some(checked) = map.get(disk::capacity)
     {
         let size = units::size(bytes);
-        let mistake = RigMistake::NotBlocks { size };
+        let mistake = Mistake::NotBlocks { size };
         problems.add(&disk::capacity.under(path), Some(checked.place), mistake);
     }
     let mut spec = match (preset, capacity) {
@@ -278,11 +278,11 @@ fn burst_of(
     spec.burst = None;
     let Some(draft) = burst(checked) else { return };
     let mistake = match spec.iops.joint {
-        Some(iops) if draft.iops < iops => RigMistake::BurstBelowDisk {
+        Some(iops) if draft.iops < iops => Mistake::BurstBelowDisk {
             burst_iops: draft.iops,
             iops,
         },
-        None if draft.refill.is_none() => RigMistake::BurstWithoutRefill,
+        None if draft.refill.is_none() => Mistake::BurstWithoutRefill,
         _ => {
             spec.burst = draft.of_disk(spec.iops.joint);
             return;
@@ -313,7 +313,7 @@ impl RigReader<'_, '_> {
                 self.wrong(
                     &given.path,
                     checked.place,
-                    RigMistake::DiskWithoutData { engine },
+                    Mistake::DiskWithoutData { engine },
                 );
             }
             return None;
@@ -327,7 +327,7 @@ impl RigReader<'_, '_> {
                     self.wrong(
                         &disk::erase.under(&given.path),
                         erase.place,
-                        RigMistake::EraseWithoutDevice,
+                        Mistake::EraseWithoutDevice,
                     );
                 }
                 described(&given.path, checked, self.problems)?
@@ -348,15 +348,15 @@ impl RigReader<'_, '_> {
                 self.wrong(
                     &given.path,
                     field.key_place,
-                    RigMistake::FigureOfDevice { key },
+                    Mistake::FigureOfDevice { key },
                 );
             }
         }
         match map.get(disk::erase) {
             Some(erase) if erase.flag() == Some(false) => {
-                self.wrong(&given.path, erase.place, RigMistake::EraseMissing);
+                self.wrong(&given.path, erase.place, Mistake::EraseMissing);
             }
-            None => self.wrong(&given.path, device.place, RigMistake::EraseMissing),
+            None => self.wrong(&given.path, device.place, Mistake::EraseMissing),
             Some(_) => {}
         }
         let name = device.text()?;
@@ -365,7 +365,7 @@ impl RigReader<'_, '_> {
             self.wrong(
                 &disk::device.under(&given.path),
                 device.place,
-                RigMistake::DeviceName { path },
+                Mistake::DeviceName { path },
             );
         }
         self.origins
@@ -463,7 +463,7 @@ impl RigReader<'_, '_> {
         let capacity = given.checked.get(disk::capacity);
         let path =
             capacity.map_or_else(|| given.path.clone(), |_| disk::capacity.under(&given.path));
-        let mistake = RigMistake::DiskBelowData {
+        let mistake = Mistake::DiskBelowData {
             capacity_bytes: spec.capacity_bytes,
             arm: arm.name.clone(),
             needed_bytes,

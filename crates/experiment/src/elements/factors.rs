@@ -361,7 +361,7 @@ impl GridReader<'_, '_> {
         let mut levels = Vec::new();
         for entry in entries {
             if !matches!(entry.value.kind, Kind::Map(_) | Kind::Null) {
-                let mistake = crate::document::DocumentMistake::WrongKind {
+                let mistake = Mistake::WrongKind {
                     expected: "a map of an arm's keys such as {cache_size: 256MiB}".into(),
                     found: entry.value.kind_words(),
                 };

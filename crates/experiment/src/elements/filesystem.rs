@@ -3,7 +3,7 @@
 use crate::elements::arm::{ArmValue, ReadArm, arm};
 use crate::elements::disk::{BLOCK, NO_DISK};
 use crate::elements::rig::RigReader;
-use crate::rig_mistake::RigMistake;
+use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::{EngineKind, Source};
 use plimsoll_record::quantities::units;
@@ -35,7 +35,7 @@ impl RigReader<'_, '_> {
         let given = arm.get(arm::filesystem);
         let path = arm::filesystem.under(path);
         if disk.is_none() {
-            self.without_disk(arm, engine, given?, RigMistake::FilesystemWithoutDisk);
+            self.without_disk(arm, engine, given?, Mistake::FilesystemWithoutDisk);
             return None;
         }
         let mut spec = FilesystemSpec {
@@ -68,7 +68,7 @@ impl RigReader<'_, '_> {
         ];
         for (key, option) in refused {
             if let (Some(option), Some(written)) = (option, checked.get(key)) {
-                let mistake = RigMistake::FilesystemOption {
+                let mistake = Mistake::FilesystemOption {
                     kind: spec.kind,
                     program: key.name,
                     option,
@@ -90,7 +90,7 @@ impl RigReader<'_, '_> {
         let given = arm.get(arm::readahead);
         let path = arm::readahead.under(path);
         let Some(disk) = disk else {
-            self.without_disk(arm, engine, given?, RigMistake::ReadaheadWithoutDisk);
+            self.without_disk(arm, engine, given?, Mistake::ReadaheadWithoutDisk);
             return None;
         };
         let Some(given) = given else {
@@ -105,7 +105,7 @@ impl RigReader<'_, '_> {
         let place = given.checked.place;
         if bytes % BLOCK != 0 {
             let size = size.clone();
-            self.wrong(&given.path, place, RigMistake::NotBlocks { size });
+            self.wrong(&given.path, place, Mistake::NotBlocks { size });
         }
         self.origins.add_file(&path, size, place);
         Some(bytes)
@@ -117,7 +117,7 @@ impl RigReader<'_, '_> {
         arm: &ReadArm,
         engine: &EngineKind,
         given: &ArmValue,
-        mistake: RigMistake,
+        mistake: Mistake,
     ) {
         let disk = arm.get(arm::disk);
         let for_others = !given.is_own() && (disk.is_some() || !engine.keeps_data);

@@ -3,7 +3,7 @@
 use crate::Collector;
 use crate::document::{Checked, Value};
 use crate::elements::metric::TABLE_PERCENTILES;
-use crate::rig_mistake::RigMistake;
+use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::{SettingValue, table_percentile};
 use plimsoll_record::{DiskLatency, DiskSpec};
@@ -68,7 +68,7 @@ fn latency(path: &str, checked: &Checked, problems: &mut Collector<'_>) -> Optio
         let median_ns = lognormal.get(lognormal::median)?.whole()?;
         let p99_ns = lognormal.get(lognormal::p99)?.whole()?;
         if p99_ns < median_ns {
-            let mistake = RigMistake::PercentileBelowMedian { median_ns, p99_ns };
+            let mistake = Mistake::PercentileBelowMedian { median_ns, p99_ns };
             problems.add(
                 &latency::lognormal.under(path),
                 Some(lognormal.place),
@@ -99,7 +99,7 @@ fn latency(path: &str, checked: &Checked, problems: &mut Collector<'_>) -> Optio
             .iter()
             .find(|(percentile, _)| *percentile == upper)
             .map(|(_, place)| *place);
-        let mistake = RigMistake::TableNotAscending { lower, upper };
+        let mistake = Mistake::TableNotAscending { lower, upper };
         problems.add(&latency::table.under(path), place, mistake);
     }
     Some(DiskLatency::Table { points })

@@ -3,8 +3,8 @@
 use crate::document::{Checked, Place};
 use crate::elements::arm::{ReadArm, arm};
 use crate::elements::rig::RigReader;
+use crate::mistake::Mistake;
 use crate::presets::{MachinePreset, machine_presets};
-use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use plimsoll_plan::Source;
 use plimsoll_plan::estimate::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER};
@@ -35,7 +35,7 @@ impl RigReader<'_, '_> {
             .iter()
             .find(|machine| machine.name.eq_ignore_ascii_case(name));
         let Some(machine) = found else {
-            let mistake = RigMistake::UnknownPreset {
+            let mistake = Mistake::UnknownPreset {
                 what: "machine",
                 name: name.to_owned(),
                 presets: machine_presets()
@@ -96,7 +96,7 @@ impl RigReader<'_, '_> {
             }
         };
         let has_bytes = self.limits.memory_bytes;
-        let more_memory = |asked_bytes: u64| RigMistake::MoreThanMachine {
+        let more_memory = |asked_bytes: u64| Mistake::MoreThanMachine {
             what: "of memory",
             asked: units::size(asked_bytes),
             has: format!("{:.1} GiB", has_bytes as f64 / GIB),
@@ -109,7 +109,7 @@ impl RigReader<'_, '_> {
                 mistakes.push((stands.clone(), mistake));
             }
             if value(limits::memory).is_some() {
-                mistakes.push((stands, RigMistake::MemoryAndPageCache));
+                mistakes.push((stands, Mistake::MemoryAndPageCache));
             }
         }
         if let (Some(memory_bytes), Some(stands)) = (limits.memory_bytes, stands(limits::memory)) {
@@ -127,7 +127,7 @@ impl RigReader<'_, '_> {
                     .saturating_add(besides)
                     .saturating_mul(u64::from(members));
                 if memory_bytes < needed_bytes {
-                    let mistake = RigMistake::MemoryBelowCache {
+                    let mistake = Mistake::MemoryBelowCache {
                         memory_bytes,
                         cache_bytes,
                         besides,
@@ -141,7 +141,7 @@ impl RigReader<'_, '_> {
         if let (Some(cpus), Some(stands)) = (limits.cpus, stands(limits::cpus)) {
             origin(limits::cpus, cpus.to_string(), &stands);
             if cpus > f64::from(self.limits.cores) {
-                let mistake = RigMistake::MoreThanMachine {
+                let mistake = Mistake::MoreThanMachine {
                     what: "processors",
                     asked: cpus.to_string(),
                     has: self.limits.cores.to_string(),
@@ -154,7 +154,7 @@ impl RigReader<'_, '_> {
             if number >= u64::from(self.limits.cores) {
                 let stands = (limits::pin.under(&path), item.place, true);
                 let cores = self.limits.cores;
-                mistakes.push((stands, RigMistake::NoProcessor { number, cores }));
+                mistakes.push((stands, Mistake::NoProcessor { number, cores }));
             } else if let Ok(number) = u32::try_from(number)
                 && !limits.pin.contains(&number)
             {

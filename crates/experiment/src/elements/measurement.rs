@@ -5,7 +5,6 @@ use crate::elements::blocks::{BLOCKS, MOST_BLOCKS, blocks};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
-use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_plan::{
@@ -250,7 +249,7 @@ pub(crate) fn check_caches(
             continue;
         };
         let arm = arm.name.clone();
-        let mistake = RigMistake::CachesNotOurs { arm, why };
+        let mistake = Mistake::CachesNotOurs { arm, why };
         problems.add(&measurement::caches.under(PATH), Some(asked.place), mistake);
     }
 }

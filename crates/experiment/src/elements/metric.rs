@@ -1,6 +1,7 @@
 //! The words of metrics and percentiles, as values and as keys.
 
-use crate::document::{DocumentMistake, KeyWords, Word, nearest_or_all};
+use crate::document::{KeyWords, Word, nearest_or_all};
+use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::{Metric, SettingValue, percentile, table_percentile};
 
@@ -54,7 +55,7 @@ pub(crate) static TABLE_PERCENTILES: KeyWords = KeyWords {
 };
 
 /// The metric of a word.
-pub(crate) fn metric(word: &str) -> Result<Metric, DocumentMistake> {
+pub(crate) fn metric(word: &str) -> Result<Metric, Mistake> {
     Metric::parse(word).ok_or_else(|| {
         let words = [
             "throughput",
@@ -72,7 +73,7 @@ pub(crate) fn metric(word: &str) -> Result<Metric, DocumentMistake> {
             "line",
             "cost",
         ];
-        DocumentMistake::NotA {
+        Mistake::NotA {
             word: word.to_owned(),
             what: "metric",
             code: "unknown-metric",
@@ -81,8 +82,8 @@ pub(crate) fn metric(word: &str) -> Result<Metric, DocumentMistake> {
     })
 }
 
-fn bad_percentile(word: &str) -> DocumentMistake {
-    DocumentMistake::NotA {
+fn bad_percentile(word: &str) -> Mistake {
+    Mistake::NotA {
         word: word.to_owned(),
         what: "percentile",
         code: "bad-percentile",

@@ -3,8 +3,8 @@
 use crate::document::{Checked, Value};
 use crate::elements::arm::{ReadArm, arm};
 use crate::elements::rig::RigReader;
+use crate::mistake::Mistake;
 use crate::presets::MachinePreset;
-use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use plimsoll_plan::words::price_words;
 use plimsoll_plan::{SettingValue, Source};
@@ -56,7 +56,7 @@ impl RigReader<'_, '_> {
             self.wrong(
                 &price::currency.under(&given.path),
                 checked.place,
-                RigMistake::BadCurrency { currency },
+                Mistake::BadCurrency { currency },
             );
         }
         let date = text(price::date);
@@ -67,7 +67,7 @@ impl RigReader<'_, '_> {
             self.wrong(
                 &price::date.under(&given.path),
                 checked.place,
-                RigMistake::BadDate { date },
+                Mistake::BadDate { date },
             );
         }
         let currency = currency
@@ -84,7 +84,7 @@ impl RigReader<'_, '_> {
         ] {
             if missing {
                 let key = key.name;
-                self.wrong(&given.path, map.place, RigMistake::PriceWithout { key });
+                self.wrong(&given.path, map.place, Mistake::PriceWithout { key });
             }
         }
         let price = Price {

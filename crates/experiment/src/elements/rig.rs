@@ -5,8 +5,8 @@ use crate::check::Limits;
 use crate::document::Place;
 use crate::elements::arm::{ReadArm, arm};
 use crate::elements::disk::NO_DISK;
+use crate::mistake::Mistake;
 use crate::origins::Origins;
-use crate::rig_mistake::RigMistake;
 use plimsoll_plan::estimate::Copies;
 use plimsoll_plan::{EngineKind, Settings, server_uri};
 use plimsoll_record::{DiskChoice, RigSpec, ServerSpec};
@@ -73,7 +73,7 @@ impl RigReader<'_, '_> {
         }
     }
 
-    pub(crate) fn wrong(&mut self, path: &str, place: Place, mistake: RigMistake) {
+    pub(crate) fn wrong(&mut self, path: &str, place: Place, mistake: Mistake) {
         self.problems.add(path, Some(place), mistake);
     }
 
@@ -87,7 +87,7 @@ impl RigReader<'_, '_> {
             let says_nothing = checked.text() == Some(NO_DISK)
                 || (checked.text().is_none() && checked.fields().is_empty());
             if !says_nothing {
-                let mistake = RigMistake::NotOurServer { key: key.name };
+                let mistake = Mistake::NotOurServer { key: key.name };
                 self.wrong(&given.path, checked.place, mistake);
             }
         }

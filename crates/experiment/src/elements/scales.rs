@@ -1,7 +1,7 @@
 //! `scales`: parts of a file that are laid over it, so that one file holds an experiment for a laptop and for a server.
 
 use crate::Collector;
-use crate::document::{DocumentMistake, Entry, Key, Kind, Node, OpenMap, Place};
+use crate::document::{Entry, Key, Kind, Node, OpenMap, Place};
 use crate::elements::file::{FILE, file};
 use crate::elements::ratio::{RATIO, ratio, shrunk};
 use crate::mistake::Mistake;
@@ -131,7 +131,7 @@ fn over_file(file: &[Entry], scale: &[Entry], problems: &mut Collector<'_>) -> V
         problems.add(
             file::scales.name,
             Some(entry.key_place),
-            DocumentMistake::UnknownKey { key, valid },
+            Mistake::UnknownKey { key, valid },
         );
     }
     over(file, &allowed)

@@ -4,7 +4,7 @@ use crate::Collector;
 use crate::document::{Checked, Value, join};
 use crate::elements::arm::{ArmValue, ReadArm, arm};
 use crate::elements::rig::RigReader;
-use crate::rig_mistake::RigMistake;
+use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::{
     Arm, EngineKind, ServerPreset, Settings, Source, URI, measures_existing, server_preset,
@@ -78,12 +78,12 @@ pub(crate) fn check_collections(
             let mut refuse =
                 |mistake| problems.add(&given.path, Some(given.checked.place), mistake);
             if settings.flag("upsert") == Some(true) {
-                refuse(RigMistake::UpsertsExisting);
+                refuse(Mistake::UpsertsExisting);
             }
             if let Some(mix) = inserting
                 && settings.flag("insert_into_existing") != Some(true)
             {
-                refuse(RigMistake::InsertsIntoExisting {
+                refuse(Mistake::InsertsIntoExisting {
                     mix: mix.name.clone(),
                 });
             }
@@ -100,7 +100,7 @@ pub(crate) fn check_collections(
             .filter(|other| refusing_collection(other) == Some(collection));
         let runs = sharing.count() as u64 * u64::from(blocks);
         if runs > 1 {
-            let mistake = RigMistake::RunsOnOneCollection { runs };
+            let mistake = Mistake::RunsOnOneCollection { runs };
             problems.add(&given.path, Some(given.checked.place), mistake);
         }
     }
@@ -119,19 +119,17 @@ impl RigReader<'_, '_> {
             // In the defaults it is for the arms whose engines have one.
             if let Some(given) = given.filter(|given| given.is_own()) {
                 let engine = engine.name;
-                let mistake = RigMistake::ServerOfEmbedded { engine };
+                let mistake = Mistake::ServerOfEmbedded { engine };
                 self.wrong(&given.path, given.checked.place, mistake);
             }
             return None;
         };
         if server_uri(settings).is_some() {
             if let Some(given) = given.filter(|given| given.is_own()) {
-                let mistake = RigMistake::ServerBesideUri;
+                let mistake = Mistake::ServerBesideUri;
                 self.wrong(&given.path, given.checked.place, mistake);
             }
-            self.only_settings(arm, &[], settings, |key| RigMistake::SettingOfManaged {
-                key,
-            });
+            self.only_settings(arm, &[], settings, |key| Mistake::SettingOfManaged { key });
             return None;
         }
         let preset = self.preset(usual, given)?;
@@ -146,7 +144,7 @@ impl RigReader<'_, '_> {
                 .add(&path, preset.name.to_owned(), Source::Default),
         }
         let takes: Vec<&str> = preset.settings.iter().map(|setting| setting.name).collect();
-        self.only_settings(arm, &takes, settings, |key| RigMistake::ServerWithout {
+        self.only_settings(arm, &takes, settings, |key| Mistake::ServerWithout {
             server: preset.name.to_owned(),
             key,
         });
@@ -191,7 +189,7 @@ impl RigReader<'_, '_> {
             self.origins
                 .add_file(&path, is_set.to_string(), checked.place);
             if !is_set && spec.members > 1 {
-                let mistake = RigMistake::MembersWithoutSet {
+                let mistake = Mistake::MembersWithoutSet {
                     members: spec.members,
                 };
                 let path = server::replica_set.under(&given.path);
@@ -211,11 +209,7 @@ impl RigReader<'_, '_> {
             let server = preset.name.to_owned();
             let path = key.under(&given.path);
             let key = key.name;
-            self.wrong(
-                &path,
-                checked.place,
-                RigMistake::ServerOfOne { server, key },
-            );
+            self.wrong(&path, checked.place, Mistake::ServerOfOne { server, key });
             return;
         };
         spec.arguments.extend(set.arguments.iter().cloned());
@@ -240,7 +234,7 @@ impl RigReader<'_, '_> {
                 let mut words = item.text().unwrap_or_default().split_whitespace();
                 if let Some(argument) = words.find(|word| set.is_made_by(word)) {
                     let argument = argument.to_owned();
-                    self.wrong(&path, item.place, RigMistake::SetByArgument { argument });
+                    self.wrong(&path, item.place, Mistake::SetByArgument { argument });
                 }
             }
         }
@@ -263,7 +257,7 @@ impl RigReader<'_, '_> {
         }
         let found = server_preset(name);
         if found.is_none() {
-            let mistake = RigMistake::UnknownPreset {
+            let mistake = Mistake::UnknownPreset {
                 what: "server",
                 name: name.to_owned(),
                 presets: server_presets()
@@ -349,7 +343,7 @@ impl RigReader<'_, '_> {
         arm: &ReadArm,
         takes: &[&str],
         settings: &mut Settings,
-        mistake: impl Fn(String) -> RigMistake,
+        mistake: impl Fn(String) -> Mistake,
     ) {
         for preset in server_presets() {
             for setting in &preset.settings {

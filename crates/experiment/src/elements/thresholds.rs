@@ -1,6 +1,6 @@
 //! `thresholds`: bounds that must hold at the end.
 
-use crate::document::{Checked, DocumentMistake, Place, Value};
+use crate::document::{Checked, Place, Value};
 use crate::elements::compare::{AT, JudgedReader, load_at_text};
 use crate::elements::file::file;
 use crate::elements::metric::{BOUND, metric};
@@ -127,17 +127,13 @@ fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
     }
     let metric = metric(word)?;
     let bound = match metric {
-        Metric::Throughput | Metric::Line => {
-            units::parse_rate(value).map_err(DocumentMistake::from)?
-        }
+        Metric::Throughput | Metric::Line => units::parse_rate(value).map_err(Mistake::from)?,
         Metric::Cost => price(value).ok_or_else(bad)?,
-        Metric::Errors => units::parse_share(value).map_err(DocumentMistake::from)?,
+        Metric::Errors => units::parse_share(value).map_err(Mistake::from)?,
         Metric::ResponseMean
         | Metric::Response { .. }
         | Metric::Service { .. }
-        | Metric::CpuPerOperation => {
-            units::parse_duration(value).map_err(DocumentMistake::from)? as f64
-        }
+        | Metric::CpuPerOperation => units::parse_duration(value).map_err(Mistake::from)? as f64,
     };
     Ok((metric, at_least, bound))
 }

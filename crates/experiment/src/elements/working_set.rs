@@ -2,7 +2,6 @@
 
 use crate::document::Checked;
 use crate::mistake::Mistake;
-use crate::rig_mistake::RigMistake;
 use plimsoll_plan::{EngineKind, Settings, WorkingSet};
 use plimsoll_record::ServerSpec;
 use plimsoll_record::quantities::units;
@@ -75,7 +74,7 @@ impl RecordSizes {
         let cache = engine.cache_setting.and_then(|name| settings.bytes(name));
         let Some(cache) = cache.filter(|_| engine.usable_cache > 0.0) else {
             let engine = engine.name;
-            return Some(Err(RigMistake::WorkingSetWithoutCache { engine }.into()));
+            return Some(Err(Mistake::WorkingSetWithoutCache { engine }));
         };
         let usable = cache as f64 * engine.usable_cache;
         let wanted = share * usable;
@@ -88,16 +87,16 @@ impl RecordSizes {
         let bytes_per_record =
             match self.bytes_per_record(engine, settings, server, &sample, measure) {
                 Ok(bytes) => bytes,
-                Err(reason) => return Some(Err(RigMistake::NotMeasured { reason }.into())),
+                Err(reason) => return Some(Err(Mistake::NotMeasured { reason })),
             };
         let records = three_digits(wanted / bytes_per_record);
         if !(1.0..=1e12).contains(&records) {
-            let mistake = RigMistake::WorkingSetOutOfRange {
+            let mistake = Mistake::WorkingSetOutOfRange {
                 share: units::share(share),
                 usable_bytes: usable as u64,
                 records: records.to_string(),
             };
-            return Some(Err(mistake.into()));
+            return Some(Err(mistake));
         }
         let set = WorkingSet {
             share,

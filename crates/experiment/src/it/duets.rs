@@ -1,6 +1,5 @@
 //! Duets and controls: what is planned, and what cannot be fair.
 
-use crate::document::Diagnosis;
 use crate::it::servers::ENGINES as SERVERS;
 use crate::it::{check_with, plan, surroundings};
 use crate::{Overrides, Problems, Surroundings, check};

@@ -1,6 +1,5 @@
 //! Events: what they are made of, and everything that could not happen or could not be seen.
 
-use crate::document::Diagnosis;
 use crate::it::servers::ENGINES;
 use crate::it::surroundings;
 use crate::{Overrides, Problems, Surroundings, check};

@@ -1,6 +1,5 @@
 //! Servers that are started for an arm, and servers that run by themselves.
 
-use crate::document::Diagnosis;
 use crate::it::surroundings;
 use crate::{Overrides, Problems, Surroundings, check};
 use plimsoll_plan::{Arm, Caches, EngineKind, Plan, Setting, SettingKind, differences, explain};
