@@ -1,6 +1,6 @@
 //! What is done to the server of a run while it is measured, at its time.
 
-use crate::supervise::Below;
+use crate::below::Below;
 use plimsoll_record::{Act, EventRecord, EventSpec};
 use plimsoll_rig::{Disturb, RigError};
 use std::time::{Duration, Instant};

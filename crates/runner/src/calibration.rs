@@ -1,7 +1,7 @@
 //! Every emulated disk is held against its description before anything is measured with it.
 
 use crate::error::RunnerError;
-use crate::execute::Execution;
+use crate::execution::Execution;
 use crate::watcher::{Event, Watcher};
 use plimsoll_plan::Arm;
 use plimsoll_record::{Calibration, DiskChoice, DiskSpec};

@@ -1,7 +1,7 @@
 //! The machines that runs are made on: this one, and others behind agents.
 
+use crate::cpu_task::cpu_task_ns;
 use crate::error::RunnerError;
-use crate::probe_task::cpu_task_ns;
 use plimsoll_engine::MetricsSample;
 use plimsoll_record::files::read_line_within;
 use plimsoll_record::{ClockOffset, Machine};

@@ -9,8 +9,20 @@
 //! ```
 //!
 //! The two processes speak in lines of JSON over the worker's standard input and output, see [`Order`] and [`Frame`]. A worker that
-//! crashes, is killed, or hangs is an ordinary result: the run is failed, what it measured is kept, and the next run begins. When the
-//! program itself is killed, its workers see the end of their input and stop; [`execute`] on the same plan then makes the missing runs.
+//! crashes, is killed, or hangs is an ordinary result: the run is failed, what it measured is kept, and the next run begins. After two
+//! failures of an arm that never succeeded, its remaining runs are skipped. Both sides state the version of the frames first, so a
+//! program that is replaced while it runs is noticed.
+//!
+//! How runs end:
+//!
+//! - **Ctrl-C or SIGTERM**: the runner writes `stop`; the worker ends its point, closes the engine and reports it. The run is interrupted
+//!   and keeps its slices. A second Ctrl-C ends the worker at once. Workers have their own process group, so the terminal's signal
+//!   reaches only the runner.
+//! - **The runner is killed**: the worker sees the end of its input, stops, and exits within 20 seconds, even if a call into the engine
+//!   does not return. [`execute`] on the same plan then makes the missing runs.
+//! - **The worker is killed or crashes**: its output ends without a final frame; the runner explains the signal or exit code and quotes
+//!   its last output.
+//! - **The worker hangs**: it is killed after 30 minutes without a frame.
 //!
 //! [`execute`] needs a program that calls [`work`] when it is started as a worker; the `plimsoll` binary is one:
 //!
@@ -53,11 +65,15 @@
 
 mod afterwards;
 mod agenda;
+mod attempt;
+mod below;
 mod calibration;
 mod clock_time;
+mod cpu_task;
 mod decided;
 mod error;
 mod execute;
+mod execution;
 mod frames;
 mod host;
 mod ledger;
@@ -66,23 +82,26 @@ mod rig_access;
 mod rigging;
 mod sizing;
 mod slowed;
+mod stored;
 mod supervise;
 mod team;
+mod turns;
 mod warming;
 mod watch;
 mod watcher;
 mod worker;
 
 pub use clock_time::now;
+pub use cpu_task::cpu_task_ns;
 pub use error::RunnerError;
-pub use execute::{Ended, Execution, execute, took_seconds};
+pub use execute::{execute, took_seconds};
+pub use execution::{Ended, Execution};
 pub use frames::{FRAMES_VERSION, Frame, Order, RigAccess, WorkerRole};
 pub use host::{
     ClockReader, Hosts, LocalHost, RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerProgram,
     WorkerStart, this_machine,
 };
 pub use plimsoll_loadgen::monotonic_ns;
-pub use probe_task::cpu_task_ns;
 pub use sizing::{Sizing, bytes_per_record};
 pub use watcher::{Event, Watcher};
 pub use worker::work;

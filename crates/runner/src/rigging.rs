@@ -1,10 +1,10 @@
 //! What a run stands on: made before it, watched over, and undone after it, with the trace of its disk kept.
 
+use crate::below::Below;
 use crate::error::RunnerError;
-use crate::execute::Execution;
+use crate::execution::Execution;
 use crate::frames::RigAccess;
 use crate::host::RunHost;
-use crate::supervise::Below;
 use plimsoll_plan::{Arm, explain, keeps_data_here};
 use plimsoll_record::files::OwnFolder;
 use plimsoll_record::{RigRecord, RunRecord, TraceReference};

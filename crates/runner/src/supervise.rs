@@ -1,5 +1,6 @@
 //! The worker processes of a run: started, listened to, stopped, and explained when they die.
 
+use crate::below::Below;
 use crate::error::RunnerError;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::host::{RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
@@ -7,7 +8,7 @@ use crate::team::Team;
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::files::read_line_within;
 use plimsoll_record::{Half, Machine};
-use plimsoll_rig::{Built, Disturb, Disturbed, RigError};
+use plimsoll_rig::{Built, RigError};
 use serde::Serialize;
 use std::io::{BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -59,26 +60,6 @@ pub(crate) struct Supervised<'a> {
     pub(crate) start: Start<'a>,
     pub(crate) order: &'a Order,
     pub(crate) below: &'a dyn Below,
-}
-
-/// What the rig below a worker does for it.
-pub(crate) trait Below {
-    /// Puts the process where it belongs.
-    fn admit(&self, process: u32) -> Result<(), RigError>;
-    /// Whether all is still there.
-    fn is_sound(&self) -> bool;
-    /// Gives the emulated disk its limits or takes them away, and marks its trace.
-    fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError>;
-    /// Looks where the files lie, which lie still.
-    fn map(&self) -> Result<(), RigError>;
-    /// Limits the memory to what is taken now and the page cache that was asked for.
-    fn size_memory(&self) -> Result<(), RigError>;
-    /// Empties the page cache of the data.
-    fn drop_page_cache(&self) -> Result<(), RigError>;
-    /// Does something to a member of the server.
-    fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError>;
-    /// Brings all members of the server back.
-    fn heal(&self) -> Result<(), RigError>;
 }
 
 /// How the workers of a run ended.

@@ -4,10 +4,11 @@
 //! ([`Frame::Ready`]) and where all data is stored ([`Frame::Stored`]).
 
 use crate::agenda::Agenda;
+use crate::below::Below;
 use crate::clock_time::in_a_while;
 use crate::error::RunnerError;
 use crate::frames::{Frame, Order, Word, WorkerRole};
-use crate::supervise::{Below, Member, Start, Worker, WorkerEnd, died};
+use crate::supervise::{Member, Start, Worker, WorkerEnd, died};
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_plan::search::Tally;
 use plimsoll_record::{

@@ -239,7 +239,7 @@ fn measure<W: Write>(
     // The others wait before the first point until the first is there too.
     if let Caches::Warm { within_ns } = order.measurement.caches
         && order.role.leads()
-        && !warm(order, engine, &key_space, &host, within_ns, &mut reporter)?
+        && !warm(&host, within_ns, &mut reporter)?
     {
         return Ok(false);
     }
@@ -252,68 +252,7 @@ fn measure<W: Write>(
         if reporter.stopped() {
             return Ok(false);
         }
-        let mix = &order.mixes[order.points[step.point].mix as usize];
-        let spec = point_spec(order, &step);
-        let window_ns = spec.warm_up_ns + spec.duration_ns;
-        let planned = spec.operations.or_else(|| {
-            let due = spec.load.expected_arrivals(window_ns);
-            due.map(|count| count as u64)
-        });
-        // Workers that inserted different numbers of records must choose from the same.
-        let workload = match agreed {
-            None => Workload::new(&key_space, mix, spec.seed, planned),
-            Some(records) => Workload::with_records(&key_space, mix, spec.seed, planned, records),
-        };
-        let workload = workload.map_err(|error| error.to_string())?;
-        let workload = Arc::new(workload);
-        let label = PointLabel {
-            point: Some(step.point as u32),
-            mix: mix.name.clone(),
-            load_label: step.load_label,
-            load: load_kind(&step.load, window_ns),
-            trial: step.trial,
-        };
-        reporter.phase = format!("{}, {}", label.mix, label.load_label);
-        if !order.measurement.checkpoints.is_as_they_come() && order.role.leads() {
-            checkpoint(engine)?;
-        }
-        reporter.enter(Stage::WarmUp, "warm-up")?;
-        reporter.speaker.say(&Frame::PointBegins {
-            label,
-            warm_up_ns: spec.warm_up_ns,
-            duration_ns: spec.duration_ns,
-            started_at: now(),
-        });
-        reporter.tally = Tally::new(objective);
-        // A trial ends as soon as its outcome is certain.
-        reporter.due = step
-            .trial
-            .and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
-        let watched = (!order.events.is_empty()).then(|| Watched::new(engine));
-        let asked: &dyn Engine = match &watched {
-            Some(watched) => watched,
-            None => engine,
-        };
-        let slowing = order.has_controls.then(|| order.arm.planted.unwrap_or(0.0));
-        let slowed = slowing.map(|share| Slowed::new(asked, slowing_of(order, &spec.load, share)));
-        let asked: &dyn Engine = match &slowed {
-            Some(slowed) => slowed,
-            None => asked,
-        };
-        let mut end =
-            reporter.with_machine(&host, |reporter| match order.measurement.log_operations {
-                0 => run_point(asked, &workload, &spec, mix, reporter),
-                most => run_point_noting(asked, &workload, &spec, mix, reporter, most as usize),
-            })?;
-        if let Some(watched) = watched.as_ref().filter(|_| !reporter.stopped()) {
-            let mut seen = watched.disturbance(spec.warm_up_ns + end.measured_ns);
-            reporter.ask(&Frame::Heal)?;
-            if acknowledges(engine) {
-                let found = watched.read_back().map_err(|error| error.to_string())?;
-                seen.acknowledged = Some(found);
-            }
-            end.disturbance = Some(Box::new(seen));
-        }
+        let end = measure_point(step, agreed, &host, &mut reporter)?;
         reporter.point_ends(&end)?;
         reporter.due = None;
         let lost = std::mem::take(&mut reporter.lost);
@@ -338,6 +277,81 @@ fn measure<W: Write>(
     reporter.enter(Stage::Over, "over")?;
     reporter.tell_extents()?;
     Ok(true)
+}
+
+/// Measures one point. `agreed` is the number of records that all workers choose from, once they have inserted different numbers.
+fn measure_point<W: Write>(
+    step: Step,
+    agreed: Option<u64>,
+    host: &Host,
+    reporter: &mut Reporter<'_, W>,
+) -> Result<PointEnd, String> {
+    let (order, engine) = (reporter.order, reporter.engine);
+    let mix = &order.mixes[order.points[step.point].mix as usize];
+    let spec = point_spec(order, &step);
+    let window_ns = spec.warm_up_ns + spec.duration_ns;
+    let planned = spec.operations.or_else(|| {
+        let due = spec.load.expected_arrivals(window_ns);
+        due.map(|count| count as u64)
+    });
+    // Workers that inserted different numbers of records must choose from the same.
+    let workload = match agreed {
+        None => Workload::new(&reporter.key_space, mix, spec.seed, planned),
+        Some(records) => {
+            Workload::with_records(&reporter.key_space, mix, spec.seed, planned, records)
+        }
+    };
+    let workload = workload.map_err(|error| error.to_string())?;
+    let workload = Arc::new(workload);
+    let label = PointLabel {
+        point: Some(step.point as u32),
+        mix: mix.name.clone(),
+        load_label: step.load_label,
+        load: load_kind(&step.load, window_ns),
+        trial: step.trial,
+    };
+    reporter.phase = format!("{}, {}", label.mix, label.load_label);
+    if !order.measurement.checkpoints.is_as_they_come() && order.role.leads() {
+        checkpoint(engine)?;
+    }
+    reporter.enter(Stage::WarmUp, "warm-up")?;
+    reporter.speaker.say(&Frame::PointBegins {
+        label,
+        warm_up_ns: spec.warm_up_ns,
+        duration_ns: spec.duration_ns,
+        started_at: now(),
+    });
+    reporter.tally = Tally::new(order.objective.as_ref());
+    // A trial ends as soon as its outcome is certain.
+    reporter.due = step
+        .trial
+        .and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
+    let watched = (!order.events.is_empty()).then(|| Watched::new(engine));
+    let asked: &dyn Engine = match &watched {
+        Some(watched) => watched,
+        None => engine,
+    };
+    let slowing = order.has_controls.then(|| order.arm.planted.unwrap_or(0.0));
+    let slowed = slowing.map(|share| Slowed::new(asked, slowing_of(order, &spec.load, share)));
+    let asked: &dyn Engine = match &slowed {
+        Some(slowed) => slowed,
+        None => asked,
+    };
+    let mut end =
+        reporter.with_machine(host, |reporter| match order.measurement.log_operations {
+            0 => run_point(asked, &workload, &spec, mix, reporter),
+            most => run_point_noting(asked, &workload, &spec, mix, reporter, most as usize),
+        })?;
+    if let Some(watched) = watched.as_ref().filter(|_| !reporter.stopped()) {
+        let mut seen = watched.disturbance(spec.warm_up_ns + end.measured_ns);
+        reporter.ask(&Frame::Heal)?;
+        if acknowledges(engine) {
+            let found = watched.read_back().map_err(|error| error.to_string())?;
+            seen.acknowledged = Some(found);
+        }
+        end.disturbance = Some(Box::new(seen));
+    }
+    Ok(end)
 }
 
 /// Stores the records of the experiment.
@@ -484,13 +498,11 @@ fn stored<W: Write>(
 
 /// Fills the caches by reads alone, so that the data stays what it is. `Ok(false)` where the run is stopped meanwhile.
 fn warm<W: Write>(
-    order: &Order,
-    engine: &dyn Engine,
-    key_space: &Arc<KeySpace>,
     host: &Host,
     within_ns: u64,
     reporter: &mut Reporter<'_, W>,
 ) -> Result<bool, String> {
+    let (order, engine) = (reporter.order, reporter.engine);
     let Some(mix) = order.mixes.iter().find(|mix| mix.reads()) else {
         return Ok(true);
     };
@@ -503,7 +515,8 @@ fn warm<W: Write>(
         ..mix.clone()
     };
     let seed = point_seed(order.seed, WARMING);
-    let workload = Workload::new(key_space, &mix, seed, None).map_err(|error| error.to_string())?;
+    let workload =
+        Workload::new(&reporter.key_space, &mix, seed, None).map_err(|error| error.to_string())?;
     let sessions = order.points.iter().map(|point| point.load.sessions()).max();
     let spec = PointSpec {
         load: Load::closed(sessions.unwrap_or(1)),
