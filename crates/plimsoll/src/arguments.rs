@@ -48,7 +48,6 @@ pub struct Arguments {
     /// What to log to the standard error, by level or by crate: info, or plimsoll_rig=debug,plimsoll_runner=info. Overrides -v.
     #[arg(long, global = true, value_name = "LEVELS", env = "PLIMSOLL_LOG", value_parser = log_levels)]
     pub log: Option<Targets>,
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -67,8 +66,6 @@ fn long_version() -> &'static str {
         ")"
     )
 }
-
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Validate, plan, run and report an experiment; resume it if it was interrupted.
@@ -123,10 +120,10 @@ pub enum Command {
     Schema(Schema),
     /// Print completions for a shell.
     Completions {
-        /// The shell.
+        /// The shell for which completions are printed.
         shell: Shell,
     },
-    /// Print the manual page.
+    /// Print the manual page of this program.
     Man,
     /// One run, on orders from `plimsoll run`.
     #[command(hide = true)]
@@ -164,13 +161,13 @@ impl Command {
 /// What a replica set is to do.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SetOrderWord {
-    /// Be made.
+    /// Make the set of these members.
     Initiate,
-    /// Tell its primary.
+    /// Print the number of its primary.
     Primary,
-    /// Elect another primary.
+    /// Have its members elect another primary.
     StepDown,
-    /// Come together.
+    /// Wait until all members are there.
     Whole,
 }
 
@@ -321,7 +318,7 @@ pub struct Run {
     /// Also write the result as Markdown, for a pull request or an issue.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub markdown: Option<PathBuf>,
-    /// Hide progress.
+    /// Show no progress, only the result.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -333,7 +330,7 @@ pub struct Plan {
     /// Say how many blocks and how much time a difference of this size needs, e.g. 1%: in turn and in duets, by earlier experiments of this name and load on this machine.
     #[arg(long, value_name = "SIZE", value_parser = share)]
     pub find: Option<f64>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -343,7 +340,7 @@ pub struct Check {
     /// Directory intended for data; can be repeated [default: the program's own].
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub directory: Vec<PathBuf>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -380,7 +377,7 @@ pub struct Compare {
     pub first: String,
     /// A second experiment and arm. Blocks of different experiments cannot be paired, so intervals are wider.
     pub second: Option<String>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -390,10 +387,10 @@ pub struct List {
     /// Only experiments with this name.
     #[arg(long)]
     pub name: Option<String>,
-    /// Only unfinished experiments.
+    /// List only experiments that are unfinished.
     #[arg(long)]
     pub unfinished: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -420,7 +417,7 @@ pub struct Clean {
     /// Only list what would be removed; change nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -52,9 +52,9 @@ pub struct Nats {
 /// What a machine may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AgentUse {
-    /// Ask servers.
+    /// Generate load for servers elsewhere.
     Load,
-    /// Start servers.
+    /// Start servers, with disks and limits.
     Server,
     /// Make emulated disks and filesystems, which needs root.
     Disk,
@@ -76,7 +76,7 @@ pub struct Hosts {
     pub scale: Option<String>,
     #[command(flatten)]
     pub nats: Nats,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -20,10 +20,10 @@ pub struct Audit {
     /// End with exit code 106 unless everything is believable.
     #[arg(long)]
     pub strict: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Also write a page.
+    /// Also write the result as a page.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
 }

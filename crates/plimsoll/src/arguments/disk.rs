@@ -19,7 +19,7 @@ pub enum Disk {
 
 #[derive(Args, Debug)]
 pub struct Presets {
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -85,7 +85,7 @@ pub struct Trace {
     /// Export every request as CSV, with the file it belongs to.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub csv: Option<PathBuf>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -42,10 +42,10 @@ pub struct Diskmap {
     /// Only files whose path contains this text; can be repeated.
     #[arg(long = "file", value_name = "TEXT")]
     pub files: Vec<String>,
-    /// Only reads.
+    /// Draw reads only, and no writes.
     #[arg(long, conflicts_with = "writes")]
     pub reads: bool,
-    /// Only writes.
+    /// Draw writes only, and no reads.
     #[arg(long)]
     pub writes: bool,
     /// Width in pixels; the height of all files together is about the same.
@@ -54,7 +54,7 @@ pub struct Diskmap {
     /// Number of frames of an animation.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=5000))]
     pub frames: u16,
-    /// Frames per second.
+    /// Frames per second of the animation.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=60))]
     pub fps: u16,
 }

@@ -17,7 +17,7 @@ pub struct Gallery {
     pub folder: PathBuf,
     /// Experiments: ids or their beginnings, names, `last`, records, bundles [default: the newest finished one of each name].
     pub experiments: Vec<String>,
-    /// Over the list.
+    /// Heading above the list of results.
     #[arg(long, default_value = "Results")]
     pub title: String,
     /// Add a bundle of each result.

@@ -86,7 +86,7 @@ pub struct Gate {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
-    /// Hide progress.
+    /// Show no progress, only the result.
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]

@@ -30,7 +30,7 @@ pub struct History {
     /// Include records of other plans, which may have measured something else.
     #[arg(long)]
     pub any_plan: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
     /// Also write a page with the series.

@@ -49,26 +49,25 @@ pub struct Init {
 pub enum Question {
     /// Which value of a setting is faster?
     Settings,
-    /// Which disk is needed?
+    /// Which of several disks is needed?
     Disk,
-    /// Which filesystem is faster?
+    /// Which filesystem is faster for this workload?
     Filesystem,
     /// What happens when the data outgrows memory?
     Memory,
     /// Did the upgrade make it faster or slower?
     Version,
-    /// Which machine is faster?
+    /// Which machine is faster for this workload?
     Machine,
 }
 
-/// The workloads of YCSB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Workload {
-    /// Half reads, half updates.
+    /// Half of it reads, half updates.
     A,
     /// 95 % reads, 5 % updates.
     B,
-    /// Reads only.
+    /// Reads only, and no writes.
     C,
     /// 95 % reads of what came last, 5 % inserts.
     D,
