@@ -81,6 +81,7 @@ mod mongodb;
 #[cfg(test)]
 mod no_allocation;
 mod noop;
+mod opening;
 mod registry;
 mod session;
 mod simulated;
@@ -90,7 +91,8 @@ mod wiredtiger;
 
 pub use error::EngineError;
 pub use mongodb::{INSTEAD_OF_LEAN, SetOrder, look, remove, replica_set};
-pub use registry::{MetricsSample, Opening, Registration, kind, kinds, open, own_metrics};
+pub use opening::{MetricsSample, Opening};
+pub use registry::{Registration, kind, kinds, open, own_metrics};
 pub use session::{Endpoint, Engine, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session};
 pub use simulated::Simulation;
 

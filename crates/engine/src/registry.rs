@@ -1,17 +1,10 @@
 //! Which engines there are, and how one is opened by name.
 
+use crate::opening::{MetricsSample, Opening, completed};
 use crate::{Engine, EngineError, mongodb, noop, simulated, wiredtiger};
-use plimsoll_plan::{EngineKind, Setting, SettingKind, SettingValue, Settings};
-use plimsoll_record::quantities::units;
-use plimsoll_workload::DataSpec;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use plimsoll_plan::EngineKind;
 use std::io;
 use std::path::Path;
-
-/// Metrics at a time: milliseconds since 1970, and values by the names in `plimsoll_record::figures`, counters as they stood, as
-/// [`Engine::statistics`] reports them.
-pub type MetricsSample = (i64, Vec<(Cow<'static, str>, f64)>);
 
 /// An engine that an arm can name.
 #[derive(Clone, Copy)]
@@ -81,40 +74,6 @@ pub fn kind(name: &str) -> Option<&'static EngineKind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
 
-/// What an engine needs to be opened.
-#[derive(Clone, Copy, Debug)]
-pub struct Opening<'a> {
-    /// From the plan. A setting that is absent takes the default of its [`EngineKind`].
-    pub settings: &'a Settings,
-    /// For an engine that keeps data: an existing directory, either empty or with the data of an earlier opening.
-    pub directory: Option<&'a Path>,
-    /// Address of the server that was started for it, as its `ServerSpec` gives it; `None` for embedded engines and for servers that the settings name.
-    pub server: Option<&'a str>,
-    /// Of everything that the engine draws at random.
-    pub seed: u64,
-    /// The records that will be stored in it.
-    pub data: &'a DataSpec,
-    /// Name of the memory allocator of this process, for the description: it bears on the speed of embedded engines.
-    pub allocator: &'a str,
-    /// Whether another client has prepared the data, or nobody is to: what is there stays as it is, whatever the settings say.
-    pub joins: bool,
-}
-
-impl<'a> Opening<'a> {
-    /// Of an engine without directory and server, with the system's allocator and the seed 1.
-    pub fn new(settings: &'a Settings, data: &'a DataSpec) -> Self {
-        Self {
-            settings,
-            directory: None,
-            server: None,
-            seed: 1,
-            data,
-            allocator: "system",
-            joins: false,
-        }
-    }
-}
-
 /// Opens the engine of this name.
 ///
 /// ```
@@ -162,112 +121,12 @@ fn registered(name: &str) -> Option<&'static Registration> {
     ENGINES.iter().find(|engine| engine.kind.name == name)
 }
 
-/// Why engines can expect a setting that has a default.
-pub(crate) const COMPLETED: &str = "the registry fills in every setting that has a default";
-
-/// The settings with the defaults of those that are absent, each of the right type.
-pub(crate) fn completed(kind: &EngineKind, given: &Settings) -> Result<Settings, EngineError> {
-    let mut settings = Settings::default();
-    for (name, value) in &given.0 {
-        let Some(setting) = kind.setting(name) else {
-            let reason = "there is no such setting";
-            return Err(EngineError::unfit(kind, given, name, reason));
-        };
-        if !suits(&setting.kind, value) {
-            let reason = format!("it must be {}", wanted(&setting.kind));
-            return Err(EngineError::unfit(kind, given, name, reason));
-        }
-        settings.0.insert(name.clone(), value.clone());
-    }
-    for setting in kind.settings {
-        if let Some(text) = setting.default {
-            settings
-                .0
-                .entry(setting.name.into())
-                .or_insert_with(|| default_value(setting, text));
-        }
-    }
-    match (kind.unfit)(&settings) {
-        Some(unfit) => {
-            let (setting, reason) = (unfit.setting, unfit.reason);
-            Err(EngineError::unfit(kind, &settings, setting, reason))
-        }
-        None => Ok(settings),
-    }
-}
-
-fn default_value(setting: &Setting, text: &str) -> SettingValue {
-    const PROOF: &str = "defaults are tested to be readable";
-    match setting.kind {
-        SettingKind::Size { .. } => SettingValue::Bytes(units::parse_size(text).expect(PROOF)),
-        SettingKind::Count { .. } => SettingValue::Count(units::parse_count(text).expect(PROOF)),
-        SettingKind::Duration { .. } => {
-            SettingValue::Nanos(units::parse_duration(text).expect(PROOF))
-        }
-        SettingKind::Number { .. } => SettingValue::Number(units::parse_share(text).expect(PROOF)),
-        SettingKind::Flag => SettingValue::Flag(text == "true"),
-        SettingKind::Choice(_) | SettingKind::Text => SettingValue::Text(text.into()),
-    }
-}
-
-fn suits(kind: &SettingKind, value: &SettingValue) -> bool {
-    match (kind, value) {
-        (SettingKind::Size { min, max }, SettingValue::Bytes(value))
-        | (SettingKind::Count { min, max }, SettingValue::Count(value))
-        | (
-            SettingKind::Duration {
-                min_ns: min,
-                max_ns: max,
-            },
-            SettingValue::Nanos(value),
-        ) => (min..=max).contains(&value),
-        (SettingKind::Number { min, max }, SettingValue::Number(value)) => {
-            (min..=max).contains(&value)
-        }
-        (SettingKind::Choice(words), SettingValue::Text(text)) => words.contains(&text.as_str()),
-        (SettingKind::Flag, SettingValue::Flag(_)) | (SettingKind::Text, SettingValue::Text(_)) => {
-            true
-        }
-        _ => false,
-    }
-}
-
-fn wanted(kind: &SettingKind) -> String {
-    match kind {
-        SettingKind::Size { min, max } => {
-            format!(
-                "a size from {} to {}",
-                SettingValue::Bytes(*min),
-                SettingValue::Bytes(*max)
-            )
-        }
-        SettingKind::Count { min, max } => format!("a whole number from {min} to {max}"),
-        SettingKind::Duration { min_ns, max_ns } => {
-            format!(
-                "a duration from {} to {}",
-                SettingValue::Nanos(*min_ns),
-                SettingValue::Nanos(*max_ns)
-            )
-        }
-        SettingKind::Number { min, max } => format!("a number from {min} to {max}"),
-        SettingKind::Flag => "true or false".into(),
-        SettingKind::Choice(words) => format!("one of {}", words.join(", ")),
-        SettingKind::Text => "a text".into(),
-    }
-}
-
-/// Every setting by name, as written in a file: for descriptions.
-pub(crate) fn settings_in_force(settings: &Settings) -> BTreeMap<String, String> {
-    let mut texts = BTreeMap::new();
-    for (name, value) in &settings.0 {
-        texts.insert(name.clone(), value.to_string());
-    }
-    texts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::opening::{default_value, suits};
+    use plimsoll_plan::{SettingKind, SettingValue, Settings};
+    use plimsoll_workload::DataSpec;
 
     fn open_with(
         name: &str,

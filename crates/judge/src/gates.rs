@@ -1,9 +1,11 @@
 //! What each point must pass before its numbers may be compared, and what else there is to know about it.
 
+mod gated;
 mod generator;
 mod hosts;
 
-pub(crate) use generator::{CLIENT_LIMIT, ClientUse, GENERATOR_LIMIT, THROTTLED};
+pub(crate) use gated::{ForeignUse, GENERATOR_LIMIT, Gated};
+pub(crate) use generator::{CLIENT_LIMIT, ClientUse, THROTTLED};
 pub(crate) use hosts::{cores, is_of_arm, telemetry_cores, worker_here};
 
 use crate::extract::Extract;
@@ -64,34 +66,6 @@ impl Limits {
     }
 }
 
-/// What the gates found at one point of one run.
-#[derive(Debug, Default)]
-pub(crate) struct Gated {
-    /// Every remark, the subject being the run.
-    pub(crate) warnings: Vec<Warning>,
-    /// Whether the point has an end and operations at all; the rest of validity is in the warnings.
-    pub(crate) complete: bool,
-    /// Share of the sessions' time that the generator took: outside of engine calls and pauses in a closed loop, by waking late in an open one.
-    pub(crate) generator_share: Option<f64>,
-    /// p99 of the generator's lag in an open loop, nanoseconds.
-    pub(crate) generator_lag_p99_ns: Option<f64>,
-    /// Operations due per second in an open loop.
-    pub(crate) due: Option<f64>,
-    /// Finished over due, in an open loop.
-    pub(crate) achieved: Option<f64>,
-    /// What other programs used of the machine on which they used most, where that is known.
-    pub(crate) foreign: Option<ForeignUse>,
-}
-
-/// What other programs used of a machine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ForeignUse {
-    pub(crate) share: f64,
-    pub(crate) elapsed_ns: u64,
-    /// Whether the other side of a duet had the same company.
-    pub(crate) is_shared: bool,
-}
-
 /// What the clients of a server use of each machine that makes load.
 pub(crate) fn clients(
     extract: &Extract,
@@ -140,6 +114,123 @@ fn mostly_of(point: &PointRecord) -> String {
     }
 }
 
+/// Warnings about one run at one point.
+struct Remarks {
+    subject: String,
+    warnings: Vec<Warning>,
+}
+
+impl Remarks {
+    fn add(&mut self, id: WarningId, message: impl Into<String>) {
+        self.warnings.push(Warning::new(id, &self.subject, message));
+    }
+
+    /// About the data of the run.
+    fn of_data(&mut self, extract: &Extract, run: &RunRecord, arm: &Arm) {
+        let asked = arm.data.key_count();
+        if let Some(stored) = run.records_loaded
+            && stored != asked
+        {
+            let message = format!("{stored} records after the load, {asked} were requested");
+            self.add(WarningId::RecordCount, message);
+        }
+        let wrong = extract.whole.wrong_data;
+        if wrong > 0 {
+            let message = format!("{wrong} records held other data than expected");
+            self.add(WarningId::Verification, message);
+        }
+        for noticed in &run.warnings {
+            let is_known = self.warnings.iter().any(|one| one.id == noticed.id);
+            if FOUND_AGAIN.contains(&noticed.id) && !is_known {
+                self.add(noticed.id, noticed.message.clone());
+            }
+        }
+    }
+
+    /// About operations that failed, found nothing, or were not acknowledged.
+    fn of_outcomes(
+        &mut self,
+        extract: &Extract,
+        point: &PointRecord,
+        run: &RunRecord,
+        limits: Limits,
+    ) {
+        let done = extract.whole.completed;
+        if extract.error_share() > limits.errors {
+            let message = errors(done.error, done.total(), point.end.as_ref());
+            let warning = Warning::new(WarningId::Errors, &self.subject, message);
+            // What fails for something that was done on purpose is what is asked.
+            self.warnings.push(match point.disturbance() {
+                Some(_) => warning.weighing(Severity::Caution),
+                None => warning,
+            });
+        }
+        if done.not_found > 0 {
+            let is_noticeable = done.not_found as f64 >= NOTICEABLE * done.total() as f64;
+            let effect = match is_noticeable {
+                true => ", and make the others faster: an operation without a record costs less",
+                false => "",
+            };
+            let message = format!(
+                "{} of {} operations found no record{}; they do not count in the throughput{effect}",
+                done.not_found,
+                done.total(),
+                mostly_of(point),
+            );
+            self.add(WarningId::NotFound, message);
+        }
+        let writes = [Operation::Update, Operation::Insert, Operation::Delete];
+        let is_unacknowledged = run.engine.as_ref().is_some_and(|engine| {
+            engine.settings.get("write_concern").map(String::as_str) == Some("0")
+        });
+        if is_unacknowledged
+            && writes
+                .iter()
+                .any(|one| extract.by_operation.contains_key(one))
+        {
+            let message =
+                "writes were not acknowledged (w:0): their times are those of the socket's buffer";
+            self.add(WarningId::Unacknowledged, message);
+        }
+    }
+
+    /// About whether the point is long enough.
+    fn of_length(&mut self, extract: &Extract, point: &PointRecord, operations: u64) {
+        if point.label.point.is_some()
+            && let Some(remark) = &extract.settling.remark
+        {
+            let id = match extract.settling.steadiness {
+                crate::Steadiness::Unknown => WarningId::SteadinessUnknown,
+                _ => WarningId::NotSteady,
+            };
+            self.add(id, remark.clone());
+        }
+        let needed = samples_for_percentile(0.99, 0.95).expect("0.99 and 0.95 lie between 0 and 1");
+        if operations == 0 {
+            self.add(
+                WarningId::FewOperations,
+                "no operation succeeded after the warm-up",
+            );
+        } else if operations < needed {
+            let message = format!("{operations} operations, p99 needs {needed} for a bound");
+            self.add(WarningId::FewOperations, message);
+        }
+        match &point.end {
+            None => self.add(
+                WarningId::RunInterrupted,
+                "the point has no end: it was cut off",
+            ),
+            Some(end) if end.cut_short => {
+                self.add(
+                    WarningId::RunInterrupted,
+                    "the point was stopped before its time",
+                );
+            }
+            Some(_) => {}
+        }
+    }
+}
+
 /// Tries one point of one run.
 pub(crate) fn gate(
     extract: &Extract,
@@ -148,127 +239,27 @@ pub(crate) fn gate(
     arm: &Arm,
     limits: Limits,
 ) -> Gated {
-    let subject = crate::words::run_subject(run);
-    let mut gated = Gated::default();
-    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
-
-    let asked = arm.data.key_count();
-    if let Some(stored) = run.records_loaded
-        && stored != asked
-    {
-        warn(
-            WarningId::RecordCount,
-            format!("{stored} records after the load, {asked} were requested"),
-        );
-    }
-    if extract.whole.wrong_data > 0 {
-        warn(
-            WarningId::Verification,
-            format!(
-                "{} records held other data than expected",
-                extract.whole.wrong_data
-            ),
-        );
-    }
-    for noticed in &run.warnings {
-        let found = gated
-            .warnings
-            .iter()
-            .any(|warning| warning.id == noticed.id);
-        if FOUND_AGAIN.contains(&noticed.id) && !found {
-            gated
-                .warnings
-                .push(Warning::new(noticed.id, &subject, noticed.message.clone()));
-        }
-    }
-    let done = extract.whole.completed;
-    if extract.error_share() > limits.errors {
-        let message = errors(done.error, done.total(), point.end.as_ref());
-        let warning = Warning::new(WarningId::Errors, &subject, message);
-        // What fails for something that was done on purpose is what is asked.
-        gated.warnings.push(if point.disturbance().is_some() {
-            warning.weighing(Severity::Caution)
-        } else {
-            warning
-        });
-    }
-    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
-    if done.not_found > 0 {
-        warn(
-            WarningId::NotFound,
-            format!(
-                "{} of {} operations found no record{}; they do not count in the throughput{}",
-                done.not_found,
-                done.total(),
-                mostly_of(point),
-                if done.not_found as f64 >= NOTICEABLE * done.total() as f64 {
-                    ", and make the others faster: an operation without a record costs less"
-                } else {
-                    ""
-                }
-            ),
-        );
-    }
-    let writes = [Operation::Update, Operation::Insert, Operation::Delete];
-    let is_unacknowledged = run.engine.as_ref().is_some_and(|engine| {
-        engine.settings.get("write_concern").map(String::as_str) == Some("0")
-    });
-    if is_unacknowledged
-        && writes
-            .iter()
-            .any(|one| extract.by_operation.contains_key(one))
-    {
-        warn(
-            WarningId::Unacknowledged,
-            "writes were not acknowledged (w:0): their times are those of the socket's buffer"
-                .into(),
-        );
-    }
-    if point.label.point.is_some()
-        && let Some(remark) = &extract.settling.remark
-    {
-        let is_unknown = matches!(extract.settling.steadiness, crate::Steadiness::Unknown);
-        let id = if is_unknown {
-            WarningId::SteadinessUnknown
-        } else {
-            WarningId::NotSteady
-        };
-        warn(id, remark.clone());
-    }
-    let operations = extract
-        .response
-        .as_ref()
-        .map_or(0, |response| response.count);
+    let response = extract.response.as_ref();
+    let answered = response.map_or(0, |response| response.count);
     let operations = match point.imported() {
-        Some(_) => operations.max(extract.whole.completed.ok),
-        None => operations,
+        Some(_) => answered.max(extract.whole.completed.ok),
+        None => answered,
     };
-    let needed = samples_for_percentile(0.99, 0.95).expect("0.99 and 0.95 lie between 0 and 1");
-    if operations == 0 {
-        warn(
-            WarningId::FewOperations,
-            "no operation succeeded after the warm-up".into(),
-        );
-    } else if operations < needed {
-        warn(
-            WarningId::FewOperations,
-            format!("{operations} operations, p99 needs {needed} for a bound"),
-        );
-    }
-
+    let mut remarks = Remarks {
+        subject: crate::words::run_subject(run),
+        warnings: Vec::new(),
+    };
+    remarks.of_data(extract, run, arm);
+    remarks.of_outcomes(extract, point, run, limits);
+    remarks.of_length(extract, point, operations);
+    let Remarks { subject, warnings } = remarks;
+    let mut gated = Gated {
+        warnings,
+        ..Gated::default()
+    };
     let Some(end) = &point.end else {
-        warn(
-            WarningId::RunInterrupted,
-            "the point has no end: it was cut off".into(),
-        );
         return gated;
     };
-    if end.cut_short {
-        warn(
-            WarningId::RunInterrupted,
-            "the point was stopped before its time".into(),
-        );
-    }
     gated.complete = !end.cut_short && operations > 0 && extract.kept_seconds > 0.0;
     let hosts = PointHost::all(extract, point, run, arm);
     gated.foreign = hosts

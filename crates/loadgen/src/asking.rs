@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::observer::{ObservedOp, OpObserver};
 use crate::recorder::Recorder;
 use crate::session_end::SessionEnd;
-use crate::sessions::Shared;
+use crate::shared::Shared;
 use plimsoll_engine::{FieldVisitor, Outcome, Session};
 use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
 use plimsoll_workload::{Ask, InsertGenerator, KeySpace, OpGenerator, Verification};

@@ -6,7 +6,7 @@ use crate::asking::{Due, SessionParts, Source};
 use crate::clock::Clock;
 use crate::observer::{After, OpObserver};
 use crate::session_end::SessionEnd;
-use crate::sessions::Shared;
+use crate::shared::Shared;
 use plimsoll_workload::schedule::Pace;
 
 /// How a session of a closed loop goes on.

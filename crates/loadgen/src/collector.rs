@@ -2,9 +2,9 @@
 
 use crate::clock::Clock;
 use crate::grid::Grid;
-use crate::point::SliceSink;
 use crate::recorder::Recording;
-use crate::sessions::Shared;
+use crate::shared::Shared;
+use crate::spec::SliceSink;
 use plimsoll_engine::Interrupter;
 use plimsoll_record::Slice;
 use std::collections::VecDeque;

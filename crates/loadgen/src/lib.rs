@@ -15,6 +15,16 @@
 //! first served, and an operation that no session could take in time has waited. A closed loop whose sessions pace themselves to a target
 //! has intended times too, and stays a closed loop: see [`plimsoll_workload::schedule::Pace`].
 //!
+//! Sessions count into tables of buckets that many sessions share, so memory does not grow with their number: 10,000 sessions need as much
+//! as 16. Two tables alternate from second to second: when a second ends, the calling thread reads what its table has gained. A slice holds
+//! all operations that *completed* in its second, and each second is one slice. An operation in flight belongs to the second in which it
+//! completes, so a stall is a few seconds with few operations, followed by one with long response times. Operations that were due but
+//! incomplete at the end of the point are counted as unfinished, and as at least that late.
+//!
+//! In an open loop, an operation that was due while a session was idle counts from its dispatch: the delay is the generator's own lateness,
+//! which is reported separately. An operation that was due while all sessions were busy counts from its due time
+//! (`docs/decisions/0014-a-generator-s-own-lateness.md`).
+//!
 //! Several hosts can generate one load together. Each is told its [`plimsoll_workload::schedule::Share`], runs its own sessions, and hands out slices of its own;
 //! slices of one index are merged into those of the whole ([`Slice::merge`]). [`SliceSink::ready`] lets all hosts start at one instant.
 //!
@@ -80,14 +90,15 @@ mod point;
 mod recorder;
 mod session_end;
 mod sessions;
+mod shared;
+mod spec;
 
 pub use clock::{monotonic_ns, program_clock};
 pub use grid::Grid;
 pub use noted::run_point_noting;
 pub use observer::{After, ObservedOp, OpObserver};
-pub use point::{
-    LoadError, LoadSpec, PointSpec, SliceSink, run_load, run_load_with, run_point, run_point_with,
-};
+pub use point::{LoadSpec, run_load, run_load_with, run_point, run_point_with};
+pub use spec::{LoadError, PointSpec, SliceSink};
 
 #[cfg(test)]
 mod it;

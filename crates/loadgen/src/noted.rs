@@ -5,7 +5,8 @@
 
 use crate::clock::monotonic_ns;
 use crate::observer::{After, ObservedOp, OpObserver};
-use crate::point::{LoadError, PointSpec, SliceSink, run_point_with};
+use crate::point::run_point_with;
+use crate::spec::{LoadError, PointSpec, SliceSink};
 use plimsoll_engine::Engine;
 use plimsoll_record::{NotedOperation, Operation, PointEnd, Status};
 use plimsoll_workload::{Mix, Workload};

@@ -6,7 +6,7 @@ use crate::asking::{Due, SessionParts};
 use crate::clock::Clock;
 use crate::observer::OpObserver;
 use crate::session_end::SessionEnd;
-use crate::sessions::Shared;
+use crate::shared::Shared;
 use plimsoll_workload::schedule::Share;
 use plimsoll_workload::{Ask, OpGenerator};
 

@@ -2,15 +2,16 @@
 
 use crate::cautions::cautions;
 use crate::estimate::data_bytes;
+use crate::explained_arm::ArmExplanation;
 use crate::grid::{GridExplanation, without_cells};
 use crate::needs::{cache_bytes, held_bytes, needs, run_ns};
 use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
-use crate::shares::{DataShares, shares};
-use crate::words::{disk_line, event_in_words, filesystem_line, limits_line, price_words};
-use crate::{
-    Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, Plan, PointRole, WorkingSet,
+use crate::shares::shares;
+use crate::words::{
+    disk_line, event_in_words, filesystem_line, limits_line, price_words, write_table,
 };
+use crate::{Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, Plan, PointRole};
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::{about, shortened_to, to_the_second};
 use plimsoll_record::quantities::words::decimal_bytes;
@@ -71,52 +72,6 @@ pub struct PlanExplanation {
     pub may_end_early: bool,
     /// Every value with its origin.
     pub origins: Vec<Origin>,
-}
-
-/// One arm, its values in words.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ArmExplanation {
-    /// Name of the arm, from the file.
-    pub name: String,
-    /// Of a cell: index of the level of each factor.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub levels: Vec<u32>,
-    /// How long one run of it takes, about, nanoseconds.
-    pub run_ns: u64,
-    /// Description of the arm, from the file.
-    pub about: Option<String>,
-    /// Name of the engine, as in the file.
-    pub engine: String,
-    /// Number of records after the load.
-    pub records: u64,
-    /// Mean bytes of all records together, as asked: before the engine adds or compresses anything.
-    pub data_bytes: u64,
-    /// Bytes of the engine's cache, if it has one.
-    pub cache_bytes: Option<u64>,
-    /// How the number of records was chosen, where the data is a share of the cache.
-    pub working_set: Option<WorkingSet>,
-    /// What share of the data fits where, about, in an arm whose memory is limited.
-    pub shares: Option<DataShares>,
-    /// Bytes that its data takes on its disk or in its directory at the worst moment, about, and at most the capacity of its disk.
-    pub disk_bytes: u64,
-    /// The machine that it stands on, by name; `None`: the one that the program runs on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub on: Option<String>,
-    /// The machines that ask it, `controller` being the one that the program runs on; empty where there are no others.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub load_hosts: Vec<String>,
-    /// What the data lies on; `None` for a plain directory.
-    pub disk: Option<String>,
-    /// What is made on the disk.
-    pub filesystem: Option<String>,
-    /// Limits of what is under test.
-    pub limits: Option<String>,
-    /// The server that is started.
-    pub server: Option<String>,
-    /// Name of the published machine.
-    pub machine: Option<String>,
-    /// Price of an hour, in words.
-    pub price: Option<String>,
 }
 
 /// Explains a plan. `engines` are those that it was checked against.
@@ -535,27 +490,4 @@ impl PlanExplanation {
         write_table(f, &rows)?;
         write!(f, "\nplan {}", self.hash)
     }
-}
-
-/// Rows with their columns below each other. A cell that is too wide for a column does not widen it.
-pub(crate) fn write_table(
-    f: &mut std::fmt::Formatter<'_>,
-    rows: &[Vec<String>],
-) -> std::fmt::Result {
-    const WIDEST: usize = 52;
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let mut widths = vec![0; columns];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count().min(WIDEST));
-        }
-    }
-    for row in rows {
-        let mut line = String::from(" ");
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(&format!(" {cell:<width$} "));
-        }
-        writeln!(f, "{}", line.trim_end())?;
-    }
-    Ok(())
 }

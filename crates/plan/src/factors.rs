@@ -1,6 +1,5 @@
 //! Factors: what the cells of an experiment vary, and which combinations of their levels are measured.
 
-use crate::Plan;
 use plimsoll_record::quantities::units;
 use serde::{Deserialize, Serialize};
 
@@ -106,92 +105,5 @@ impl Factor {
         } else {
             0
         }
-    }
-}
-
-impl Plan {
-    /// Index of the factor whose levels scouting runs choose.
-    pub fn refined_factor(&self) -> Option<usize> {
-        self.factors.iter().position(|one| one.refine.is_some())
-    }
-
-    /// Index of the arm with these levels, one for each factor.
-    pub fn cell(&self, levels: &[u32]) -> Option<usize> {
-        self.arms.iter().position(|arm| arm.levels == levels)
-    }
-
-    /// Index of the factor whose levels are compared: the one that the file names, or the first.
-    pub fn compared_factor(&self) -> Option<usize> {
-        if self.factors.is_empty() {
-            return None;
-        }
-        let named = self.compare.factor.as_ref();
-        let place = named.and_then(|name| self.factors.iter().position(|one| one.name == *name));
-        Some(place.unwrap_or(0))
-    }
-
-    /// The combinations of levels of all factors but `apart`, in the order in which arms have them; each with 0 in the places of `apart`.
-    pub fn conditions(&self, apart: &[usize]) -> Vec<Vec<u32>> {
-        let mut conditions: Vec<Vec<u32>> = Vec::new();
-        for arm in &self.arms {
-            let mut levels = arm.levels.clone();
-            for factor in apart {
-                if let Some(level) = levels.get_mut(*factor) {
-                    *level = 0;
-                }
-            }
-            if !conditions.contains(&levels) {
-                conditions.push(levels);
-            }
-        }
-        conditions
-    }
-
-    /// The levels of a condition in words, without the factors `apart`: `92%, ext4`.
-    pub fn condition_in_words(&self, levels: &[u32], apart: &[usize]) -> String {
-        let mut words = Vec::new();
-        for (index, (factor, level)) in self.factors.iter().zip(levels).enumerate() {
-            if !apart.contains(&index) {
-                words.push(factor.level(*level));
-            }
-        }
-        words.join(", ")
-    }
-
-    /// Which effects of a two-level design cannot be told apart, each group as names joined by `×`, for the main effects and interactions of two
-    /// factors. Empty where all combinations are measured.
-    pub fn aliases(&self) -> Vec<Vec<String>> {
-        if self.design != Design::Fraction {
-            return Vec::new();
-        }
-        let sign = |arm: &crate::Arm, factor: usize| match arm.levels.get(factor) {
-            Some(1) => 1i8,
-            _ => -1,
-        };
-        let mut effects: Vec<(String, Vec<i8>)> = Vec::new();
-        for (index, factor) in self.factors.iter().enumerate() {
-            let column = self.arms.iter().map(|arm| sign(arm, index)).collect();
-            effects.push((factor.name.clone(), column));
-        }
-        for (first, one) in self.factors.iter().enumerate() {
-            for (second, other) in self.factors.iter().enumerate().skip(first + 1) {
-                let product = |arm| sign(arm, first) * sign(arm, second);
-                let column = self.arms.iter().map(product).collect();
-                effects.push((format!("{}×{}", one.name, other.name), column));
-            }
-        }
-        let mut groups: Vec<(Vec<i8>, Vec<String>)> = Vec::new();
-        for (name, column) in effects {
-            let opposite: Vec<i8> = column.iter().map(|sign| -sign).collect();
-            match groups
-                .iter_mut()
-                .find(|(known, _)| *known == column || *known == opposite)
-            {
-                Some((_, names)) => names.push(name),
-                None => groups.push((column, vec![name])),
-            }
-        }
-        let groups = groups.into_iter().map(|(_, names)| names);
-        groups.filter(|names| names.len() > 1).collect()
     }
 }

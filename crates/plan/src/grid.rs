@@ -1,6 +1,7 @@
 //! The grid of an experiment with factors, in characters.
 
-use crate::explain::{ArmExplanation, write_table};
+use crate::explained_arm::ArmExplanation;
+use crate::words::write_table;
 use crate::{Design, Origin, Plan};
 use plimsoll_record::quantities::units::{about, shortened_to};
 use serde::Serialize;

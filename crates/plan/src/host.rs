@@ -1,6 +1,5 @@
 //! Machines of an experiment beside the one that the program runs on.
 
-use crate::{Arm, EngineKind, Plan};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -66,53 +65,5 @@ impl HostRole {
             Self::Load => "load",
             Self::Server => "server",
         }
-    }
-}
-
-impl Plan {
-    /// The machines that make the load of an arm, in order; `None` is the one that the program runs on. An embedded engine that keeps data is asked where it
-    /// stands.
-    pub fn load_hosts_of<'a>(&'a self, arm: &'a Arm, engine: &EngineKind) -> Vec<Option<&'a str>> {
-        if engine.keeps_data && engine.server.is_none() {
-            return vec![arm.on.as_deref()];
-        }
-        if self.load_hosts.is_empty() {
-            // Without a server of its own there is nobody to be asked from elsewhere.
-            let stands = if engine.server.is_some() {
-                None
-            } else {
-                arm.on.as_deref()
-            };
-            return vec![stands];
-        }
-        let hosts = self.load_hosts.iter();
-        hosts
-            .map(|host| (host != CONTROLLER).then_some(host.as_str()))
-            .collect()
-    }
-
-    /// Every machine that takes part, once: those that arms stand on, and those that make load.
-    pub fn all_host_names(&self, engines: &[EngineKind]) -> Vec<Option<&str>> {
-        let mut names = self.host_names();
-        for arm in &self.arms {
-            let kind = engines.iter().find(|kind| kind.name == arm.engine);
-            for host in kind.map_or_else(Vec::new, |kind| self.load_hosts_of(arm, kind)) {
-                if !names.contains(&host) {
-                    names.push(host);
-                }
-            }
-        }
-        names
-    }
-
-    /// Every machine that arms stand on, once, in the order of the arms. `None` is the one that the program runs on.
-    pub fn host_names(&self) -> Vec<Option<&str>> {
-        let mut names = Vec::new();
-        for Arm { on, .. } in &self.arms {
-            if !names.contains(&on.as_deref()) {
-                names.push(on.as_deref());
-            }
-        }
-        names
     }
 }

@@ -252,3 +252,26 @@ pub fn working_set_words(records: u64, set: &WorkingSet) -> String {
         grouped(set.bytes_per_record.round(), 0),
     )
 }
+
+/// Rows with their columns below each other. A cell that is too wide for a column does not widen it.
+pub(crate) fn write_table(
+    f: &mut std::fmt::Formatter<'_>,
+    rows: &[Vec<String>],
+) -> std::fmt::Result {
+    const WIDEST: usize = 52;
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut widths = vec![0; columns];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count().min(WIDEST));
+        }
+    }
+    for row in rows {
+        let mut line = String::from(" ");
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(&format!(" {cell:<width$} "));
+        }
+        writeln!(f, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

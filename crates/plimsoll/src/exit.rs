@@ -1,6 +1,5 @@
 //! Exit codes.
 
-use crate::plan::NoExperiment;
 use crate::screen::tell;
 use plimsoll_experiment::Problems;
 use plimsoll_record::redact::lines;
@@ -40,6 +39,16 @@ Exit codes:
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
+    }
+}
+
+/// A file is there, and is no experiment file at all.
+#[derive(Debug)]
+pub struct NoExperiment(pub String);
+
+impl std::fmt::Display for NoExperiment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

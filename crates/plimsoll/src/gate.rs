@@ -3,7 +3,7 @@
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::log::Log;
-use crate::plan::{Checked, complain, overrides, read_with};
+use crate::plan::{BETWEEN, Checked, complain, overrides, read_with};
 use crate::rig::Rigs;
 use crate::run::{Asked, Measured, measure};
 use crate::screen::tell;
@@ -18,9 +18,6 @@ use std::path::Path;
 const FEWEST_BLOCKS: u32 = 8;
 /// Blocks at most, however long it may take.
 const MOST_BLOCKS: u32 = 1000;
-
-/// Between the files of the arm in question and of the one that is known.
-pub const BETWEEN: &str = "\n---\n# BASE\n";
 
 pub fn gate(
     arguments: &arguments::Gate,

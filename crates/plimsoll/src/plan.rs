@@ -3,7 +3,7 @@
 mod by_uri;
 
 use crate::arguments::{self, ExperimentFile};
-use crate::exit::Exit;
+use crate::exit::{Exit, NoExperiment};
 use crate::power::{in_words, power};
 use crate::read::store_path;
 use crate::rig::Rigs;
@@ -31,15 +31,8 @@ pub struct Checked {
     pub plan: Result<Plan, Problems>,
 }
 
-/// A file is there, and is no experiment file at all.
-#[derive(Debug)]
-pub struct NoExperiment(String);
-
-impl std::fmt::Display for NoExperiment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+/// Between the files of the arm in question and of the one that is known.
+pub const BETWEEN: &str = "\n---\n# BASE\n";
 
 /// Reads and checks an experiment file.
 pub fn read(experiment: &ExperimentFile, rigs: &Rigs) -> anyhow::Result<Checked> {
@@ -117,7 +110,7 @@ pub fn check_text(
                 settings,
                 server,
                 data,
-                allocator: crate::ALLOCATOR_NAME,
+                allocator: crate::allocator::NAME,
                 rigs: rigs.get().map_err(|error| error.to_string())?,
             })
         },
@@ -148,7 +141,7 @@ fn text_of_bundle(file: &Path, overrides: &mut Overrides) -> anyhow::Result<Stri
         });
         overrides.duet |= !plan.measurement.pairing.is_in_turn();
     }
-    let own = text.split(crate::gate::BETWEEN).next().unwrap_or(text);
+    let own = text.split(BETWEEN).next().unwrap_or(text);
     Ok(own.to_owned())
 }
 

@@ -314,7 +314,7 @@ pub fn worker_program() -> anyhow::Result<WorkerProgram> {
     Ok(WorkerProgram {
         path: own_file()?,
         arguments: vec!["worker".into()],
-        frugal: crate::FRUGAL
+        frugal: crate::allocator::FRUGAL
             .map(|(name, value)| (name.into(), value.into()))
             .into(),
     })

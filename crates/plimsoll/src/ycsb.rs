@@ -41,7 +41,7 @@ pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
     .context("cannot wait for Ctrl-C")?;
     let surroundings = Surroundings {
         version: env!("CARGO_PKG_VERSION"),
-        allocator: crate::ALLOCATOR_NAME,
+        allocator: crate::allocator::NAME,
         stop: &|| is_stopped.load(Ordering::Relaxed),
     };
     match execute(&command, &surroundings) {

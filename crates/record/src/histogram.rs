@@ -1,7 +1,9 @@
 //! HDR histograms of latencies in nanoseconds.
 
 use crate::Summary;
-use crate::packed::{Bucket, HEADER_BYTES, Packed, lowest_of};
+use crate::packed::{
+    Bucket, HEADER_BYTES, HIGHEST_LATENCY_NS, Packed, SIGNIFICANT_DIGITS, lowest_of,
+};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -13,11 +15,6 @@ use serde::{Deserialize, Deserializer as SerdeDeserializer, Serialize, Serialize
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{Read, Write};
-
-/// Latencies above this (one hour) are counted as this.
-pub const HIGHEST_LATENCY_NS: u64 = 3_600_000_000_000;
-
-pub(crate) const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Marks the V2 deflate encoding. The length of what follows comes next.
 const DEFLATE_COOKIE: u32 = 0x1c84_9314;

@@ -59,14 +59,14 @@ pub use event::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, SH
 pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION, is_plain,
 };
-pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
+pub use histogram::Histogram;
 pub use host_point::HostPoint;
 pub use imported::{Imported, ImportedFile, Stated};
 pub use machine::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, ForeignCpu, ForeignProgram, Machine, Storage,
 };
 pub use network_point::{NetworkPoint, RoundTrips};
-pub use packed::{BUCKETS, bucket_of};
+pub use packed::{BUCKETS, HIGHEST_LATENCY_NS, bucket_of};
 pub use probe_task::{ProbeTask, ProbeTime};
 pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,

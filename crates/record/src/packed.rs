@@ -4,8 +4,6 @@
 //! second, so those that come from a record stay as they were written: the counts in the V2 encoding of HdrHistogram, some kB, read
 //! through from the start for each question.
 
-use crate::histogram::{HIGHEST_LATENCY_NS, SIGNIFICANT_DIGITS};
-
 /// Cookie, length of the counts, normalising offset, digits, lowest and highest value, ratio: 4 + 4 + 4 + 4 + 8 + 8 + 8 bytes.
 pub(crate) const HEADER_BYTES: usize = 40;
 const COOKIE: u32 = 0x1c84_9313;
@@ -13,6 +11,11 @@ const COOKIE: u32 = 0x1c84_9313;
 /// Buckets double in width from one half of this to the next: 3 digits need at least 2 × 10³ steps.
 const STEPS: u64 = 2048;
 const HALF: u64 = STEPS / 2;
+
+/// Latencies above this (one hour) are counted as this.
+pub const HIGHEST_LATENCY_NS: u64 = 3_600_000_000_000;
+
+pub(crate) const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// How many buckets a histogram has: [`bucket_of`] is below this.
 pub const BUCKETS: usize = bucket_of(HIGHEST_LATENCY_NS) + 1;

@@ -164,6 +164,19 @@ impl Place {
     fn rig_mut(&mut self) -> Result<&mut Rig, RigError> {
         self.rig.as_mut().ok_or_else(no_rig)
     }
+
+    fn tear_down(&mut self, journal: &mut Journal) -> Result<TornDown, RigError> {
+        let rig = self.rig.take().ok_or_else(no_rig)?;
+        let lateness = rig.control_socket().and_then(lateness);
+        let left = rig.tear_down(journal)?;
+        let told = TornDown {
+            trace: left.trace.clone(),
+            lateness,
+            notes: left.notes.clone(),
+        };
+        self.torn_down = Some(left);
+        Ok(told)
+    }
 }
 
 impl Process {
@@ -201,46 +214,7 @@ impl Process {
                 self.journal = Some(Journal::open_for(&state, &label, Some(self.client))?);
                 value(&())
             }
-            Order::Build {
-                spec,
-                directory,
-                owner,
-                label,
-                needs_bytes,
-                processors,
-            } => {
-                if place.rig.is_some() || place.torn_down.is_some() {
-                    return Err(refused("there is a rig already"));
-                }
-                // They are written into the marker of the data directory, which must be read again.
-                if owner.len() > LONGEST_WORDS || label.len() > LONGEST_WORDS {
-                    return Err(refused("the words for whom it is made are too long"));
-                }
-                if let Some(why) = self.allowed.refuses(&spec) {
-                    return Err(RigError::Refused(why));
-                }
-                let parent = place_of(directory)?;
-                let order = RigOrder {
-                    spec: &spec,
-                    parent: &parent,
-                    owner: &owner,
-                    label: &label,
-                    needs_bytes,
-                    daemon: &self.daemon,
-                };
-                let journal = self.journal.as_mut().ok_or_else(no_journal)?;
-                let mut build = || Rig::build(&order, journal);
-                let rig = match processors {
-                    None => build()?,
-                    // Daemons, servers and what else is started now stay on them.
-                    Some(processors) => on_processors(&processors, build).map_err(|error| {
-                        refused(&format!("processors {processors:?}: {error}"))
-                    })??,
-                };
-                let built = built(&rig);
-                place.rig = Some(rig);
-                value(&built)
-            }
+            order @ Order::Build { .. } => value(&self.build(number, order)?),
             Order::Admit { process } => {
                 let rig = place.rig()?;
                 if parent_of(process) != Some(self.client.process()) {
@@ -284,17 +258,8 @@ impl Process {
                 value(&rig.stop_server()?)
             }
             Order::TearDown => {
-                let rig = place.rig.take().ok_or_else(no_rig)?;
                 let journal = self.journal.as_mut().ok_or_else(no_journal)?;
-                let lateness = rig.control_socket().and_then(lateness);
-                let left = rig.tear_down(journal)?;
-                let told = TornDown {
-                    trace: left.trace.clone(),
-                    lateness,
-                    notes: left.notes.clone(),
-                };
-                place.torn_down = Some(left);
-                value(&told)
+                value(&place.tear_down(journal)?)
             }
             Order::Remove => {
                 let left = place.torn_down.take().ok_or_else(no_rig)?;
@@ -328,6 +293,52 @@ impl Process {
                 value(&there.and_then(median_ns))
             }
         }
+    }
+
+    /// Builds the rig of an [`Order::Build`].
+    fn build(&mut self, number: usize, order: Order) -> Result<Built, RigError> {
+        let Order::Build {
+            spec,
+            directory,
+            owner,
+            label,
+            needs_bytes,
+            processors,
+        } = order
+        else {
+            return Err(no_rig());
+        };
+        let place = self.places.get_mut(number).ok_or_else(no_rig)?;
+        if place.rig.is_some() || place.torn_down.is_some() {
+            return Err(refused("there is a rig already"));
+        }
+        // They are written into the marker of the data directory, which must be read again.
+        if owner.len() > LONGEST_WORDS || label.len() > LONGEST_WORDS {
+            return Err(refused("the words for whom it is made are too long"));
+        }
+        if let Some(why) = self.allowed.refuses(&spec) {
+            return Err(RigError::Refused(why));
+        }
+        let parent = place_of(directory)?;
+        let order = RigOrder {
+            spec: &spec,
+            parent: &parent,
+            owner: &owner,
+            label: &label,
+            needs_bytes,
+            daemon: &self.daemon,
+        };
+        let journal = self.journal.as_mut().ok_or_else(no_journal)?;
+        let mut build = || Rig::build(&order, journal);
+        let rig = match processors {
+            None => build()?,
+            // Daemons, servers and what else is started now stay on them.
+            Some(processors) => on_processors(&processors, build)
+                .map_err(|error| refused(&format!("processors {processors:?}: {error}")))??,
+        };
+        let built = built(&rig);
+        place.rig = Some(rig);
+        Ok(built)
     }
 
     fn characterise(

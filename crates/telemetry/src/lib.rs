@@ -59,7 +59,7 @@ pub use local_server::{KnownServer, ListensAt, local_servers, server_process};
 pub use mounts::{Mount, mounts_in};
 pub use network::{Network, round_trips};
 pub use processors::on_processors;
-pub use slice_sampler::{Figures, SliceSampler};
+pub use slice_sampler::SliceSampler;
 pub use storage::whole_disk;
 pub use survey::{Place, Survey};
 pub use system::{SystemSampler, SystemUse};
@@ -67,3 +67,6 @@ pub use worker::WorkerSampler;
 
 #[cfg(test)]
 mod tree;
+
+/// Names of [`plimsoll_record::figures`] with their values: counters since some moment that stays the same, and levels.
+pub type Figures = Vec<(&'static str, f64)>;

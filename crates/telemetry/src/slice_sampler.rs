@@ -6,13 +6,10 @@ use crate::kernel::Kernel;
 use crate::network::Network;
 use crate::process::{self, Process};
 use crate::run_queue::RunQueue;
-use crate::{DeviceTotals, Host};
+use crate::{DeviceTotals, Figures, Host};
 use nix::time::{ClockId, clock_gettime};
 use plimsoll_record::figures;
 use std::collections::BTreeMap;
-
-/// Names of [`plimsoll_record::figures`] with their values: counters since some moment that stays the same, and levels.
-pub type Figures = Vec<(&'static str, f64)>;
 
 /// Gathers the figures of [`plimsoll_record::figures`] for each slice: of the engine, the device, the machine, the control group, the
 /// server, the network, and this process where there is no server. Files are kept open and read into one buffer, so that a sample costs little; what it costs is itself a figure.

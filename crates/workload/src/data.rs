@@ -1,5 +1,6 @@
 //! What is stored in the database.
 
+use crate::key::KeyOrder;
 use crate::problem::{Problem, Wrong, in_range};
 use serde::{Deserialize, Serialize};
 
@@ -45,17 +46,6 @@ pub struct DataSpec {
     /// Name of the table or collection.
     #[serde(default = "default_table")]
     pub table: String,
-}
-
-/// Whether keys follow the key numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyOrder {
-    /// A key holds the hash of its number: neighbouring numbers lie far apart.
-    #[default]
-    Hashed,
-    /// A key holds its number: keys are stored in the order of their numbers (as text, unless padded).
-    Ordered,
 }
 
 /// How many bytes a field has.

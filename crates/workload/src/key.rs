@@ -2,8 +2,19 @@
 //!
 //! The text of keys.
 
-use crate::data::KeyOrder;
 use crate::hash::fnv_hash;
+use serde::{Deserialize, Serialize};
+
+/// Whether keys follow the key numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyOrder {
+    /// A key holds the hash of its number: neighbouring numbers lie far apart.
+    #[default]
+    Hashed,
+    /// A key holds its number: keys are stored in the order of their numbers (as text, unless padded).
+    Ordered,
+}
 
 /// What every key begins with.
 pub(crate) const PREFIX: &[u8; 4] = b"user";

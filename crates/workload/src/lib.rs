@@ -87,12 +87,12 @@ mod zipfian;
 
 pub use ask::{Ask, FieldChoice, Fields};
 pub use counter::{AcknowledgedCounter, Counter};
-pub use data::{DataSpec, FieldLength, KeyOrder};
+pub use data::{DataSpec, FieldLength};
 pub use generator::OpGenerator;
 pub use hash::fnv_hash;
 pub use histogram::HistogramError;
 pub use integrity::{Verification, Verifier};
-pub use key::KeyText;
+pub use key::{KeyOrder, KeyText};
 pub use keyspace::KeySpace;
 pub use loader::{InsertGenerator, Loader};
 pub use mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};

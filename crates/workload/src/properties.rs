@@ -18,9 +18,10 @@
 //! Nothing here opens a file: text comes in as bytes, and whoever calls reads the files that properties name.
 
 mod core;
+mod fault;
 mod file;
 mod typed;
 
 pub use core::{CORE_PROPERTIES, Core};
+pub use fault::{Fault, PropertyError};
 pub use file::Properties;
-pub use typed::{Fault, PropertyError};

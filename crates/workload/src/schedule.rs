@@ -29,9 +29,11 @@ mod pace;
 mod problem;
 mod ramp;
 mod share;
+mod stage;
 
 pub use arrivals::{MOST_ARRIVALS, ScheduleError, arrivals, constant_arrival};
-pub use load::{Arrivals, Load, Stage};
+pub use load::{Arrivals, Load};
 pub use pace::Pace;
 pub use problem::{Problem, Wrong};
 pub use share::{Share, ShareError, things_before};
+pub use stage::Stage;

@@ -1,6 +1,6 @@
 //! The binding `basic`: no database, with a delay and a voice if they are asked for.
 
-use crate::execute::say;
+use crate::talk::say;
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::properties::{Properties, PropertyError};

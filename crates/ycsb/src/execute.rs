@@ -9,6 +9,7 @@ use crate::metric::{Metric, Return};
 use crate::report::{lines, overall, raw_rows};
 use crate::reporter::{Reporter, Totals};
 use crate::settings::Settings;
+use crate::talk::{say, talk};
 use crate::watcher::{Message, Watch, Watcher};
 use plimsoll_engine::{Engine, INSTEAD_OF_LEAN};
 use plimsoll_loadgen::{LoadSpec, PointSpec, SliceSink, run_load_with, run_point_with};
@@ -125,16 +126,6 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
     }
     opened.engine.close()?;
     Ok(ended)
-}
-
-/// A line on the standard error. Nobody may be listening any more.
-pub(crate) fn talk(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", plimsoll_record::redact::lines(line));
-}
-
-/// A line on the standard output, before the report.
-pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stdout(), "{}", plimsoll_record::redact::lines(line));
 }
 
 struct Run<'a> {

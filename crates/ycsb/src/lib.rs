@@ -39,6 +39,7 @@ mod report;
 mod reporter;
 mod settings;
 mod status;
+mod talk;
 mod tally;
 mod watcher;
 

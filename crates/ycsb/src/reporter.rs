@@ -1,11 +1,11 @@
 //! Gathers what the sessions counted, prints status lines and writes HDR logs, on a thread of its own.
 
 use crate::error::YcsbError;
-use crate::execute::{say, talk};
 use crate::hdr_log::HdrLogs;
 use crate::report::blocks;
 use crate::settings::Settings;
 use crate::status::Status;
+use crate::talk::{say, talk};
 use crate::tally::Tally;
 use crate::watcher::{Message, Watch};
 use jiff::Zoned;

@@ -3,9 +3,9 @@
 //! Counts what one session does, and hands it over when a status line is due.
 
 use crate::command::Phase;
-use crate::execute::talk;
 use crate::metric::{Metric, Return};
 use crate::settings::{Retries, Settings};
+use crate::talk::talk;
 use crate::tally::{Layout, Micros, Tally};
 use plimsoll_loadgen::{After, ObservedOp, OpObserver};
 use plimsoll_record::{Operation, Status};

@@ -183,7 +183,10 @@ fn lean_shared(
     if target.client != ClientChoice::Lean {
         return None;
     }
-    let host = server.address.as_ref().and_then(lean::host_of)?;
+    let host = server
+        .address
+        .as_ref()
+        .and_then(super::lean_options::host_of)?;
     let lean = LeanOptions::new(host, place.database.as_str(), opening.data);
     let may_move = match server.deployment {
         Deployment::Standalone => false,

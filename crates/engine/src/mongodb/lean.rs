@@ -4,6 +4,7 @@
 
 use super::collection::Marking;
 use super::connection::{Connection, runtime};
+use super::lean_options::host_of;
 use super::server;
 use super::target::Target;
 use crate::mongo::{
@@ -12,18 +13,12 @@ use crate::mongo::{
 };
 use crate::{EngineError, FieldVisitor, Interrupter, Outcome, Session};
 use mongodb::bson::rawdoc;
-use mongodb::options::{
-    Acknowledgment, AuthMechanism, ClientOptions, ReadConcernLevel, ReadPreference,
-    SelectionCriteria, ServerAddress, Tls,
-};
+use mongodb::options::{Acknowledgment, AuthMechanism, ClientOptions};
 use plimsoll_workload::{FieldChoice, Fields};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Where a port is not named.
-const DEFAULT_PORT: u16 = 27_017;
 
 /// How long drivers look for a server, unless the URI says otherwise by `serverSelectionTimeoutMS`.
 const SELECTION: Duration = Duration::from_secs(30);
@@ -41,69 +36,6 @@ pub(super) struct LeanShared {
     /// Where the primary may move.
     pub(super) primary: Option<Arc<Primary>>,
     pub(super) marking: Arc<Marking>,
-}
-
-/// What the URI or the settings ask for that the lean client lacks, as the end of a sentence about it.
-pub(super) fn lacks(options: &ClientOptions) -> Option<String> {
-    let what = match options {
-        ClientOptions {
-            tls: Some(Tls::Enabled(_)),
-            ..
-        } => "has no TLS, which `tls=true` and `mongodb+srv://` in `uri` ask for",
-        ClientOptions {
-            compressors: Some(compressors),
-            ..
-        } if !compressors.is_empty() => "does not compress, which `compressors` asks for",
-        ClientOptions {
-            selection_criteria: Some(criteria),
-            ..
-        } if !is_primary(criteria) => {
-            "reads from the primary alone, and the read preference is another"
-        }
-        ClientOptions {
-            load_balanced: Some(true),
-            ..
-        } => "does not talk through load balancers (`loadBalanced=true` in `uri`)",
-        ClientOptions {
-            credential: Some(credential),
-            ..
-        } if credential.mechanism.as_ref().is_some_and(|mechanism| {
-            !matches!(
-                mechanism,
-                AuthMechanism::ScramSha1 | AuthMechanism::ScramSha256
-            )
-        }) =>
-        {
-            "proves users by SCRAM alone, and `authMechanism` in `uri` is another"
-        }
-        ClientOptions {
-            read_concern: Some(concern),
-            ..
-        } if concern.level == ReadConcernLevel::Snapshot => {
-            "has no sessions, which the read concern `snapshot` needs"
-        }
-        _ => return None,
-    };
-    Some(what.into())
-}
-
-fn is_primary(criteria: &SelectionCriteria) -> bool {
-    matches!(
-        criteria,
-        SelectionCriteria::ReadPreference(ReadPreference::Primary)
-    )
-}
-
-/// The host of an address that the driver uses.
-pub(super) fn host_of(address: &ServerAddress) -> Option<Host> {
-    match address {
-        ServerAddress::Tcp { host, port } => Some(Host::Tcp {
-            host: host.clone(),
-            port: port.unwrap_or(DEFAULT_PORT),
-        }),
-        ServerAddress::Unix { path } => Some(Host::Unix(path.clone())),
-        _ => None,
-    }
 }
 
 /// The options of every session, from what the driver has read in the URI.

@@ -7,7 +7,7 @@ use super::engine::reads_from_primary;
 use super::messages::words;
 use super::server::Server;
 use super::target::Target;
-use crate::registry::completed;
+use crate::opening::completed;
 use crate::{EngineError, Opening};
 use mongodb::bson::{Bson, Document, doc};
 use mongodb::options::ClientOptions;

@@ -32,6 +32,7 @@ mod engine;
 mod ftdc;
 #[cfg(feature = "mongodb")]
 mod lean;
+mod lean_options;
 #[cfg(feature = "mongodb")]
 mod look;
 #[cfg(feature = "mongodb")]

@@ -1,7 +1,7 @@
 //! What the server is: found out once, when the engine is opened.
 
 use super::connection::Connection;
-use super::lean::host_of;
+use super::lean_options::host_of;
 use super::messages::words;
 use super::target::Target;
 use crate::mongo::Host;

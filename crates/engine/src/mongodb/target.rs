@@ -2,7 +2,7 @@
 
 use super::KIND;
 use super::catalogue::OF_THE_SERVER;
-use crate::registry::{COMPLETED, settings_in_force};
+use crate::opening::{COMPLETED, settings_in_force};
 use crate::{EngineError, Opening};
 use mongodb::options::{
     Acknowledgment, ClientOptions, Compressor, ReadConcernLevel, ReadPreference, SelectionCriteria,
@@ -139,7 +139,7 @@ impl Target {
         if self.client == ClientChoice::Driver {
             return self.driver_can(options);
         }
-        let Some(lacks) = super::lean::lacks(options) else {
+        let Some(lacks) = super::lean_options::lacks(options) else {
             return Ok(());
         };
         let lacks = self.scrubbed(&format!("the lean client {lacks}"));
@@ -554,7 +554,7 @@ mod tests {
                 settings.0.insert(name.into(), value);
             }
         }
-        let settings = crate::registry::completed(&KIND, &settings).unwrap();
+        let settings = crate::opening::completed(&KIND, &settings).unwrap();
         let data = plimsoll_workload::DataSpec::with_records(1);
         let opening = Opening::new(&settings, &data);
         let mut target = Target::new(&opening, &|_| None).unwrap();

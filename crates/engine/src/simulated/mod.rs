@@ -11,7 +11,7 @@ mod law;
 mod servers;
 mod stalls;
 
-use crate::registry::{COMPLETED, completed, settings_in_force};
+use crate::opening::{COMPLETED, completed, settings_in_force};
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use clock::{Clock, Monotonic};
 use law::Law;

@@ -7,7 +7,7 @@ use super::KIND;
 use super::engine::{COLLECTION, INDEX, WiredTiger};
 use super::identifier::{read_record_id, write_key};
 use super::raw::{Cursor, RawSession};
-use crate::registry::completed;
+use crate::opening::completed;
 use crate::{Engine, EngineError, Opening};
 use plimsoll_wiredtiger_sys as wt;
 use std::hint::black_box;

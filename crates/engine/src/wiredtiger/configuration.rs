@@ -1,7 +1,7 @@
 //! WiredTiger's configuration strings, as mongod writes them, with what the settings say.
 
 use super::catalogue::{CONFIGS, SECOND_NS};
-use crate::registry::COMPLETED;
+use crate::opening::COMPLETED;
 use plimsoll_plan::Settings;
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use super::messages::Code;
 use super::raw::{self, Connection};
 use super::session::{Shared, WiredTigerSession};
 use super::statistics::Statistics;
-use crate::registry::settings_in_force;
+use crate::opening::settings_in_force;
 use crate::{Engine, EngineError, Opening, Session};
 use plimsoll_plan::Settings;
 use plimsoll_record::EngineDescription;

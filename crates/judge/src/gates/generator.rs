@@ -1,6 +1,6 @@
 //! The gate of the load generator: how much of the sessions' time, and of the processors, was its own.
 
-use super::Gated;
+use super::gated::{GENERATOR_LIMIT, Gated};
 use super::hosts::{Finding, PointHost};
 use crate::Figures;
 use crate::extract::Extract;
@@ -11,9 +11,6 @@ use plimsoll_record::{
 };
 use plimsoll_stats::LITTLE_TOLERANCE;
 
-/// Highest share of the sessions' time that the generator may take for itself: outside of calls and pauses in a closed loop, by waking late in an open
-/// one. Simulations in `loadgen` show that percentiles of an open loop stay within 2 % of the theory up to here.
-pub(crate) const GENERATOR_LIMIT: f64 = 0.2;
 /// Highest share of the processors that its sessions can use that the client of a server may keep busy.
 pub(crate) const CLIENT_LIMIT: f64 = 0.8;
 /// Beyond this share of the sessions' time, lag makes an open loop another one than was asked for.

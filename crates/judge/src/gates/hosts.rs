@@ -3,8 +3,7 @@
 //! A point in which one worker took part has one machine without a name, that of its run. Where several took part, each machine has said what it did, and every
 //! gate of a machine is tried on each.
 
-use super::ForeignUse;
-use super::generator::GENERATOR_LIMIT;
+use super::gated::{ForeignUse, GENERATOR_LIMIT};
 use crate::extract::Extract;
 use crate::words;
 use plimsoll_plan::Arm;

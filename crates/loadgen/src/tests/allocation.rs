@@ -6,7 +6,7 @@ use crate::closed::ClosedPace;
 use crate::grid::Grid;
 use crate::recorder::Recording;
 use crate::session_end::SessionEnd;
-use crate::sessions::Shared;
+use crate::shared::Shared;
 use crate::{closed, open};
 use plimsoll_engine::Engine;
 use plimsoll_record::Operation;

@@ -8,7 +8,8 @@ mod start;
 mod window;
 
 use crate::clock::{Clock, ClockStart};
-use crate::point::{PointSpec, SliceSink, run_point_on};
+use crate::point::run_point_on;
+use crate::spec::{PointSpec, SliceSink};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::{EngineDescription, Histogram, PointEnd, Slice};
 use plimsoll_workload::schedule::{Load, Share};

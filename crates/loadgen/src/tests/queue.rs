@@ -3,7 +3,7 @@
 use super::{Jumping, LONGEST_DELAY, MILLISECOND, Measured, SECOND};
 use super::{closed, measure, measure_on, open, spec};
 use crate::open::Behind;
-use crate::point::PointSpec;
+use crate::spec::PointSpec;
 use plimsoll_record::Histogram;
 use plimsoll_workload::Stream;
 use plimsoll_workload::schedule::{Arrivals, arrivals};

@@ -1,7 +1,8 @@
 //! One point, split over several hosts.
 
 use super::{Jumping, Keep, MILLISECOND, ORIGIN, SECOND, Server, spec};
-use crate::point::{LoadError, PointSpec, run_point_on};
+use crate::point::run_point_on;
+use crate::spec::{LoadError, PointSpec};
 use plimsoll_record::{PointEnd, PointLabel, PointRecord, Slice};
 use plimsoll_workload::schedule::{Arrivals, Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};

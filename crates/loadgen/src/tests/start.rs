@@ -2,7 +2,8 @@
 
 use super::{Jumping, Keep, MILLISECOND, SECOND, Server, closed, spec, workload};
 use crate::clock::{ClockStart, wait_for_start};
-use crate::point::{SliceSink, run_point_on};
+use crate::point::run_point_on;
+use crate::spec::SliceSink;
 use plimsoll_engine::Engine;
 use plimsoll_record::{EngineDescription, PointEnd, Slice};
 use plimsoll_workload::Mix;

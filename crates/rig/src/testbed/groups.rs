@@ -5,34 +5,20 @@
 
 mod find;
 mod limits;
+mod paths;
 mod room;
 
 use crate::testbed::TestbedError;
 use crate::testbed::privileged::group;
 use crate::testbed::rig_parts::RigParts;
 use crate::testbed::step::Step;
-use crate::testbed::undo::Undone;
 use find::Homes;
 pub(crate) use limits::parse_cpus;
+pub use paths::GroupPaths;
 use plimsoll_record::LimitsSpec;
 use room::PageCacheRoom;
 use rustix::fs::Access;
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-
-const NAME: &str = "plimsoll-";
-
-/// The directories of a control group. In version 1 each controller has its own, in version 2 they are one and the same.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupPaths {
-    pub version: u32,
-    /// Where memory is limited and accounted.
-    pub memory: Option<PathBuf>,
-    /// Where CPU time is limited; in version 2 it is accounted there too.
-    pub cpu: Option<PathBuf>,
-    /// Where CPU time is accounted in version 1.
-    pub cpuacct: Option<PathBuf>,
-}
 
 /// A control group with its limits in force.
 #[derive(Debug)]
@@ -52,7 +38,11 @@ impl Group {
         if !homes.to_enable.is_empty() {
             enable(&homes, made)?;
         }
-        let name = format!("{NAME}{}-{}", made.journal().token(), made.next_number());
+        let name = format!(
+            "{}{}",
+            group::prefix(made.journal().token()),
+            made.next_number()
+        );
         let directory_of = |controller: &str| {
             let (_, home) = homes.of.iter().find(|(found, _)| *found == controller)?;
             Some(home.join(&name))
@@ -152,24 +142,6 @@ fn enable(homes: &Homes, made: &RigParts) -> Result<(), TestbedError> {
         .map(|name| format!("+{name}"))
         .collect();
     group::write(&home.join("cgroup.subtree_control"), &words.join(" "))
-}
-
-/// Takes back what `enable` did, unless other groups have come to use it.
-pub(crate) fn disable(group_path: &Path, controllers: &[String]) -> Undone {
-    let words: Vec<String> = controllers.iter().map(|name| format!("-{name}")).collect();
-    match group::write(&group_path.join("cgroup.subtree_control"), &words.join(" ")) {
-        Ok(()) => Undone::Gone,
-        Err(error) => Undone::Foreign(format!(
-            "the controllers {} below {} stay, because another group uses them by now ({error})",
-            controllers.join(" "),
-            group_path.display()
-        )),
-    }
-}
-
-/// Removes a group that the owner of a journal with this token made. `inode` is what the group got then, if that was written down in time.
-pub(crate) fn remove(path: &Path, token: &str, inode: Option<u64>) -> Result<Undone, TestbedError> {
-    group::remove(path, &format!("{NAME}{token}-"), inode)
 }
 
 #[cfg(test)]

@@ -139,8 +139,9 @@ pub(crate) fn detach(
 mod tests {
     use super::*;
     use crate::testbed::laboratory::{LOOPS, LoopDevice};
+    use crate::testbed::step::Undone;
     use crate::testbed::step::{Making, Step};
-    use crate::testbed::undo::{Undone, undo};
+    use crate::testbed::undo::undo;
     use plimsoll_testing::needs;
 
     mod slow {

@@ -177,7 +177,7 @@ impl Rig {
         let tools = self.ground.made.tools();
         // Whoever used the loop device before may have left another one.
         if let Some(bytes) = order.spec.readahead() {
-            readahead::set(&self.ground.made, &name, &from, bytes)?;
+            set_readahead(&self.ground.made, &name, &from, bytes)?;
         }
         let made = filesystem::make(tools, spec, &device, overwrite)?;
         let (point, _) = self.place.make("mnt")?;
@@ -498,6 +498,29 @@ pub(crate) fn place_of_disk(
     label: &str,
 ) -> Result<DataDirectory, TestbedError> {
     DataDirectory::create_for_socket(journal, parent, owner, label, LONGEST_DIRECTORY_BYTES)
+}
+
+/// Sets the readahead of the device of this name. The journal knows what it was before anything changes.
+fn set_readahead(
+    made: &RigParts,
+    name: &str,
+    from: &MountedFrom,
+    bytes: u64,
+) -> Result<(), TestbedError> {
+    let file = readahead::file_of_device(name);
+    let was_bytes = readahead::read(&file)?;
+    if was_bytes == bytes {
+        return Ok(());
+    }
+    made.making(Step::Readahead {
+        from: from.clone(),
+        was_bytes,
+        set_bytes: bytes,
+    })?;
+    readahead::write(&file, name, bytes).inspect_err(|_| {
+        // Nothing undoes a figure that was not asked for.
+        let _ = readahead::write(&file, name, was_bytes);
+    })
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use crate::testbed::TestbedError;
 use crate::testbed::journal::Journal;
-use crate::testbed::step::Step;
+use crate::testbed::step::{Step, Undone};
 use crate::testbed::tools::Tools;
-use crate::testbed::undo::{Undone, undo};
+use crate::testbed::undo::undo;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The things that were made for one rig.

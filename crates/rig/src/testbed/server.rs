@@ -3,6 +3,10 @@
 //! Each is started through a shell that waits for one word before it becomes the server: so the process is journaled, and is under its
 //! limits, before it does anything that counts, and a program that dies in between leaves nothing behind. Where this program is root, the
 //! server is not: it runs as the [`RunUser`], who owns its data.
+//!
+//! A server of several members is one server to everything above: ready when each member answers and `after_start` has exited with 0, sound
+//! while all members live, stopped with the first member last. The limits apply to the server and not to its client. A server that exits by
+//! itself, or has to be killed at the end, fails the run with its last output.
 
 mod address;
 mod after_start;

@@ -92,3 +92,16 @@ impl std::fmt::Display for Step {
         }
     }
 }
+
+/// What became of a thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Undone {
+    /// It was gone already, or was never made.
+    WasGone,
+    /// It was there and is gone.
+    Gone,
+    /// It goes by itself: with its last user.
+    Going(String),
+    /// Something is in its place that is not ours.
+    Foreign(String),
+}

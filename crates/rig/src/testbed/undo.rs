@@ -3,32 +3,19 @@
 use crate::testbed::TestbedError;
 use crate::testbed::loops::{self, BackingFile};
 use crate::testbed::privileged::kill::{end, end_marked};
-use crate::testbed::privileged::readahead;
 use crate::testbed::privileged::removal::remove_abandoned;
 use crate::testbed::privileged::unmount::unmount;
-use crate::testbed::step::{Making, MountedFrom, Step};
+use crate::testbed::privileged::{group, readahead};
+use crate::testbed::step::{Making, MountedFrom, Step, Undone};
 use crate::testbed::tools::Tools;
 use crate::testbed::wait::until;
-use crate::testbed::{groups, mounts, processes};
+use crate::testbed::{mounts, processes};
 use plimsoll_telemetry::Mount;
 use std::path::Path;
 use std::time::Duration;
 
 /// How long a process that is ending may take to be gone.
 const LONGEST_GOING: Duration = Duration::from_secs(1);
-
-/// What became of a thing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Undone {
-    /// It was gone already, or was never made.
-    WasGone,
-    /// It was there and is gone.
-    Gone,
-    /// It goes by itself: with its last user.
-    Going(String),
-    /// Something is in its place that is not ours.
-    Foreign(String),
-}
 
 /// Undoes a step. What is in use is only forced in the `last` attempt, because what is undone after it may free it.
 pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone, TestbedError> {
@@ -42,8 +29,11 @@ pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone,
             set_bytes,
         } => readahead::undo(tools, from, *was_bytes, *set_bytes),
         Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
-        Step::Group { path } => groups::remove(path, tools.token(), making.inode),
-        Step::Controllers { group, controllers } => Ok(groups::disable(group, controllers)),
+        Step::Group { path } => group::remove(path, &group::prefix(tools.token()), making.inode),
+        Step::Controllers {
+            group: parent,
+            controllers,
+        } => Ok(group::disable(parent, controllers)),
         Step::Server { mark, .. } => undo_marked(tools, mark),
         Step::Process {
             process,

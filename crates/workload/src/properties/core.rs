@@ -1,7 +1,7 @@
 //! What properties say of records and operations.
 
 use crate::properties::Properties;
-use crate::properties::typed::PropertyError;
+use crate::properties::fault::PropertyError;
 use crate::{
     DataSpec, FieldLength, KeyOrder, Mix, RequestDistribution, ScanDistribution, ScanLength,
 };

@@ -1,6 +1,6 @@
 //! Names with values, in the syntax of Java's property files.
 
-use crate::properties::typed::{Fault, PropertyError};
+use crate::properties::fault::{Fault, PropertyError};
 use std::collections::BTreeMap;
 
 /// Names with values. A name that comes again replaces its earlier value.

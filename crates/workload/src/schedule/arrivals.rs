@@ -274,7 +274,7 @@ fn scatter(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::load::Stage;
+    use crate::schedule::stage::Stage;
     use proptest::prelude::*;
 
     const SECOND: u64 = 1_000_000_000;

@@ -2,6 +2,7 @@
 
 use crate::schedule::problem::{Problem, Wrong};
 use crate::schedule::ramp;
+use crate::schedule::stage::Stage;
 use serde::{Deserialize, Serialize};
 
 const MOST_SESSIONS: f64 = 1e6;
@@ -54,18 +55,6 @@ pub enum Arrivals {
     Constant,
     /// A Poisson process: exponential gaps, as from many clients who know nothing of each other.
     Poisson,
-}
-
-/// A time in which the rate goes evenly from one value to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stage {
-    /// Operations per second at its start.
-    pub rate_from: f64,
-    /// Operations per second at its end.
-    pub rate_to: f64,
-    /// How long it lasts, nanoseconds.
-    pub duration_ns: u64,
 }
 
 impl Load {

@@ -1,6 +1,6 @@
 //! The integral of a rate that changes, and its inverse.
 
-use crate::schedule::load::Stage;
+use crate::schedule::stage::Stage;
 
 const NANOS: f64 = 1e9;
 

@@ -8,7 +8,7 @@ mod settings;
 use super::KIND;
 use super::engine::WiredTiger;
 use super::statistics::Statistics;
-use crate::registry::completed;
+use crate::opening::completed;
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_workload::{

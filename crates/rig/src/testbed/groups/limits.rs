@@ -1,6 +1,6 @@
 //! Limits as the files of control groups take and tell them.
 
-use super::GroupPaths;
+use super::paths::GroupPaths;
 use crate::testbed::TestbedError;
 use plimsoll_record::LimitsSpec;
 use std::fs;

@@ -1,6 +1,7 @@
 //! Room for page cache beside the processes of a group, however much they take.
 
-use super::{GroupPaths, limits};
+use super::limits;
+use super::paths::GroupPaths;
 use crate::testbed::TestbedError;
 use crate::testbed::privileged::group;
 use crate::testbed::wait::until;

@@ -4,7 +4,7 @@ use super::held::FLAGS;
 use super::kill::end;
 use crate::testbed::TestbedError;
 use crate::testbed::processes::started_ticks;
-use crate::testbed::undo::Undone;
+use crate::testbed::step::Undone;
 use crate::testbed::wait::until;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -44,6 +44,24 @@ pub(crate) fn write(path: &Path, value: &str) -> Result<(), TestbedError> {
         value: value.to_owned(),
         source,
     })
+}
+
+/// How the names of all groups begin that the owner of a journal with this token makes.
+pub(crate) fn prefix(token: &str) -> String {
+    format!("plimsoll-{token}-")
+}
+
+/// Takes controllers away from the children of a group, unless other groups have come to use it.
+pub(crate) fn disable(group_path: &Path, controllers: &[String]) -> Undone {
+    let words: Vec<String> = controllers.iter().map(|name| format!("-{name}")).collect();
+    match write(&group_path.join("cgroup.subtree_control"), &words.join(" ")) {
+        Ok(()) => Undone::Gone,
+        Err(error) => Undone::Foreign(format!(
+            "the controllers {} below {} stay, because another group uses them by now ({error})",
+            controllers.join(" "),
+            group_path.display()
+        )),
+    }
 }
 
 /// Removes a group with the processes in it. Ours is one whose name begins so, with the inode that it got when it was made, if that was

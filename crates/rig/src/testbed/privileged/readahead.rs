@@ -1,36 +1,11 @@
 //! How far the kernel reads ahead on a device: set before a filesystem is made, verified, and put back when the device is given up.
 
 use crate::testbed::TestbedError;
-use crate::testbed::rig_parts::RigParts;
-use crate::testbed::step::{MountedFrom, Step};
+use crate::testbed::step::{MountedFrom, Undone};
 use crate::testbed::tools::Tools;
-use crate::testbed::undo::Undone;
 use plimsoll_telemetry::whole_disk;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Sets it on the device of this name. The journal knows what it was before anything changes.
-pub(crate) fn set(
-    made: &RigParts,
-    name: &str,
-    from: &MountedFrom,
-    bytes: u64,
-) -> Result<(), TestbedError> {
-    let file = file_of_device(name);
-    let was_bytes = read(&file)?;
-    if was_bytes == bytes {
-        return Ok(());
-    }
-    made.making(Step::Readahead {
-        from: from.clone(),
-        was_bytes,
-        set_bytes: bytes,
-    })?;
-    write(&file, name, bytes).inspect_err(|_| {
-        // Nothing undoes a figure that was not asked for.
-        let _ = write(&file, name, was_bytes);
-    })
-}
 
 /// Puts back what a device had, unless somebody has changed it since.
 pub(crate) fn undo(
@@ -59,13 +34,13 @@ pub(crate) fn undo(
 }
 
 /// A partition has that of its disk.
-fn file_of_device(name: &str) -> PathBuf {
+pub(crate) fn file_of_device(name: &str) -> PathBuf {
     let own = Path::new("/sys/class/block").join(name);
     let own = fs::canonicalize(&own).unwrap_or(own);
     whole_disk(&own).join("queue/read_ahead_kb")
 }
 
-fn read(file: &Path) -> Result<u64, TestbedError> {
+pub(crate) fn read(file: &Path) -> Result<u64, TestbedError> {
     let text = fs::read_to_string(file).map_err(|error| TestbedError::io("read", file, error))?;
     let kibibytes: u64 = text.trim().parse().map_err(|_| {
         let error = std::io::Error::other(format!("it says {:?}", text.trim()));

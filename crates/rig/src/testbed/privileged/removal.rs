@@ -4,7 +4,7 @@ use super::HeldDirectory;
 use super::held::FLAGS;
 use super::marker::{Contents, MARKER_NAME, Marker, examine, lock};
 use crate::testbed::TestbedError;
-use crate::testbed::undo::Undone;
+use crate::testbed::step::Undone;
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
