@@ -20,12 +20,7 @@ fn commit() -> String {
         return "unknown".into();
     };
     // Without the option, git may write the index, on which this script depends.
-    match git(&[
-        "--no-optional-locks",
-        "status",
-        "--porcelain",
-        "--untracked-files=no",
-    ]) {
+    match git(&["--no-optional-locks", "status", "--porcelain", "--untracked-files=no"]) {
         Some(changes) if !changes.is_empty() => format!("{commit}-dirty"),
         _ => commit,
     }
@@ -33,8 +28,5 @@ fn commit() -> String {
 
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

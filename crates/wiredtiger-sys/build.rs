@@ -32,11 +32,7 @@ fn find() -> Result<(), String> {
         return link(&built).map_err(|problem| format!("{}: {problem}", built.display()));
     }
 
-    if pkg_config::Config::new()
-        .range_version("11.3".."11.4")
-        .probe("wiredtiger")
-        .is_ok()
-    {
+    if pkg_config::Config::new().range_version("11.3".."11.4").probe("wiredtiger").is_ok() {
         return Ok(());
     }
     build(&root.join("scripts/wiredtiger.sh"))?;
@@ -76,11 +72,7 @@ fn link(prefix: &Path) -> Result<(), String> {
     }
 
     let target = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it for build scripts");
-    let folders = [
-        "lib".to_owned(),
-        "lib64".to_owned(),
-        format!("lib/{target}-linux-gnu"),
-    ];
+    let folders = ["lib".to_owned(), "lib64".to_owned(), format!("lib/{target}-linux-gnu")];
     for folder in folders.map(|folder| prefix.join(folder)) {
         if folder.join("libwiredtiger.a").exists() {
             println!("cargo:rustc-link-search=native={}", folder.display());

@@ -16,26 +16,14 @@ struct Load {
     words: &'static [&'static str],
 }
 
-const SINGLE: Load = Load {
-    name: "4k randread, 1 job",
-    jobs: 1,
-    words: &["--rw=randread", "--bs=4k"],
-};
-const READS: Load = Load {
-    name: "4k randread, 16 jobs",
-    jobs: 16,
-    words: &["--rw=randread", "--bs=4k"],
-};
-const LARGE_READS: Load = Load {
-    name: "32k randread, 16 jobs",
-    jobs: 16,
-    words: &["--rw=randread", "--bs=32k"],
-};
-const WRITES: Load = Load {
-    name: "4k randwrite, 16 jobs",
-    jobs: 16,
-    words: &["--rw=randwrite", "--bs=4k"],
-};
+const SINGLE: Load =
+    Load { name: "4k randread, 1 job", jobs: 1, words: &["--rw=randread", "--bs=4k"] };
+const READS: Load =
+    Load { name: "4k randread, 16 jobs", jobs: 16, words: &["--rw=randread", "--bs=4k"] };
+const LARGE_READS: Load =
+    Load { name: "32k randread, 16 jobs", jobs: 16, words: &["--rw=randread", "--bs=32k"] };
+const WRITES: Load =
+    Load { name: "4k randwrite, 16 jobs", jobs: 16, words: &["--rw=randwrite", "--bs=4k"] };
 const FLUSHED_WRITES: Load = Load {
     name: "4k randwrite + fsync, 4 jobs",
     jobs: 4,
@@ -44,12 +32,7 @@ const FLUSHED_WRITES: Load = Load {
 const DEEP_READS: Load = Load {
     name: "4k randread, libaio, 2 jobs of 32",
     jobs: 2,
-    words: &[
-        "--rw=randread",
-        "--bs=4k",
-        "--ioengine=libaio",
-        "--iodepth=32",
-    ],
+    words: &["--rw=randread", "--bs=4k", "--ioengine=libaio", "--iodepth=32"],
 };
 
 fn main() {
@@ -64,10 +47,7 @@ fn main() {
             ns => DiskLatency::Constant { ns },
         };
         DiskSpec {
-            iops: DiskRates {
-                joint: iops,
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: iops, ..DiskRates::default() },
             read_latency: latency.clone(),
             write_latency: latency,
             ..DiskSpec::unlimited(1 << 30)
@@ -82,22 +62,8 @@ fn main() {
         ("150 IOPS + 7 ms", disk(Some(150.0), SEVEN_MS), shaped),
         ("only 7 ms", disk(None, SEVEN_MS), &[SINGLE, READS]),
         ("unshaped", disk(None, 0), unshaped),
-        (
-            "unshaped, traced",
-            DiskSpec {
-                trace_requests: 1 << 20,
-                ..disk(None, 0)
-            },
-            unshaped,
-        ),
-        (
-            "unshaped, in a file",
-            DiskSpec {
-                backing: Backing::File,
-                ..disk(None, 0)
-            },
-            unshaped,
-        ),
+        ("unshaped, traced", DiskSpec { trace_requests: 1 << 20, ..disk(None, 0) }, unshaped),
+        ("unshaped, in a file", DiskSpec { backing: Backing::File, ..disk(None, 0) }, unshaped),
     ];
     println!(
         "{:<20} {:<34} {:>10} {:>10} {:>10} {:>10} {:>10}",
@@ -179,11 +145,7 @@ impl Loop {
             .arg(image)
             .output()
             .expect("losetup is there");
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         Self(String::from_utf8_lossy(&made.stdout).trim().to_owned())
     }
 }
@@ -206,18 +168,10 @@ fn fio(device: &str, load: &Load) -> (f64, f64, f64) {
         .args(load.words)
         .output()
         .expect("fio is there");
-    assert!(
-        said.status.success(),
-        "{}",
-        String::from_utf8_lossy(&said.stderr)
-    );
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     let json: serde_json::Value = serde_json::from_slice(&said.stdout).expect("fio writes JSON");
     let job = &json["jobs"][0];
-    let side = if job["read"]["total_ios"] == 0 {
-        &job["write"]
-    } else {
-        &job["read"]
-    };
+    let side = if job["read"]["total_ios"] == 0 { &job["write"] } else { &job["read"] };
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or(f64::NAN);
     (
         number(&side["iops"]),

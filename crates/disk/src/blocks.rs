@@ -25,10 +25,7 @@ impl Blocks {
             (Backing::File, Some(path)) => path.display().to_string(),
             _ => "memory".to_owned(),
         };
-        let failed = |source| DiskError::Backing {
-            place: place(),
-            source,
-        };
+        let failed = |source| DiskError::Backing { place: place(), source };
         let (file, direct) = match (spec.backing, path) {
             (Backing::Memory, _) => (in_memory().map_err(failed)?, None),
             (Backing::File, Some(path)) => {
@@ -57,8 +54,7 @@ impl Blocks {
     }
 
     pub(crate) fn read(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file_for(into.as_ptr(), into.len(), offset)
-            .read_exact_at(into, offset)
+        self.file_for(into.as_ptr(), into.len(), offset).read_exact_at(into, offset)
     }
 
     /// `data` is aligned, or is copied into `spare`, which is.
@@ -68,8 +64,7 @@ impl Blocks {
         }
         let copy = spare.of_length(data.len());
         copy.copy_from_slice(data);
-        self.file_for(copy.as_ptr(), copy.len(), offset)
-            .write_all_at(copy, offset)
+        self.file_for(copy.as_ptr(), copy.len(), offset).write_all_at(copy, offset)
     }
 
     /// Brings what was written to the host's disk.
@@ -140,10 +135,7 @@ mod tests {
     fn what_is_written_is_read_and_what_is_discarded_is_zero() {
         let folder = tempfile::tempdir().unwrap();
         for (name, backing) in [("memory", Backing::Memory), ("file", Backing::File)] {
-            let spec = DiskSpec {
-                backing,
-                ..DiskSpec::unlimited(1 << 20)
-            };
+            let spec = DiskSpec { backing, ..DiskSpec::unlimited(1 << 20) };
             let blocks = Blocks::create(&spec, Some(&folder.path().join(name))).unwrap();
             let (mut spare, mut read) = (Buffer::default(), Buffer::default());
             // 512 bytes are no whole page, and the slice may lie anywhere.
@@ -166,10 +158,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("precious");
         std::fs::write(&path, "precious").unwrap();
-        let spec = DiskSpec {
-            backing: Backing::File,
-            ..DiskSpec::unlimited(1 << 20)
-        };
+        let spec = DiskSpec { backing: Backing::File, ..DiskSpec::unlimited(1 << 20) };
         assert!(Blocks::create(&spec, Some(&path)).is_err());
         assert_eq!(std::fs::read_to_string(path).unwrap(), "precious");
     }

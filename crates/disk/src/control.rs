@@ -52,11 +52,7 @@ impl Control {
         let stream = connected.map_err(|error| {
             DiskError::Died(format!("nobody answers at {}: {error}", socket.display()))
         })?;
-        Ok(Self {
-            socket: socket.to_owned(),
-            stream: BufReader::new(stream),
-            line: String::new(),
-        })
+        Ok(Self { socket: socket.to_owned(), stream: BufReader::new(stream), line: String::new() })
     }
 
     /// Puts the limits of the disk in force, or takes them away: what was held is answered at once then. Queues begin empty; burst credits are what

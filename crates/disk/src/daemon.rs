@@ -52,11 +52,8 @@ impl Daemon {
         })?;
         let output = child.stdout.take().expect("standard output is a pipe");
         let errors = child.stderr.take().expect("standard error is a pipe");
-        let mut daemon = Self {
-            input: child.stdin.take(),
-            child,
-            mount_point: order.mount_point.clone(),
-        };
+        let mut daemon =
+            Self { input: child.stdin.take(), child, mount_point: order.mount_point.clone() };
         let mut text =
             serde_json::to_string(order).map_err(|error| DiskError::Order(error.to_string()))?;
         text.push('\n');
@@ -131,10 +128,7 @@ impl Daemon {
             return Ok(());
         }
         unmount(&self.mount_point).map_err(|error| {
-            DiskError::io(
-                format!("be unmounted from {}", self.mount_point.display()),
-                error,
-            )
+            DiskError::io(format!("be unmounted from {}", self.mount_point.display()), error)
         })
     }
 
@@ -161,12 +155,7 @@ impl Drop for Daemon {
 fn keep_only_standard_streams() -> std::io::Result<()> {
     // SAFETY: plain numbers. Kernels before 5.11 do not know it; there the starter's own marks must do.
     unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            3,
-            libc::c_uint::MAX,
-            libc::CLOSE_RANGE_CLOEXEC,
-        )
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
     };
     Ok(())
 }

@@ -114,12 +114,7 @@ pub(crate) struct Due {
 
 impl Due {
     pub(crate) fn new(flow: Arc<Flow>) -> Self {
-        Self {
-            flow,
-            held: Mutex::default(),
-            earlier: Condvar::new(),
-            spare: Mutex::default(),
-        }
+        Self { flow, held: Mutex::default(), earlier: Condvar::new(), spare: Mutex::default() }
     }
 
     fn held(&self) -> MutexGuard<'_, BinaryHeap<Held>> {
@@ -146,9 +141,7 @@ impl Due {
             return;
         }
         let mut held = self.held();
-        let is_first = held
-            .peek()
-            .is_none_or(|first| arrival.due_ns < first.arrival.due_ns);
+        let is_first = held.peek().is_none_or(|first| arrival.due_ns < first.arrival.due_ns);
         held.push(Held { arrival, answer });
         drop(held);
         if is_first {
@@ -184,19 +177,14 @@ impl Due {
                     self.held()
                 }
                 Some(Step::Sleep(wait_ns)) => {
-                    let woken = self
-                        .earlier
-                        .wait_timeout(held, Duration::from_nanos(wait_ns));
+                    let woken = self.earlier.wait_timeout(held, Duration::from_nanos(wait_ns));
                     let (held, waited) = woken.unwrap_or_else(PoisonError::into_inner);
                     if waited.timed_out() {
                         sleeper.woke(monotonic_ns().saturating_sub(now_ns + wait_ns));
                     }
                     held
                 }
-                None => self
-                    .earlier
-                    .wait(held)
-                    .unwrap_or_else(PoisonError::into_inner),
+                None => self.earlier.wait(held).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
@@ -259,9 +247,7 @@ mod tests {
         }
         assert!(sleeper.oversleep_ns > LONGEST_OVERSLEEP_NS * 9 / 10);
         // Then what is shorter than that is held all the same.
-        for hold_ns in [
-            1, 10_000, 30_000, 50_000, 60_000, 99_000, 150_000, 2_000_000,
-        ] {
+        for hold_ns in [1, 10_000, 30_000, 50_000, 60_000, 99_000, 150_000, 2_000_000] {
             for late_ns in [0, 20_000, 90_000] {
                 let late = wait(&mut sleeper, hold_ns, late_ns);
                 assert!(late.is_some(), "{hold_ns} {late_ns}");
@@ -282,9 +268,7 @@ mod tests {
 
     #[test]
     fn an_oversleep_that_is_never_slept_again_is_unlearned() {
-        let mut sleeper = Sleeper {
-            oversleep_ns: LONGEST_OVERSLEEP_NS,
-        };
+        let mut sleeper = Sleeper { oversleep_ns: LONGEST_OVERSLEEP_NS };
         for _ in 0..4_000 {
             let late = wait(&mut sleeper, 30_000, 5_000);
             assert!(late.is_some_and(|late_ns| late_ns < 5_000), "{late:?}");

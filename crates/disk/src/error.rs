@@ -34,10 +34,7 @@ pub enum DiskError {
 
 impl DiskError {
     pub(crate) fn io(what: impl Into<String>, source: io::Error) -> Self {
-        Self::Io {
-            what: what.into(),
-            source,
-        }
+        Self::Io { what: what.into(), source }
     }
 }
 

@@ -55,10 +55,7 @@ impl Flow {
         let mut lateness = Histogram::new_with_bounds(1, LONGEST_LATENESS_NS, 2)
             .expect("the bounds of the histogram are constants");
         lateness.auto(false);
-        let counters = Counters {
-            shaped,
-            ..Counters::default()
-        };
+        let counters = Counters { shaped, ..Counters::default() };
         Self {
             state: Mutex::new(State {
                 spec: spec.clone(),
@@ -119,11 +116,7 @@ impl Flow {
         let latency_ns = now_ns.saturating_sub(arrival.at_ns);
         // An answer that was never to be held cannot be late: the disk is as fast as its host.
         let is_held = arrival.due_ns > arrival.at_ns;
-        let lateness_ns = if is_held {
-            now_ns.saturating_sub(arrival.due_ns)
-        } else {
-            0
-        };
+        let lateness_ns = if is_held { now_ns.saturating_sub(arrival.due_ns) } else { 0 };
         state.flow_until(now_ns);
         state.counters.in_flight -= 1;
         let bytes = arrival.request.bytes;
@@ -247,10 +240,7 @@ mod tests {
     use super::*;
     use plimsoll_record::DiskLatency;
 
-    const READ: Request = Request {
-        kind: RequestKind::Read,
-        bytes: 4096,
-    };
+    const READ: Request = Request { kind: RequestKind::Read, bytes: 4096 };
     fn spec(ns: u64) -> DiskSpec {
         let latency = DiskLatency::Constant { ns };
         DiskSpec {
@@ -277,10 +267,7 @@ mod tests {
         assert_eq!(state.due_ns(1_000_000, READ), 1_080_000);
         state.way = way();
         assert_eq!(state.due_ns(2_000_000, READ), 2_050_000);
-        let write = Request {
-            kind: RequestKind::Write,
-            ..READ
-        };
+        let write = Request { kind: RequestKind::Write, ..READ };
         assert_eq!(state.due_ns(3_000_000, write), 3_080_000);
         // A latency that is shorter than the way: at once, and not before it came.
         state.shaper = Shaper::new(&spec(20_000), SEED);

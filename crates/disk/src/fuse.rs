@@ -58,9 +58,7 @@ impl DiskFile {
     }
 
     fn is_inside(&self, offset: u64, length: u64) -> bool {
-        offset
-            .checked_add(length)
-            .is_some_and(|end| end <= self.capacity_bytes)
+        offset.checked_add(length).is_some_and(|end| end <= self.capacity_bytes)
     }
 
     /// The work is done; the answer follows when it is due, or at once when it failed.

@@ -21,10 +21,8 @@ pub(crate) fn mount(mount_point: &Path) -> Result<OwnedFd, DiskError> {
         .write(true)
         .open("/dev/fuse")
         .map_err(|source| DiskError::NoFuse { source })?;
-    mount_through(&device, mount_point).map_err(|source| DiskError::Mount {
-        path: mount_point.to_owned(),
-        source,
-    })?;
+    mount_through(&device, mount_point)
+        .map_err(|source| DiskError::Mount { path: mount_point.to_owned(), source })?;
     Ok(device.into())
 }
 
@@ -36,13 +34,7 @@ fn mount_through(device: &File, mount_point: &Path) -> io::Result<()> {
         rustix::process::getegid()
     ))?;
     let flags = MountFlags::NODEV | MountFlags::NOSUID | MountFlags::NOEXEC | MountFlags::NOATIME;
-    Ok(rustix::mount::mount(
-        SOURCE,
-        mount_point,
-        KIND,
-        flags,
-        options.as_c_str(),
-    )?)
+    Ok(rustix::mount::mount(SOURCE, mount_point, KIND, flags, options.as_c_str())?)
 }
 
 /// Takes the mount away, at once from where it is seen and altogether when its last user is gone. Where nothing is mounted any more, that is well.

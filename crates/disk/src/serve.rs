@@ -39,9 +39,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
     };
     let mut line = serde_json::to_string(&greeting).expect("a greeting has string keys");
     line.push('\n');
-    let told = output
-        .write_all(line.as_bytes())
-        .and_then(|()| output.flush());
+    let told = output.write_all(line.as_bytes()).and_then(|()| output.flush());
     let (order, due) = begun?;
     if told.is_ok() {
         // The runner says nothing more. Its end is the end of the input.
@@ -52,9 +50,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
 
 fn read_order(input: &mut impl BufRead) -> Result<DaemonOrder, DiskError> {
     let mut line = String::new();
-    input
-        .read_line(&mut line)
-        .map_err(|error| DiskError::Order(error.to_string()))?;
+    input.read_line(&mut line).map_err(|error| DiskError::Order(error.to_string()))?;
     serde_json::from_str(&line).map_err(|error| DiskError::Order(error.to_string()))
 }
 
@@ -105,10 +101,8 @@ fn begin_session(
     config.n_threads = Some(SESSION_THREADS);
     config.clone_fd = true;
     let session = Session::from_fd(file, connection, SessionACL::All, config);
-    let session = session.map_err(|source| DiskError::Mount {
-        path: mount_point.to_owned(),
-        source,
-    })?;
+    let session =
+        session.map_err(|source| DiskError::Mount { path: mount_point.to_owned(), source })?;
     thread("session", {
         let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
         move || {
@@ -146,11 +140,7 @@ fn watch(due: &Due, flow: &Flow) {
         let counters = flow.counters();
         let now = counters.reads + counters.writes + counters.flushes + counters.discards;
         let is_working = counters.in_flight > due.held_answers();
-        looks = if is_working && now == answered {
-            looks + 1
-        } else {
-            0
-        };
+        looks = if is_working && now == answered { looks + 1 } else { 0 };
         answered = now;
     }
 }

@@ -124,9 +124,7 @@ impl Shaper {
             },
             bucket: burst.map(Bucket::new),
             flush_latency: Law::new(&spec.flush_latency),
-            servers: (0..spec.queue_depth.unwrap_or(0))
-                .map(|_| Reverse(0))
-                .collect(),
+            servers: (0..spec.queue_depth.unwrap_or(0)).map(|_| Reverse(0)).collect(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
@@ -141,9 +139,7 @@ impl Shaper {
             }
             RequestKind::Discard => return now_ns,
         };
-        let units = self
-            .io_unit_bytes
-            .map_or(1, |unit| request.bytes.div_ceil(unit.max(1)).max(1));
+        let units = self.io_unit_bytes.map_or(1, |unit| request.bytes.div_ceil(unit.max(1)).max(1));
         let latency_ns = direction.latency.draw(&mut self.random);
 
         let now = fine_of_ns(now_ns);
@@ -188,9 +184,7 @@ impl Shaper {
 
     /// Burst credits at that time; `None` for a disk without.
     pub fn credits(&self, now_ns: u64) -> Option<f64> {
-        self.bucket
-            .as_ref()
-            .map(|bucket| bucket.credits_at(fine_of_ns(now_ns)))
+        self.bucket.as_ref().map(|bucket| bucket.credits_at(fine_of_ns(now_ns)))
     }
 }
 

@@ -16,9 +16,8 @@ use std::path::Path;
 use std::time::Instant;
 
 /// For how long requests are held, nanoseconds; of those, as far as the latencies of the disk reach and one more.
-const HOLDS_NS: [u64; 9] = [
-    0, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000,
-];
+const HOLDS_NS: [u64; 9] =
+    [0, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000];
 /// Requests of each kind that teach the daemon how late it wakes after such a time, and do not count.
 const TEACHING: usize = 16;
 /// Requests of each kind that count.

@@ -27,11 +27,7 @@ struct Arguments {
 }
 
 fn arguments() -> Arguments {
-    let mut arguments = Arguments {
-        records: 1_000_000,
-        seconds: 5,
-        threads: 1,
-    };
+    let mut arguments = Arguments { records: 1_000_000, seconds: 5, threads: 1 };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         if word == "--bench" {
@@ -62,11 +58,7 @@ struct Keys {
 
 impl Keys {
     fn get(&self, number: usize) -> &[u8] {
-        let start = if number == 0 {
-            0
-        } else {
-            self.ends[number - 1]
-        };
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
         &self.bytes[start..self.ends[number]]
     }
 }
@@ -75,10 +67,7 @@ fn load(bare: &Bare, data: &DataSpec) -> Keys {
     let key_space = KeySpace::new(data).expect("YCSB's defaults are possible");
     let mut generator = key_space.loader(1).generator(0);
     let mut session = bare.engine().session().expect("a session");
-    let mut keys = Keys {
-        bytes: Vec::new(),
-        ends: Vec::new(),
-    };
+    let mut keys = Keys { bytes: Vec::new(), ends: Vec::new() };
     while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         assert!(matches!(session.insert(key, fields), Outcome::Ok));
         keys.bytes.extend_from_slice(key);
@@ -116,9 +105,8 @@ fn measure(
     barrier: &Barrier,
 ) -> Vec<(f64, f64)> {
     let mut stream = Stream::from_state(thread as u64 * 0x9e37_79b9_7f4a_7c15);
-    let order: Vec<u32> = (0..1 << 20)
-        .map(|_| stream.below(keys.ends.len() as u64) as u32)
-        .collect();
+    let order: Vec<u32> =
+        (0..1 << 20).map(|_| stream.below(keys.ends.len() as u64) as u32).collect();
     let (mut bare_at, mut session_at) = (0, 0);
     let mut rates = Vec::new();
     for number in 0..turns {
@@ -150,9 +138,7 @@ fn main() {
     let mut settings = Settings::default();
     // Twice the data and some more, so that nothing is evicted.
     let cache_bytes = 256 * 1024 * 1024 + 2 * arguments.records * 1_300;
-    settings
-        .0
-        .insert("cache_size".into(), SettingValue::Bytes(cache_bytes));
+    settings.0.insert("cache_size".into(), SettingValue::Bytes(cache_bytes));
     let opening = Opening {
         directory: Some(directory.path()),
         allocator: "mimalloc",
@@ -161,14 +147,8 @@ fn main() {
     let bare = Bare::open(&opening).expect("WiredTiger opens in a new directory");
     let begin = Instant::now();
     let keys = load(&bare, &data);
-    println!(
-        "loaded {} records in {:.1} s",
-        arguments.records,
-        begin.elapsed().as_secs_f64()
-    );
-    bare.engine()
-        .settle()
-        .expect("the database is opened again");
+    println!("loaded {} records in {:.1} s", arguments.records, begin.elapsed().as_secs_f64());
+    bare.engine().settle().expect("the database is opened again");
     let expected = Some(arguments.records);
     assert_eq!(bare.engine().count().expect("counted"), expected);
 
@@ -203,14 +183,8 @@ fn main() {
     ratios.sort_by(f64::total_cmp);
     let pairs = ratios.len() as f64;
     println!("threads            {:>12}", arguments.threads);
-    println!(
-        "bare loop          {:>12.0} reads per CPU second",
-        bare_sum / pairs
-    );
-    println!(
-        "Session::read      {:>12.0} reads per CPU second",
-        session_sum / pairs
-    );
+    println!("bare loop          {:>12.0} reads per CPU second", bare_sum / pairs);
+    println!("Session::read      {:>12.0} reads per CPU second", session_sum / pairs);
     println!(
         "ratio, median of {:>2} {:>11.4}  ({:.4} to {:.4})",
         ratios.len(),

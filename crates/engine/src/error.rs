@@ -26,12 +26,7 @@ pub enum EngineError {
     NoServer { name: String },
     /// A value of a setting that the engine itself refuses.
     #[error("`{setting}: {value}` does not suit the engine `{engine}`: {reason}")]
-    Setting {
-        engine: String,
-        setting: String,
-        value: String,
-        reason: String,
-    },
+    Setting { engine: String, setting: String, value: String, reason: String },
     /// A call into the engine failed.
     #[error("{engine}: {call} failed: {message}")]
     Call {
@@ -43,10 +38,7 @@ pub enum EngineError {
     },
     /// A file or folder of the engine.
     #[error("cannot use {path}: {source}", path = path.display())]
-    Path {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Path { path: PathBuf, source: std::io::Error },
 }
 
 impl EngineError {

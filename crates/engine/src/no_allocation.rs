@@ -67,12 +67,8 @@ fn operations_do_not_allocate(
     settings: &Settings,
     data: &DataSpec,
 ) {
-    let opening = Opening {
-        directory,
-        server,
-        allocator: "counting",
-        ..Opening::new(settings, data)
-    };
+    let opening =
+        Opening { directory, server, allocator: "counting", ..Opening::new(settings, data) };
     let engine = open(engine, &opening).expect("the engine opens");
     let mut session = engine.session().expect("a session");
     rounds(&mut *session, data);

@@ -65,10 +65,7 @@ pub(crate) fn completed(kind: &EngineKind, given: &Settings) -> Result<Settings,
     }
     for setting in kind.settings {
         if let Some(text) = setting.default {
-            settings
-                .0
-                .entry(setting.name.into())
-                .or_insert_with(|| default_value(setting, text));
+            settings.0.entry(setting.name.into()).or_insert_with(|| default_value(setting, text));
         }
     }
     match (kind.unfit)(&settings) {
@@ -98,13 +95,9 @@ pub(crate) fn suits(kind: &SettingKind, value: &SettingValue) -> bool {
     match (kind, value) {
         (SettingKind::Size { min, max }, SettingValue::Bytes(value))
         | (SettingKind::Count { min, max }, SettingValue::Count(value))
-        | (
-            SettingKind::Duration {
-                min_ns: min,
-                max_ns: max,
-            },
-            SettingValue::Nanos(value),
-        ) => (min..=max).contains(&value),
+        | (SettingKind::Duration { min_ns: min, max_ns: max }, SettingValue::Nanos(value)) => {
+            (min..=max).contains(&value)
+        }
         (SettingKind::Number { min, max }, SettingValue::Number(value)) => {
             (min..=max).contains(&value)
         }
@@ -119,11 +112,7 @@ pub(crate) fn suits(kind: &SettingKind, value: &SettingValue) -> bool {
 fn wanted(kind: &SettingKind) -> String {
     match kind {
         SettingKind::Size { min, max } => {
-            format!(
-                "a size from {} to {}",
-                SettingValue::Bytes(*min),
-                SettingValue::Bytes(*max)
-            )
+            format!("a size from {} to {}", SettingValue::Bytes(*min), SettingValue::Bytes(*max))
         }
         SettingKind::Count { min, max } => format!("a whole number from {min} to {max}"),
         SettingKind::Duration { min_ns, max_ns } => {

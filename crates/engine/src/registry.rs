@@ -20,30 +20,20 @@ impl Registration {
         kind: EngineKind,
         open: fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>,
     ) -> Self {
-        Self {
-            kind,
-            open,
-            own_metrics: |_| Ok(Vec::new()),
-        }
+        Self { kind, open, own_metrics: |_| Ok(Vec::new()) }
     }
 
     const fn with_own_metrics(
         self,
         own_metrics: fn(&Path) -> io::Result<Vec<MetricsSample>>,
     ) -> Self {
-        Self {
-            own_metrics,
-            ..self
-        }
+        Self { own_metrics, ..self }
     }
 
     /// Opens it with its settings, completed by the defaults.
     pub fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
         let settings = completed(&self.kind, opening.settings)?;
-        (self.open)(&Opening {
-            settings: &settings,
-            ..*opening
-        })
+        (self.open)(&Opening { settings: &settings, ..*opening })
     }
 }
 
@@ -100,10 +90,7 @@ pub fn kind(name: &str) -> Option<&'static EngineKind> {
 pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
     let Some(engine) = registered(name) else {
         let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-        return Err(EngineError::Unknown {
-            name: name.into(),
-            known: known.join(", "),
-        });
+        return Err(EngineError::Unknown { name: name.into(), known: known.join(", ") });
     };
     engine.open(opening)
 }
@@ -111,10 +98,7 @@ pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, Engine
 /// What a server of this engine wrote about itself into its data directory, in the order of time. It must have ended. Engines that write
 /// nothing have nothing.
 pub fn own_metrics(name: &str, data_directory: &Path) -> io::Result<Vec<MetricsSample>> {
-    registered(name).map_or_else(
-        || Ok(Vec::new()),
-        |engine| (engine.own_metrics)(data_directory),
-    )
+    registered(name).map_or_else(|| Ok(Vec::new()), |engine| (engine.own_metrics)(data_directory))
 }
 
 fn registered(name: &str) -> Option<&'static Registration> {
@@ -151,18 +135,11 @@ mod tests {
             for setting in kind.settings {
                 if let Some(text) = setting.default {
                     let value = default_value(setting, text);
-                    assert!(
-                        suits(&setting.kind, &value),
-                        "{}.{}: {text}",
-                        kind.name,
-                        setting.name
-                    );
+                    assert!(suits(&setting.kind, &value), "{}.{}: {text}", kind.name, setting.name);
                 }
             }
             if let Some(name) = kind.cache_setting {
-                let setting = kind
-                    .setting(name)
-                    .expect("the cache setting is in the list");
+                let setting = kind.setting(name).expect("the cache setting is in the list");
                 assert!(matches!(setting.kind, SettingKind::Size { .. }));
             }
         }
@@ -204,17 +181,11 @@ mod tests {
             "`speed: 1` does not suit the engine `noop`: there is no such setting"
         );
         assert_eq!(
-            message(open_with(
-                "simulated",
-                &[("servers", SettingValue::Count(0))]
-            )),
+            message(open_with("simulated", &[("servers", SettingValue::Count(0))])),
             "`servers: 0` does not suit the engine `simulated`: it must be a whole number from 1 to 10000"
         );
         assert_eq!(
-            message(open_with(
-                "simulated",
-                &[("servers", SettingValue::Flag(true))]
-            )),
+            message(open_with("simulated", &[("servers", SettingValue::Flag(true))])),
             "`servers: true` does not suit the engine `simulated`: it must be a whole number from 1 to 10000"
         );
     }

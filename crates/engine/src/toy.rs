@@ -74,11 +74,7 @@ impl Session for Toy {
         _: FieldChoice<'_>,
         _: Option<&mut dyn FieldVisitor>,
     ) -> Outcome {
-        if self.keys.lock().unwrap().contains(key) {
-            Outcome::Ok
-        } else {
-            Outcome::NotFound
-        }
+        if self.keys.lock().unwrap().contains(key) { Outcome::Ok } else { Outcome::NotFound }
     }
 
     fn update(&mut self, key: &[u8], _: Fields<'_>) -> Outcome {
@@ -101,11 +97,7 @@ impl Session for Toy {
     }
 
     fn delete(&mut self, key: &[u8]) -> Outcome {
-        if self.keys.lock().unwrap().remove(key) {
-            Outcome::Ok
-        } else {
-            Outcome::NotFound
-        }
+        if self.keys.lock().unwrap().remove(key) { Outcome::Ok } else { Outcome::NotFound }
     }
 }
 

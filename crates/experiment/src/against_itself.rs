@@ -43,11 +43,7 @@ pub(crate) fn against_itself(
         });
         !is_of_compared && !is_of_other
     });
-    origins.add(
-        &join(file::arms.name, &copy.name),
-        format!("as {name}"),
-        source.clone(),
-    );
+    origins.add(&join(file::arms.name, &copy.name), format!("as {name}"), source.clone());
     origins.add(&baseline, name.clone(), source);
     compare.pairs = vec![(name.clone(), copy.name.clone())];
     compare.baseline = name;

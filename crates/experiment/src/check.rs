@@ -62,10 +62,7 @@ pub struct Limits {
 
 impl Limits {
     /// No limits, for a file that is only displayed.
-    pub const UNKNOWN: Self = Self {
-        memory_bytes: u64::MAX,
-        cores: u32::MAX,
-    };
+    pub const UNKNOWN: Self = Self { memory_bytes: u64::MAX, cores: u32::MAX };
 }
 
 /// Values from the command line. Each wins over the file and is recorded with its flag.
@@ -137,23 +134,13 @@ pub fn check(
     // Every key and value by itself.
     for other in &other_scales {
         Reader::new(&mut problems).read("", &Shape::Object(&FILE), &other.root);
-        let grid = grid(
-            &other.root,
-            given.engines,
-            &given.overrides.scouted,
-            &mut problems,
-        );
+        let grid = grid(&other.root, given.engines, &given.overrides.scouted, &mut problems);
         let root = grid.as_ref().map_or(&other.root, |grid| &grid.root);
         ArmReader::new(given.engines, &mut problems).arms(root, grid.is_some());
     }
     let file = Reader::new(&mut problems).read("", &Shape::Object(&FILE), &chosen.root);
     // The cells of a grid as arms.
-    let mut grid = grid(
-        &chosen.root,
-        given.engines,
-        &given.overrides.scouted,
-        &mut problems,
-    );
+    let mut grid = grid(&chosen.root, given.engines, &given.overrides.scouted, &mut problems);
     let root = grid.as_ref().map_or(&chosen.root, |grid| &grid.root);
     let read_arms = ArmReader::new(given.engines, &mut problems).arms(root, grid.is_some());
     let arm_names: Vec<String> = match &grid {
@@ -196,13 +183,7 @@ pub fn check(
     );
     loads.within_schedule(&measurement);
     let objective_map = file.get(file::objective);
-    let searched = line_search(
-        objective_map,
-        &loads,
-        &measurement,
-        &mut of_load,
-        &mut problems,
-    );
+    let searched = line_search(objective_map, &loads, &measurement, &mut of_load, &mut problems);
     let complete = loads.complete && !matches!(searched, LineSearch::Unknown);
     let points = points(&file, loads, &searched, &mut of_load, &mut problems);
     let search = searched.line().map(|line| line.search);
@@ -305,11 +286,7 @@ pub fn check(
         &mut problems,
     );
     arms.extend(planted);
-    let scope = EventScope {
-        arms: &arms,
-        points: &points,
-        measurement: &measurement,
-    };
+    let scope = EventScope { arms: &arms, points: &points, measurement: &measurement };
     let events = events(file.get(file::events), &scope, &mut origins, &mut problems);
     if let (Some(list), 2..) = (file.get(file::events), load_hosts.len()) {
         let hosts = load_hosts.len();
@@ -317,12 +294,7 @@ pub fn check(
         problems.add(file::events.name, Some(list.place), mistake);
     }
     check_collections(&arms, &read_arms, &mixes, measurement.blocks, &mut problems);
-    check_caches(
-        file.get(file::measurement),
-        &arms,
-        given.engines,
-        &mut problems,
-    );
+    check_caches(file.get(file::measurement), &arms, given.engines, &mut problems);
     if !problems.is_empty() {
         return Err(problems.finish(file_name));
     }
@@ -378,11 +350,8 @@ fn make_duets(plan: &mut Plan, limits: Limits, file: &Checked, problems: &mut Co
         problems.add(&path, place, Mistake::NoDuet { why });
     }
     let index = |arm: usize| u32::try_from(arm).unwrap_or(u32::MAX);
-    let pairs: Vec<[u32; 2]> = plan
-        .measured_pairs()
-        .into_iter()
-        .map(|pair| pair.map(index))
-        .collect();
+    let pairs: Vec<[u32; 2]> =
+        plan.measured_pairs().into_iter().map(|pair| pair.map(index)).collect();
     let measured = &mut plan.measurement;
     plan.runs = duet_runs(&pairs, measured.blocks, measured.order, measured.seed);
     measured.blocks = measured.blocks.saturating_mul(index(pairs.len()));
@@ -407,9 +376,7 @@ fn points(
     }
     let line = searched.line().map(|line| line.point.clone());
     if let Some(path) = loads.finds_in_pauses(line.as_ref()) {
-        let search = file
-            .get(file::objective)
-            .and_then(|map| map.get(objective::search));
+        let search = file.get(file::objective).and_then(|map| map.get(objective::search));
         let place = load_place.or(search.map(|search| search.place));
         problems.add(&path, place, Mistake::FoundInPauses);
     }
@@ -417,9 +384,7 @@ fn points(
 }
 
 fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
-    let mixes = file
-        .get(file::workload)
-        .and_then(|workload| workload.get(workload::mixes));
+    let mixes = file.get(file::workload).and_then(|workload| workload.get(workload::mixes));
     mixes.is_none_or(|mixes| mixes.items().len() + mixes.fields().len() == understood)
 }
 
@@ -500,10 +465,7 @@ fn subject<'s>(
             planted: None,
             name: arm.name.clone(),
             levels: read.cells.get(index).cloned().unwrap_or_default(),
-            about: arm
-                .get(arm::about)
-                .and_then(|about| about.checked.text())
-                .map(str::to_owned),
+            about: arm.get(arm::about).and_then(|about| about.checked.text()).map(str::to_owned),
             engine: engine.name.to_owned(),
             settings,
             data,

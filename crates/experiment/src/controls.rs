@@ -71,12 +71,7 @@ pub(crate) fn controls(
             Some(place) => origins.add_file(&origin, words, place),
             None => origins.add(&origin, words, Source::Flag { name: FLAG.into() }),
         }
-        controls.push(Arm {
-            name,
-            about: None,
-            planted: Some(size),
-            ..baseline.clone()
-        });
+        controls.push(Arm { name, about: None, planted: Some(size), ..baseline.clone() });
     }
     controls
 }

@@ -28,9 +28,7 @@ impl GateRequest {
         Looks {
             first: self.first,
             half_width: None,
-            gate: Some(Gate {
-                within_ns: self.within_ns,
-            }),
+            gate: Some(Gate { within_ns: self.within_ns }),
         }
     }
 }
@@ -50,9 +48,7 @@ pub(crate) fn gated(
         return None;
     };
     let [base, new] = ["base", "new"];
-    let source = Source::Flag {
-        name: COMMAND.into(),
-    };
+    let source = Source::Flag { name: COMMAND.into() };
     let old = join(file::arms.name, &of_file.name);
     for origin in &mut origins.list {
         if let Some(rest) = origin.path.strip_prefix(&old)
@@ -74,10 +70,6 @@ pub(crate) fn gated(
         threshold.arm = Some(new.into());
     }
     let named = [base, new].into_iter().zip(request.arms.clone());
-    let named = named.map(|(name, arm)| Arm {
-        name: name.into(),
-        levels: Vec::new(),
-        ..arm
-    });
+    let named = named.map(|(name, arm)| Arm { name: name.into(), levels: Vec::new(), ..arm });
     Some(named.collect())
 }

@@ -31,10 +31,7 @@ static ENGINES: [EngineKind; 3] = [
             Setting {
                 name: "cache_size",
                 about: "Bytes of the engine's cache.",
-                kind: SettingKind::Size {
-                    min: 1 << 20,
-                    max: 10 << 40,
-                },
+                kind: SettingKind::Size { min: 1 << 20, max: 10 << 40 },
                 default: Some("256MiB"),
             },
             Setting {
@@ -46,19 +43,13 @@ static ENGINES: [EngineKind; 3] = [
             Setting {
                 name: "checkpoint_wait",
                 about: "Time between checkpoints.",
-                kind: SettingKind::Duration {
-                    min_ns: 0,
-                    max_ns: 3_600_000_000_000,
-                },
+                kind: SettingKind::Duration { min_ns: 0, max_ns: 3_600_000_000_000 },
                 default: Some("60s"),
             },
             Setting {
                 name: "checkpoint_interval",
                 about: "Of the real engine.",
-                kind: SettingKind::Duration {
-                    min_ns: 0,
-                    max_ns: 3_600_000_000_000,
-                },
+                kind: SettingKind::Duration { min_ns: 0, max_ns: 3_600_000_000_000 },
                 default: None,
             },
             Setting {
@@ -92,10 +83,7 @@ static ENGINES: [EngineKind; 3] = [
         settings: &[Setting {
             name: "servers",
             about: "Operations served at once.",
-            kind: SettingKind::Count {
-                min: 1,
-                max: 10_000,
-            },
+            kind: SettingKind::Count { min: 1, max: 10_000 },
             default: Some("1"),
         }],
     },
@@ -145,10 +133,7 @@ fn surroundings(overrides: &Overrides) -> Surroundings<'_> {
     Surroundings {
         base_dir: Path::new("/experiments"),
         engines: &ENGINES,
-        limits: Limits {
-            memory_bytes: 8 << 30,
-            cores: 4,
-        },
+        limits: Limits { memory_bytes: 8 << 30, cores: 4 },
         overrides,
         read_file: &read_file,
         measure: &measure,

@@ -387,11 +387,7 @@ fn list(words: &[&str], link: &str) -> String {
 
 /// A parser's message in our manner: it may quote what the file holds.
 fn shortened_message(message: &str) -> String {
-    message
-        .chars()
-        .take(200)
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
+    message.chars().take(200).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 fn products(levels: &[usize]) -> String {

@@ -13,18 +13,11 @@ pub(crate) struct Origins<'s> {
 
 impl<'s> Origins<'s> {
     pub(crate) fn new(source: &'s SourceText) -> Self {
-        Self {
-            source,
-            list: Vec::new(),
-        }
+        Self { source, list: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, path: &str, value: impl Into<String>, source: Source) {
-        self.list.push(Origin {
-            path: path.to_owned(),
-            value: redact(&value.into()),
-            source,
-        });
+        self.list.push(Origin { path: path.to_owned(), value: redact(&value.into()), source });
     }
 
     pub(crate) fn add_file(&mut self, path: &str, value: impl Into<String>, place: Place) {
@@ -75,9 +68,7 @@ pub(crate) fn default(key: &Key) -> Option<(SettingValue, &'static str)> {
         return None;
     };
     let shape = match key.shape {
-        Shape::Any(shapes) => shapes
-            .iter()
-            .find(|shape| !shape.is_map() && !shape.is_list())?,
+        Shape::Any(shapes) => shapes.iter().find(|shape| !shape.is_map() && !shape.is_list())?,
         _ => &key.shape,
     };
     Some((shape.scalar(text).ok()?, text))
@@ -99,9 +90,5 @@ pub(crate) fn written(shape: &Shape, value: &SettingValue) -> String {
 
 /// Large round numbers with their suffix, others as they are: `100k`, `16`, `1500`.
 pub(crate) fn written_count(count: u64) -> String {
-    if count < 10_000 {
-        count.to_string()
-    } else {
-        units::count(count)
-    }
+    if count < 10_000 { count.to_string() } else { units::count(count) }
 }

@@ -153,11 +153,7 @@ struct Rates {
 impl Rates {
     fn at(self, capacity_bytes: u64) -> DiskRates {
         let at = |rate: Option<Rate>| rate.map(|rate| rate.at(capacity_bytes));
-        DiskRates {
-            read: at(self.read),
-            write: at(self.write),
-            joint: at(self.joint),
-        }
+        DiskRates { read: at(self.read), write: at(self.write), joint: at(self.joint) }
     }
 
     fn grow(self) -> bool {
@@ -171,9 +167,7 @@ impl DiskPreset {
     /// The disk with another capacity, in bytes: some are faster the larger they are.
     pub fn at(&self, capacity_bytes: u64) -> DiskSpec {
         let iops = self.iops.at(capacity_bytes);
-        let burst = self
-            .burst
-            .filter(|burst| iops.joint.is_none_or(|joint| joint < burst.iops));
+        let burst = self.burst.filter(|burst| iops.joint.is_none_or(|joint| joint < burst.iops));
         DiskSpec {
             capacity_bytes,
             iops,
@@ -217,26 +211,17 @@ fn read<T>(
             presets.extend(make(entry.key.clone(), &checked, &mut problems));
         }
     }
-    assert!(
-        problems.is_empty(),
-        "{}",
-        problems.finish("the data file of the presets")
-    );
+    assert!(problems.is_empty(), "{}", problems.finish("the data file of the presets"));
     presets
 }
 
 fn words(map: &Checked, key: &Key) -> String {
-    map.get(key)
-        .and_then(Checked::text)
-        .unwrap_or_default()
-        .to_owned()
+    map.get(key).and_then(Checked::text).unwrap_or_default().to_owned()
 }
 
 fn disk_preset(name: String, map: &Checked, problems: &mut Collector<'_>) -> Option<DiskPreset> {
-    let capacity = map
-        .get(disk_preset::capacity)
-        .and_then(Checked::whole)
-        .unwrap_or(USUAL_CAPACITY);
+    let capacity =
+        map.get(disk_preset::capacity).and_then(Checked::whole).unwrap_or(USUAL_CAPACITY);
     let mut spec = DiskSpec {
         preset: Some(name.clone()),
         io_unit_bytes: map.get(disk_preset::io_unit).and_then(Checked::whole),
@@ -261,20 +246,12 @@ fn disk_preset(name: String, map: &Checked, problems: &mut Collector<'_>) -> Opt
         spec,
         iops: rates(
             map,
-            [
-                disk_preset::iops,
-                disk_preset::read_iops,
-                disk_preset::write_iops,
-            ],
+            [disk_preset::iops, disk_preset::read_iops, disk_preset::write_iops],
             Checked::number,
         ),
         bandwidth: rates(
             map,
-            [
-                disk_preset::bandwidth,
-                disk_preset::read_bandwidth,
-                disk_preset::write_bandwidth,
-            ],
+            [disk_preset::bandwidth, disk_preset::read_bandwidth, disk_preset::write_bandwidth],
             bandwidth,
         ),
         burst: map.get(disk_preset::burst).and_then(burst),
@@ -310,11 +287,7 @@ fn rates(
             most: bound(most).unwrap_or(f64::INFINITY),
         })
     };
-    Rates {
-        read: rate(read),
-        write: rate(write),
-        joint: rate(joint),
-    }
+    Rates { read: rate(read), write: rate(write), joint: rate(joint) }
 }
 
 fn machine_preset(
@@ -322,10 +295,7 @@ fn machine_preset(
     map: &Checked,
     _problems: &mut Collector<'_>,
 ) -> Option<MachinePreset> {
-    let (source, date) = (
-        words(map, machine_preset::source),
-        words(map, machine_preset::date),
-    );
+    let (source, date) = (words(map, machine_preset::source), words(map, machine_preset::date));
     Some(MachinePreset {
         name,
         about: words(map, machine_preset::about),
@@ -364,10 +334,7 @@ mod tests {
     }
 
     fn preset(name: &str) -> &'static DiskPreset {
-        disk_presets()
-            .iter()
-            .find(|preset| preset.name == name)
-            .expect(name)
+        disk_presets().iter().find(|preset| preset.name == name).expect(name)
     }
 
     #[test]
@@ -386,10 +353,7 @@ mod tests {
             let spec = gp2.at(gib * GIB);
             assert_eq!(spec.iops.joint, Some(iops), "{gib} GiB");
             let bandwidth = spec.bandwidth.joint.unwrap();
-            assert!(
-                (bandwidth / (1 << 20) as f64 - mib).abs() < 1.0,
-                "{gib} GiB"
-            );
+            assert!((bandwidth / (1 << 20) as f64 - mib).abs() < 1.0, "{gib} GiB");
             // Credits are of use only to disks that are slower without.
             assert_eq!(spec.burst.is_some(), iops < 3_000.0, "{gib} GiB");
         }

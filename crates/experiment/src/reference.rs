@@ -18,10 +18,7 @@ pub fn reference_markdown(engines: &[EngineKind]) -> String {
     let mut text = String::new();
     section("", "The file", &FILE, &mut text, &mut Vec::new());
     for kind in engines {
-        text.push_str(&format!(
-            "### Settings of engine `{}`\n\n{}\n\n",
-            kind.name, kind.about
-        ));
+        text.push_str(&format!("### Settings of engine `{}`\n\n{}\n\n", kind.name, kind.about));
         if kind.settings.is_empty() {
             text.push_str("It has none.\n\n");
             continue;
@@ -76,10 +73,7 @@ fn presets(text: &mut String) {
                 machine.about.clone(),
                 machine.cores.to_string(),
                 units::size(machine.memory_bytes),
-                format!(
-                    "{} {} an hour",
-                    machine.price.per_hour, machine.price.currency
-                ),
+                format!("{} {} an hour", machine.price.per_hour, machine.price.currency),
                 machine.source.clone(),
                 machine.date.clone(),
             ],
@@ -93,9 +87,7 @@ pub fn with_reference(document: &str, engines: &[EngineKind]) -> Option<String> 
     let (before, rest) = document.split_once(REFERENCE_BEGIN)?;
     let (_, after) = rest.split_once(REFERENCE_END)?;
     let reference = reference_markdown(engines);
-    Some(format!(
-        "{before}{REFERENCE_BEGIN}\n\n{reference}{REFERENCE_END}{after}"
-    ))
+    Some(format!("{before}{REFERENCE_BEGIN}\n\n{reference}{REFERENCE_END}{after}"))
 }
 
 /// A table of the keys of a map, and of the maps in it. Maps that are in `told` already are only referred to.
@@ -106,9 +98,7 @@ fn section(
     text: &mut String,
     told: &mut Vec<(&'static Object, String)>,
 ) {
-    let known = told
-        .iter()
-        .find(|(earlier, _)| std::ptr::eq(*earlier, object));
+    let known = told.iter().find(|(earlier, _)| std::ptr::eq(*earlier, object));
     if let Some((_, first)) = known {
         text.push_str(&format!("### {title}\n\nThe same as {}.\n\n", code(first)));
         return;
@@ -133,22 +123,13 @@ fn section(
         };
         row(
             text,
-            [
-                code(key.name),
-                value(&key.shape),
-                default,
-                key.about.to_owned(),
-                code(key.example),
-            ],
+            [code(key.name), value(&key.shape), default, key.about.to_owned(), code(key.example)],
         );
     }
     text.push('\n');
     for key in object.keys {
-        let path = if path.is_empty() {
-            key.name.to_owned()
-        } else {
-            format!("{path}.{}", key.name)
-        };
+        let path =
+            if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
         for (path, inner) in inner_objects(&path, &key.shape) {
             section(&path, &format!("`{path}`"), inner, text, told);
         }
@@ -161,15 +142,8 @@ fn inner_objects(path: &str, shape: &Shape) -> Vec<(String, &'static Object)> {
         Shape::Object(object) => vec![(path.to_owned(), object)],
         Shape::Open(map) if std::ptr::eq(*map, &OPEN_ARM) => vec![(path.to_owned(), &ARM)],
         Shape::List { of, .. } => inner_objects(&format!("{path}[]"), of),
-        Shape::Keyed {
-            of,
-            keys: Keys::Names(_),
-            ..
-        } => inner_objects(&format!("{path}.NAME"), of),
-        Shape::Any(shapes) => shapes
-            .iter()
-            .flat_map(|shape| inner_objects(path, shape))
-            .collect(),
+        Shape::Keyed { of, keys: Keys::Names(_), .. } => inner_objects(&format!("{path}.NAME"), of),
+        Shape::Any(shapes) => shapes.iter().flat_map(|shape| inner_objects(path, shape)).collect(),
         _ => Vec::new(),
     }
 }
@@ -186,20 +160,14 @@ fn value(shape: &Shape) -> String {
         Shape::Value(SettingKind::Number { max, .. }) if *max <= 1.0 => "share".into(),
         Shape::Value(SettingKind::Number { .. }) => "number".into(),
         Shape::Value(SettingKind::Flag) => "`true` or `false`".into(),
-        Shape::Value(SettingKind::Choice(words)) => words
-            .iter()
-            .map(|word| code(word))
-            .collect::<Vec<_>>()
-            .join(", "),
+        Shape::Value(SettingKind::Choice(words)) => {
+            words.iter().map(|word| code(word)).collect::<Vec<_>>().join(", ")
+        }
         Shape::Rate { .. } => "rate".into(),
         Shape::Bandwidth => "size per second".into(),
         Shape::CountOrOff { .. } => "count, or `off`".into(),
         Shape::Word(word) => word.summary.into(),
-        Shape::List {
-            of,
-            least: 2,
-            most: 2,
-        } => format!("two of: {}", value(of)),
+        Shape::List { of, least: 2, most: 2 } => format!("two of: {}", value(of)),
         Shape::List { of, .. } => format!("list of: {}", value(of)),
         Shape::Keyed { keys, of, .. } => {
             let keys = match keys {

@@ -49,12 +49,7 @@ fn sorted(value: Value) -> Value {
         Value::Object(map) => {
             let mut entries: Vec<(String, Value)> = map.into_iter().collect();
             entries.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(
-                entries
-                    .into_iter()
-                    .map(|(key, value)| (key, sorted(value)))
-                    .collect(),
-            )
+            Value::Object(entries.into_iter().map(|(key, value)| (key, sorted(value))).collect())
         }
         Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
         scalar => scalar,
@@ -66,12 +61,8 @@ fn object(object: &Object, engines: &[EngineKind]) -> Map<String, Value> {
     for key in object.keys {
         properties.insert(key.name.to_owned(), property(key, engines));
     }
-    let required: Vec<&str> = object
-        .keys
-        .iter()
-        .filter(|key| key.need == Need::Required)
-        .map(|key| key.name)
-        .collect();
+    let required: Vec<&str> =
+        object.keys.iter().filter(|key| key.need == Need::Required).map(|key| key.name).collect();
     let mut schema = Map::new();
     schema.insert("description".into(), json!(object.about));
     schema.insert("type".into(), json!("object"));
@@ -82,11 +73,8 @@ fn object(object: &Object, engines: &[EngineKind]) -> Map<String, Value> {
     schema.insert("properties".into(), Value::Object(properties));
     let mut choices = Vec::new();
     for choice in object.choices {
-        let mut each: Vec<Value> = choice
-            .keys
-            .iter()
-            .map(|key| json!({ "required": [key] }))
-            .collect();
+        let mut each: Vec<Value> =
+            choice.keys.iter().map(|key| json!({ "required": [key] })).collect();
         if !choice.required {
             each.push(json!({ "not": { "anyOf": each.clone() } }));
         }
@@ -129,18 +117,9 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
             let items = Value::Object(self::shape(of, engines));
             let list =
                 json!({ "type": "array", "items": items, "minItems": least, "maxItems": most });
-            if *least > 1 {
-                list
-            } else {
-                json!({ "anyOf": [list, items] })
-            }
+            if *least > 1 { list } else { json!({ "anyOf": [list, items] }) }
         }
-        Shape::Keyed {
-            keys,
-            of,
-            least,
-            most,
-        } => {
+        Shape::Keyed { keys, of, least, most } => {
             let names = match keys {
                 Keys::Names(_) => NAME,
                 Keys::Words(words) => words.pattern,
@@ -155,10 +134,8 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         }
         Shape::Object(known) => return object(known, engines),
         Shape::Any(shapes) => {
-            let each: Vec<Value> = shapes
-                .iter()
-                .map(|one| Value::Object(self::shape(one, engines)))
-                .collect();
+            let each: Vec<Value> =
+                shapes.iter().map(|one| Value::Object(self::shape(one, engines))).collect();
             json!({ "anyOf": each })
         }
         Shape::Open(map) if std::ptr::eq(*map, &OPEN_ARM) => return arm(engines, true),
@@ -193,15 +170,11 @@ fn arm(engines: &[EngineKind], with_about: bool) -> Map<String, Value> {
         if !with_about {
             properties.remove(arm_keys::about.name);
         }
-        if let Some(engine) = properties
-            .get_mut(arm_keys::engine.name)
-            .and_then(Value::as_object_mut)
+        if let Some(engine) =
+            properties.get_mut(arm_keys::engine.name).and_then(Value::as_object_mut)
         {
             engine.remove("maxLength");
-            engine.insert(
-                "enum".into(),
-                engines.iter().map(|kind| json!(kind.name)).collect(),
-            );
+            engine.insert("enum".into(), engines.iter().map(|kind| json!(kind.name)).collect());
         }
         for kind in engines {
             for entry in kind.settings {
@@ -261,10 +234,7 @@ fn json_value(node: &Node) -> Value {
         },
         Kind::List(items) => Value::Array(items.iter().map(json_value).collect()),
         Kind::Map(entries) => Value::Object(
-            entries
-                .iter()
-                .map(|entry| (entry.key.clone(), json_value(&entry.value)))
-                .collect(),
+            entries.iter().map(|entry| (entry.key.clone(), json_value(&entry.value))).collect(),
         ),
     }
 }
@@ -298,9 +268,5 @@ pub(crate) fn bounds(shape: &Shape) -> Option<String> {
         SettingKind::Number { min, max } => (min.to_string(), max.to_string(), max >= ENDLESS),
         SettingKind::Flag | SettingKind::Choice(_) | SettingKind::Text => return None,
     };
-    Some(if endless {
-        format!("at least {least}")
-    } else {
-        format!("{least} to {most}")
-    })
+    Some(if endless { format!("at least {least}") } else { format!("{least} to {most}") })
 }

@@ -45,10 +45,7 @@ fn rate_or_share(text: &str) -> Result<SettingValue, Mistake> {
 
 /// Operations per second, from so many on.
 pub(crate) const fn rate_from(least: f64) -> Shape {
-    Shape::Rate {
-        least,
-        most: MOST_RATE,
-    }
+    Shape::Rate { least, most: MOST_RATE }
 }
 
 /// Makes the table `NAME` of a map's keys, and a module `name` with a constant for each key.

@@ -143,11 +143,7 @@ impl Work<'_> {
                 }
                 value(&())
             }
-            Ask::OwnMetrics {
-                engine,
-                directory,
-                channel,
-            } => {
+            Ask::OwnMetrics { engine, directory, channel } => {
                 self.send_later(number, channel, move |to| {
                     if !is_within_data_directory(&directory) {
                         return Err(io::Error::other("only files of rigs are sent"));
@@ -173,41 +169,22 @@ impl Work<'_> {
         };
         let socket = self.agent.rig.start().map_err(words)?;
         self.rig = Some(socket.try_clone().map_err(words)?);
-        self.channels
-            .attach_socket(channel, socket)
-            .map_err(words)?;
+        self.channels.attach_socket(channel, socket).map_err(words)?;
         value(&())
     }
 
     fn start_worker(&mut self, on: u32, start: &WorkerStart) -> Result<Value, String> {
         // Whoever may only ask for load must not write as root where a worker is told to.
         let start = WorkerStart {
-            user: RunUser::here().map(|user| User {
-                user: user.user,
-                group: user.group,
-            }),
+            user: RunUser::here().map(|user| User { user: user.user, group: user.group }),
             ..start.clone()
         };
-        self.workers
-            .retain(|_, worker| worker.gone.try_recv() == Err(TryRecvError::Empty));
-        let StartedWorker {
-            process,
-            input,
-            output,
-            mut handle,
-        } = self
-            .agent
-            .worker
-            .start(&start)
-            .map_err(|error| error.to_string())?;
+        self.workers.retain(|_, worker| worker.gone.try_recv() == Err(TryRecvError::Empty));
+        let StartedWorker { process, input, output, mut handle } =
+            self.agent.worker.start(&start).map_err(|error| error.to_string())?;
         let (tell_worker, told): (_, Receiver<Told>) = channel();
-        let reader = ToldWhenDropped {
-            output,
-            tell: tell_worker.clone(),
-        };
-        self.channels
-            .attach(on, reader, input)
-            .map_err(|error| error.to_string())?;
+        let reader = ToldWhenDropped { output, tell: tell_worker.clone() };
+        self.channels.attach(on, reader, input).map_err(|error| error.to_string())?;
         let events = self.events.clone();
         let (has_ended, gone) = channel();
         std::thread::spawn(move || {
@@ -237,9 +214,7 @@ impl Work<'_> {
                 write(&mut to)?;
                 to.flush()
             });
-            let answer = written
-                .map(|()| Value::Null)
-                .map_err(|error| error.to_string());
+            let answer = written.map(|()| Value::Null).map_err(|error| error.to_string());
             let _ = events.send(Event::Answer { number, answer });
         });
     }

@@ -35,14 +35,7 @@ impl<'a> Fleet<'a> {
         program: PathBuf,
         attach: AttachAgent<'a>,
     ) -> Self {
-        Self {
-            here,
-            specs,
-            identity,
-            program,
-            attach,
-            links: RefCell::default(),
-        }
+        Self { here, specs, identity, program, attach, links: RefCell::default() }
     }
 
     /// The machine with this name.
@@ -99,9 +92,8 @@ impl Hosts for Fleet<'_> {
 
 /// Starts a process that is spoken to over its input and output.
 fn carried_by(words: &[String]) -> Result<(Carrier, Child, JoinHandle<String>), HostError> {
-    let (program, arguments) = words
-        .split_first()
-        .ok_or_else(|| HostError::Unreachable("its command is empty".into()))?;
+    let (program, arguments) =
+        words.split_first().ok_or_else(|| HostError::Unreachable("its command is empty".into()))?;
     let mut child: Child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())

@@ -74,10 +74,7 @@ pub(crate) struct Clocks {
 
 impl Clocks {
     pub(crate) fn now() -> Self {
-        Self {
-            monotonic_ns: monotonic_ns(),
-            realtime_ns: jiff::Timestamp::now().as_nanosecond(),
-        }
+        Self { monotonic_ns: monotonic_ns(), realtime_ns: jiff::Timestamp::now().as_nanosecond() }
     }
 
     /// How far the wall clock there is ahead of that here, milliseconds, where the clocks that nobody sets stand to each other as `offset` says.
@@ -110,7 +107,10 @@ pub(crate) enum Event {
         answer: Result<Value, String>,
     },
     /// A worker has ended; its output has come to its end.
-    Ended { channel: u32, exit: WorkerExit },
+    Ended {
+        channel: u32,
+        exit: WorkerExit,
+    },
 }
 
 #[cfg(test)]
@@ -120,19 +120,11 @@ mod tests {
     #[test]
     fn a_wall_clock_is_ahead_by_what_the_clocks_that_nobody_sets_do_not_explain() {
         let second = 1_000_000_000;
-        let here = Clocks {
-            monotonic_ns: 100 * second,
-            realtime_ns: 5_000 * i128::from(second),
-        };
+        let here = Clocks { monotonic_ns: 100 * second, realtime_ns: 5_000 * i128::from(second) };
         // Asked two seconds later: its clock that nobody sets is 3,600 s ahead, its wall clock 7 s behind.
-        let there = Clocks {
-            monotonic_ns: 3_702 * second,
-            realtime_ns: 4_995 * i128::from(second),
-        };
-        let offset = ClockOffset {
-            offset_ns: 3_600 * 1_000_000_000,
-            ..ClockOffset::default()
-        };
+        let there =
+            Clocks { monotonic_ns: 3_702 * second, realtime_ns: 4_995 * i128::from(second) };
+        let offset = ClockOffset { offset_ns: 3_600 * 1_000_000_000, ..ClockOffset::default() };
         assert_eq!(there.ahead_ms(here, offset), -7_000);
     }
 }

@@ -50,10 +50,7 @@ impl Identity {
     /// Of the program in a file.
     pub fn of(program: String, file: &Path) -> io::Result<Self> {
         let hash = Sha256::digest(std::fs::read(file)?);
-        Ok(Self {
-            program,
-            hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
-        })
+        Ok(Self { program, hash: hash.iter().map(|byte| format!("{byte:02x}")).collect() })
     }
 }
 
@@ -136,9 +133,8 @@ impl RemoteHost {
             }
         });
         let hello = Ask::Hello { version: VERSION };
-        let greeting: Greeting = line
-            .ask(hello, START)
-            .map_err(|error| HostError::NoAgent(error.to_string()))?;
+        let greeting: Greeting =
+            line.ask(hello, START).map_err(|error| HostError::NoAgent(error.to_string()))?;
         if greeting.version != VERSION || !here.is_same_as(&greeting) {
             line.channels.close();
             return Err(HostError::OtherVersion {
@@ -149,15 +145,11 @@ impl RemoteHost {
                 },
             });
         }
-        let rig = line
-            .channels
-            .open(RIG)
-            .map_err(|error| HostError::NoAgent(error.to_string()))?;
-        line.ask::<()>(Ask::StartRig { channel: RIG }, ANSWER)
-            .map_err(|error| match error {
-                AskError::Refused(why) => HostError::Refused(why),
-                AskError::Lost(why) => HostError::NoAgent(why),
-            })?;
+        let rig = line.channels.open(RIG).map_err(|error| HostError::NoAgent(error.to_string()))?;
+        line.ask::<()>(Ask::StartRig { channel: RIG }, ANSWER).map_err(|error| match error {
+            AskError::Refused(why) => HostError::Refused(why),
+            AskError::Lost(why) => HostError::NoAgent(why),
+        })?;
         Ok(Self {
             name: name.to_owned(),
             rigs: RigProcess::on(name, rig),
@@ -167,10 +159,7 @@ impl RemoteHost {
     }
 
     fn lost(&self, why: &str) -> RunnerError {
-        RunnerError::HostLost {
-            name: self.name.clone(),
-            why: why.to_owned(),
-        }
+        RunnerError::HostLost { name: self.name.clone(), why: why.to_owned() }
     }
 
     fn ask<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, RigError> {
@@ -193,10 +182,7 @@ impl RemoteHost {
 
 impl std::fmt::Debug for RemoteHost {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("RemoteHost")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        formatter.debug_struct("RemoteHost").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -234,29 +220,19 @@ impl RunHost for RemoteHost {
             None => return Err(self.lost("the connection has ended")),
         };
         let start = start.clone();
-        let process = line
-            .ask(Ask::StartWorker { channel, start }, ANSWER)
-            .map_err(|error| {
-                // It may be started yet.
-                let _ = line.send(Ask::Kill { channel });
-                match error {
-                    AskError::Refused(why) => RunnerError::HostRefused {
-                        name: self.name.clone(),
-                        why,
-                    },
-                    AskError::Lost(why) => self.lost(&why),
-                }
-            })?;
+        let process = line.ask(Ask::StartWorker { channel, start }, ANSWER).map_err(|error| {
+            // It may be started yet.
+            let _ = line.send(Ask::Kill { channel });
+            match error {
+                AskError::Refused(why) => RunnerError::HostRefused { name: self.name.clone(), why },
+                AskError::Lost(why) => self.lost(&why),
+            }
+        })?;
         Ok(StartedWorker {
             process,
             input: Box::new(Ending(socket.try_clone().map_err(lost)?)),
             output: Box::new(socket),
-            handle: Box::new(RemoteWorker {
-                line: Arc::clone(line),
-                channel,
-                told,
-                ended: None,
-            }),
+            handle: Box::new(RemoteWorker { line: Arc::clone(line), channel, told, ended: None }),
         })
     }
 
@@ -363,11 +339,7 @@ impl Line {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let lost = || AskError::Lost("the connection has ended".into());
         let (tell, told) = channel();
-        locked(&self.open)
-            .as_mut()
-            .ok_or_else(lost)?
-            .answers
-            .insert(number, tell);
+        locked(&self.open).as_mut().ok_or_else(lost)?.answers.insert(number, tell);
         let message = serde_json::to_vec(&Request { number, ask })
             .expect("requests are plain data with string keys");
         self.channels.send_message(message).map_err(|_| lost())?;
@@ -380,11 +352,7 @@ impl Line {
         for _ in 0..ROUND_TRIPS {
             let asked_ns = monotonic_ns();
             let said_ns = self.ask(Ask::Clock, ANSWER)?;
-            trips.push(RoundTrip {
-                asked_ns,
-                said_ns,
-                answered_ns: monotonic_ns(),
-            });
+            trips.push(RoundTrip { asked_ns, said_ns, answered_ns: monotonic_ns() });
         }
         Ok(ClockOffset::of(&trips).unwrap_or_default())
     }
@@ -434,13 +402,10 @@ fn wait<T: DeserializeOwned>(
         Ok(Ok(value)) => serde_json::from_value(value)
             .map_err(|error| AskError::Lost(format!("its answer cannot be read: {error}"))),
         // In one line, whatever it holds: it is shown beside our own.
-        Ok(Err(why)) => Err(AskError::Refused(
-            plimsoll_record::redact::line(&why).into_owned(),
-        )),
-        Err(RecvTimeoutError::Timeout) => Err(AskError::Lost(format!(
-            "no answer within {} s",
-            longest.as_secs()
-        ))),
+        Ok(Err(why)) => Err(AskError::Refused(plimsoll_record::redact::line(&why).into_owned())),
+        Err(RecvTimeoutError::Timeout) => {
+            Err(AskError::Lost(format!("no answer within {} s", longest.as_secs())))
+        }
         Err(RecvTimeoutError::Disconnected) => {
             Err(AskError::Lost("the connection has ended".into()))
         }
@@ -491,10 +456,7 @@ mod tests {
 
     #[test]
     fn another_file_is_the_same_program_only_for_another_processor() {
-        let here = |program: &str| Identity {
-            program: program.into(),
-            hash: "1".into(),
-        };
+        let here = |program: &str| Identity { program: program.into(), hash: "1".into() };
         let there = |hash: &str, processor: &str| Greeting {
             version: VERSION,
             program: "0.1.0 (abc)".into(),

@@ -9,13 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 /// Nothing is asked of the user: keys must do. A machine that does not answer is not waited for.
 /// A connection that is there is used, but none is left behind: who holds it open would hold open what is read here to its end.
-const OPTIONS: [&str; 5] = [
-    "-oBatchMode=yes",
-    "-oControlMaster=no",
-    "-oConnectTimeout=10",
-    "-T",
-    "-oLogLevel=ERROR",
-];
+const OPTIONS: [&str; 5] =
+    ["-oBatchMode=yes", "-oControlMaster=no", "-oConnectTimeout=10", "-T", "-oLogLevel=ERROR"];
 
 /// Bytes of what a process said last.
 const LAST_BYTES: usize = 64 << 10;
@@ -51,9 +46,7 @@ pub(crate) fn agent_command(
     let mut words = vec!["ssh".to_owned()];
     words.extend(OPTIONS.map(str::to_owned));
     words.extend([target.to_owned(), "--".to_owned()]);
-    words.push(format!(
-        "exec {file} agent --stdio --allow load,server,disk,erase"
-    ));
+    words.push(format!("exec {file} agent --stdio --allow load,server,disk,erase"));
     Ok(words)
 }
 
@@ -110,11 +103,7 @@ fn refused(target: &str, words: &str) -> String {
 
 fn words_of(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match lines.as_slice() {
         [] => format!("it ended with {}", output.status),
         lines => lines.join(" / "),
@@ -124,11 +113,7 @@ fn words_of(output: &Output) -> String {
 /// Operating system and kind of processor, as `uname -sm` there says it.
 fn uname() -> String {
     let uname = rustix::system::uname();
-    format!(
-        "{} {}",
-        uname.sysname().to_string_lossy(),
-        uname.machine().to_string_lossy()
-    )
+    format!("{} {}", uname.sysname().to_string_lossy(), uname.machine().to_string_lossy())
 }
 
 /// The last words of a process that carries, where it says any before it ends.
@@ -142,11 +127,7 @@ pub(crate) fn last_words(from: &mut impl Read) -> String {
         bytes.drain(..surplus);
     }
     let text = String::from_utf8_lossy(bytes.make_contiguous()).into_owned();
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(4)..].join(" / ")
 }
 
@@ -166,10 +147,7 @@ mod tests {
 
     #[test]
     fn options_and_commands_are_no_machines() {
-        let here = Identity {
-            program: "1".into(),
-            hash: "0".repeat(64),
-        };
+        let here = Identity { program: "1".into(), hash: "0".repeat(64) };
         for target in ["-oProxyCommand=touch /tmp/x", "db1 touch"] {
             let refused = agent_command(target, Path::new("/bin/true"), &here);
             assert!(refused.is_err(), "{target}");

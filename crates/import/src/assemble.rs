@@ -117,12 +117,7 @@ pub fn record(frame: &Frame, mut arms: Vec<Arm>) -> Result<ExperimentRecord, Imp
     let mut records = Vec::new();
     for ((block, arm), mut run) in runs {
         blocks = blocks.max(block + 1);
-        planned.push(PlannedRun {
-            block,
-            position: arm,
-            arm,
-            seed: 0,
-        });
+        planned.push(PlannedRun { block, position: arm, arm, seed: 0 });
         run.points.sort_by_key(|point| point.label.point);
         records.push(run);
     }
@@ -275,16 +270,8 @@ fn engine(output: &Measured) -> EngineDescription {
 fn place_of(frame: &Frame, output: &Measured) -> Place {
     let sessions = frame.sessions.or(output.sessions).unwrap_or(0);
     let target = output.target;
-    let load = Load::Closed {
-        sessions,
-        think_time_ns: 0,
-        target,
-    };
-    let kind = LoadKind::Closed {
-        sessions,
-        think_time_ns: 0,
-        target,
-    };
+    let load = Load::Closed { sessions, think_time_ns: 0, target };
+    let kind = LoadKind::Closed { sessions, think_time_ns: 0, target };
     let mix = mix_of(frame, output);
     Place { mix, load, kind }
 }
@@ -298,9 +285,7 @@ fn mix_of(frame: &Frame, output: &Measured) -> String {
 /// A name for a workload that has none: what it consists of, in whole parts of a hundred.
 fn composed(output: &Measured) -> String {
     let counts = output.counts();
-    let total: u64 = counts
-        .values()
-        .fold(0, |sum, count| sum.saturating_add(*count));
+    let total: u64 = counts.values().fold(0, |sum, count| sum.saturating_add(*count));
     let mut parts: Vec<(u64, &str)> = Vec::new();
     for (operation, count) in &counts {
         let share = (*count as f64 / total as f64 * 100.0).round() as u64;
@@ -311,10 +296,8 @@ fn composed(output: &Measured) -> String {
         [(_, only)] => only.to_owned(),
         _ => {
             parts.sort_by_key(|(share, _)| std::cmp::Reverse(*share));
-            let words: Vec<String> = parts
-                .iter()
-                .map(|(share, name)| format!("{share} % {name}"))
-                .collect();
+            let words: Vec<String> =
+                parts.iter().map(|(share, name)| format!("{share} % {name}")).collect();
             words.join(", ")
         }
     }
@@ -329,10 +312,7 @@ fn order_of(places: &[Place]) -> Vec<usize> {
         }
     }
     let number = |place: &Place| match place.kind {
-        LoadKind::Closed {
-            target: Some(target),
-            ..
-        } => target,
+        LoadKind::Closed { target: Some(target), .. } => target,
         LoadKind::Closed { sessions, .. } => f64::from(sessions),
         LoadKind::Open { rate, .. } => rate,
     };
@@ -389,8 +369,7 @@ fn add_point(run: &mut RunRecord, frame: &Frame, place: &Place, index: usize, ou
     remarks.extend(unknown(&output, place.kind));
     if !remarks.is_empty() {
         let words = remarks.join("; ");
-        run.warnings
-            .push(Warning::new(WarningId::Imported, &subject, words));
+        run.warnings.push(Warning::new(WarningId::Imported, &subject, words));
     }
     match &mut run.engine {
         Some(known) => known.settings.extend(engine.settings),
@@ -401,10 +380,7 @@ fn add_point(run: &mut RunRecord, frame: &Frame, place: &Place, index: usize, ou
         run.started_at.clone_from(&started_at);
     }
     let due = match place.kind {
-        LoadKind::Closed {
-            target: Some(rate), ..
-        }
-        | LoadKind::Open { rate, .. } => {
+        LoadKind::Closed { target: Some(rate), .. } | LoadKind::Open { rate, .. } => {
             Some((rate * output.measured_ns as f64 / 1e9).floor() as u64)
         }
         LoadKind::Closed { target: None, .. } => None,
@@ -474,11 +450,7 @@ struct Knows {
 
 impl Knows {
     fn all() -> Self {
-        Self {
-            response_p99: true,
-            response_mean: true,
-            service_p99: true,
-        }
+        Self { response_p99: true, response_mean: true, service_p99: true }
     }
 
     fn also(&mut self, other: Self) {
@@ -497,10 +469,7 @@ impl Knows {
             part.status == Status::Ok && part.operation != Operation::Verify
         };
         let good: Vec<&OperationSlice> = parts.iter().filter(good).copied().collect();
-        let all = output
-            .stated
-            .as_ref()
-            .and_then(|stated| stated.all.as_ref());
+        let all = output.stated.as_ref().and_then(|stated| stated.all.as_ref());
         let is_counted = |part: &&OperationSlice| part.latencies.service.summary().is_none();
         let together = good.iter().all(is_counted)
             || matches!(good[..], [only] if only.latencies.response().percentile_ns(99.0).is_some())
@@ -508,9 +477,7 @@ impl Knows {
         let has_mean = |part: &&OperationSlice| part.latencies.response().mean_ns().is_some();
         let has_response =
             output.target.is_none() || good.iter().all(|part| part.latencies.open.is_some());
-        let has_service = good
-            .iter()
-            .all(|part| part.latencies.service.mean_ns().is_some());
+        let has_service = good.iter().all(|part| part.latencies.service.mean_ns().is_some());
         Self {
             response_p99: has_response && together,
             response_mean: has_response && good.iter().all(has_mean),
@@ -521,16 +488,9 @@ impl Knows {
     /// Throughput, and the most telling time that all outputs know.
     fn metrics(self) -> Vec<Metric> {
         let time = match self {
-            Self {
-                response_p99: true, ..
-            } => Some(Metric::Response { percentile: 99.0 }),
-            Self {
-                response_mean: true,
-                ..
-            } => Some(Metric::ResponseMean),
-            Self {
-                service_p99: true, ..
-            } => Some(Metric::Service { percentile: 99.0 }),
+            Self { response_p99: true, .. } => Some(Metric::Response { percentile: 99.0 }),
+            Self { response_mean: true, .. } => Some(Metric::ResponseMean),
+            Self { service_p99: true, .. } => Some(Metric::Service { percentile: 99.0 }),
             _ => None,
         };
         let mut metrics = vec![Metric::Throughput];
@@ -550,9 +510,7 @@ impl Shares {
         for point in runs.iter().flat_map(|run| &run.points) {
             let measured = Measured {
                 slices: point.slices.clone(),
-                stated: point
-                    .imported()
-                    .and_then(|imported| imported.stated.clone()),
+                stated: point.imported().and_then(|imported| imported.stated.clone()),
                 ..Measured::default()
             };
             let shares = by_mix.entry(point.label.mix.clone()).or_default();

@@ -31,11 +31,7 @@ impl Span {
         let absolute = absolute.and_then(|at| Some(at.parse::<Timestamp>().ok()?.as_millisecond()));
         let begin_ms = absolute.or(output.began_ms)?;
         let length_ms = i64::try_from(output.measured_ns / 1_000_000).ok()?;
-        Some(Self {
-            local: absolute.is_none(),
-            begin_ms,
-            end_ms: begin_ms.checked_add(length_ms)?,
-        })
+        Some(Self { local: absolute.is_none(), begin_ms, end_ms: begin_ms.checked_add(length_ms)? })
     }
 
     /// Whether most of the shorter span overlaps the other one.
@@ -56,9 +52,7 @@ pub(crate) fn together(outputs: Vec<Measured>, mix: impl Fn(&Measured) -> String
         are_shared(*ours, *theirs) && (our_mix, &first.tool) == (mix, &output.tool)
     });
     let clients = |run: Vec<(_, _, Measured)>| run.into_iter().map(|(_, _, output)| output);
-    runs.into_iter()
-        .map(|run| one(clients(run).collect()))
-        .collect()
+    runs.into_iter().map(|run| one(clients(run).collect())).collect()
 }
 
 /// Whether two spans are known and shared.
@@ -143,11 +137,7 @@ fn done(output: &Measured) -> u64 {
 /// Operations per second, however they ended.
 fn rate(output: &Measured) -> f64 {
     let seconds = output.measured_ns as f64 / 1e9;
-    if seconds > 0.0 {
-        done(output) as f64 / seconds
-    } else {
-        0.0
-    }
+    if seconds > 0.0 { done(output) as f64 / seconds } else { 0.0 }
 }
 
 /// Whether the intervals of two clients can be added up pairwise. The last interval may have any length.
@@ -169,9 +159,7 @@ fn laid_over(mut ours: Vec<Slice>, theirs: Vec<Slice>) -> Vec<Slice> {
         for part in other.operations {
             hdr::lay(slice, (part.operation, part.status), part.latencies);
         }
-        slice
-            .operations
-            .sort_by_key(|part| (part.operation, part.status));
+        slice.operations.sort_by_key(|part| (part.operation, part.status));
     }
     ours
 }

@@ -90,10 +90,7 @@ mod tests {
 
     #[test]
     fn a_load_is_called_so_whatever_its_file_is() {
-        for line in [
-            "-load -P workloads/workloadc",
-            "-P workloads/workloadc -load",
-        ] {
+        for line in ["-load -P workloads/workloadc", "-P workloads/workloadc -load"] {
             let mut found = Measured::default();
             read(line, &mut found);
             assert_eq!(found.workload.as_deref(), Some("load"));

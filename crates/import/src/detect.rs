@@ -27,10 +27,7 @@ pub(crate) fn of_text(head: &str) -> Option<Format> {
         let is_log = line.starts_with("#[Histogram log format version")
             || line.starts_with("\"StartTimestamp\"")
             || line.starts_with("Tag=") && line.contains(",HIST")
-            || line
-                .split(',')
-                .nth(3)
-                .is_some_and(|field| field.starts_with("HIST"));
+            || line.split(',').nth(3).is_some_and(|field| field.starts_with("HIST"));
         if is_log {
             return Some(Format::HdrLog);
         }
@@ -72,23 +69,11 @@ pub(crate) fn unknown(head: &str) -> Problem {
 const OTHER_TOOLS: [(&str, &[&str]); 8] = [
     ("an output of memtier_benchmark", &["Ops/sec", "Hits/sec"]),
     ("an output of sysbench", &["sysbench ", "events per second"]),
-    (
-        "an output of sysbench",
-        &["SQL statistics:", "transactions:"],
-    ),
+    ("an output of sysbench", &["SQL statistics:", "transactions:"]),
     ("an output of pgbench", &["transaction type: ", "tps = "]),
-    (
-        "an output of cassandra-stress",
-        &["Op rate  ", "Latency mean  "],
-    ),
-    (
-        "an output of wrk",
-        &["Running ", "Thread Stats", "Requests/sec:"],
-    ),
-    (
-        "an output of redis-benchmark",
-        &["====== ", "requests completed in"],
-    ),
+    ("an output of cassandra-stress", &["Op rate  ", "Latency mean  "]),
+    ("an output of wrk", &["Running ", "Thread Stats", "Requests/sec:"]),
+    ("an output of redis-benchmark", &["====== ", "requests completed in"]),
     ("an output of HammerDB", &["Vuser 1:", "NOPM"]),
 ];
 
@@ -98,13 +83,8 @@ fn other_form(head: &str) -> Option<(&'static str, &'static str)> {
     let json = "run fio with --output-format=json";
     let is_terse = |line: &str| {
         let mut fields = line.split(';');
-        let version = fields
-            .next()
-            .is_some_and(|first| first.parse::<u8>().is_ok());
-        version
-            && fields
-                .next()
-                .is_some_and(|second| second.starts_with("fio-"))
+        let version = fields.next().is_some_and(|first| first.parse::<u8>().is_ok());
+        version && fields.next().is_some_and(|second| second.starts_with("fio-"))
     };
     if has(is_terse) {
         return Some(("fio's terse form", json));
@@ -149,32 +129,17 @@ mod tests {
     fn formats_are_found_by_looking() {
         for (head, format) in [
             ("[OVERALL], RunTime(ms), 1\n", Some(Format::Ycsb)),
-            (
-                "noise\n2026-11-21 01:20:24:034 0 sec: 0 operations; \n",
-                Some(Format::Ycsb),
-            ),
+            ("noise\n2026-11-21 01:20:24:034 0 sec: 0 operations; \n", Some(Format::Ycsb)),
             (
                 "{ \"metric\" : \"READ\", \"measurement\" : \"Operations\", \"value\" : 5 }",
                 Some(Format::Ycsb),
             ),
-            (
-                "READ   - Takes(s): 1.0, Count: 5, OPS: 5.0\n",
-                Some(Format::GoYcsb),
-            ),
-            (
-                "***************** properties *****************\n",
-                Some(Format::GoYcsb),
-            ),
+            ("READ   - Takes(s): 1.0, Count: 5, OPS: 5.0\n", Some(Format::GoYcsb)),
+            ("***************** properties *****************\n", Some(Format::GoYcsb)),
             ("+----+\n| OPERATION | TAKES(S) |\n", Some(Format::GoYcsb)),
-            (
-                "#[Logging for: READ]\n#[Histogram log format version 1.2]\n",
-                Some(Format::HdrLog),
-            ),
+            ("#[Logging for: READ]\n#[Histogram log format version 1.2]\n", Some(Format::HdrLog)),
             ("0.1,1.0,2.7,HISTFAAAA\n", Some(Format::HdrLog)),
-            (
-                "fio: warning\n{\n  \"fio version\" : \"fio-3.33\"\n",
-                Some(Format::Fio),
-            ),
+            ("fio: warning\n{\n  \"fio version\" : \"fio-3.33\"\n", Some(Format::Fio)),
             (
                 "2026-01-28 19:34:32 0 sec: 0 operations;\n2026-01-28 19:34:42 10 sec: 5 operations; [READ: Count=5 Max=26.86 Min=0.46]\n",
                 Some(Format::YcsbCpp),
@@ -195,14 +160,8 @@ mod tests {
                 "seek: (groupid=0, jobs=1): err= 0: pid=5: Sat\n  read: IOPS=5\n",
                 "fio's text for people",
             ),
-            (
-                "       Value     Percentile     TotalCount 1/(1-Percentile)\n",
-                "a percentile file",
-            ),
-            (
-                "operation,timestamp_us,latency_us\nREAD,1,2\n",
-                "go-ycsb's list",
-            ),
+            ("       Value     Percentile     TotalCount 1/(1-Percentile)\n", "a percentile file"),
+            ("operation,timestamp_us,latency_us\nREAD,1,2\n", "go-ycsb's list"),
         ] {
             let said = unknown(head).to_string();
             assert!(said.starts_with(&format!("this is {form}")), "{said}");

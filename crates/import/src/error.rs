@@ -36,10 +36,7 @@ pub enum Problem {
     )]
     UnknownFormat,
     #[error("this is {form}: {instead}")]
-    OtherForm {
-        form: &'static str,
-        instead: &'static str,
-    },
+    OtherForm { form: &'static str, instead: &'static str },
     #[error(
         "lines of several clients are mixed ({sources}): import each from a file of its own, such as that of `docker compose logs --no-log-prefix NAME`"
     )]
@@ -51,16 +48,9 @@ pub enum Problem {
     #[error("more than {most} {what}: cut the file into parts and import each as a run")]
     TooMany { what: &'static str, most: usize },
     #[error("it holds no result of {format}: {expected}")]
-    NoResult {
-        format: Format,
-        expected: &'static str,
-    },
+    NoResult { format: Format, expected: &'static str },
     #[error("{what} is `{text}`, which is no {wanted}: correct the line or leave it out")]
-    BadNumber {
-        what: String,
-        text: String,
-        wanted: &'static str,
-    },
+    BadNumber { what: String, text: String, wanted: &'static str },
     #[error(
         "`{group}` stands here again after line {first}: two outputs seem to be mixed, import each from a file of its own"
     )]
@@ -90,20 +80,12 @@ pub enum Problem {
 impl Problem {
     /// This problem in a file, at a line.
     pub(crate) fn at(self, file: &str, line: u64) -> ImportError {
-        ImportError {
-            file: file.to_owned(),
-            line: Some(line),
-            problem: self,
-        }
+        ImportError { file: file.to_owned(), line: Some(line), problem: self }
     }
 
     /// This problem of a whole file.
     pub(crate) fn of(self, file: &str) -> ImportError {
-        ImportError {
-            file: file.to_owned(),
-            line: None,
-            problem: self,
-        }
+        ImportError { file: file.to_owned(), line: None, problem: self }
     }
 }
 

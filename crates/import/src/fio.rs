@@ -286,17 +286,14 @@ impl Document {
     }
 
     fn clock_ms(&self) -> Option<f64> {
-        self.timestamp_ms
-            .or(self.timestamp.map(|seconds| seconds * 1e3))
+        self.timestamp_ms.or(self.timestamp.map(|seconds| seconds * 1e3))
     }
 
     /// Whether `later` is a later status report of the same run.
     fn is_before(&self, later: &Self) -> bool {
         let names = |document: &Self| -> Vec<(String, i64)> {
             let entries = document.entries();
-            entries
-                .map(|job| (job.jobname.clone(), job.groupid))
-                .collect()
+            entries.map(|job| (job.jobname.clone(), job.groupid)).collect()
         };
         let grows = |(ours, theirs): (&Job, &Job)| {
             let begins = [ours.begin_ms(self), theirs.begin_ms(later)];
@@ -334,11 +331,7 @@ impl Document {
             let Some(measured) = job.measured(self, file)? else {
                 continue;
             };
-            let entry = Entry {
-                group: job.groupid,
-                measured,
-                lengths_ms: vec![job.longest_ms()],
-            };
+            let entry = Entry { group: job.groupid, measured, lengths_ms: vec![job.longest_ms()] };
             // Without group_reporting, numjobs=4 gives four entries.
             let same = |other: &&mut Entry| {
                 other.group == entry.group && other.measured.workload == entry.measured.workload
@@ -350,17 +343,13 @@ impl Document {
         }
         self.take_sums_of_clients(&mut all, file)?;
         let workload = |entry: &Entry| entry.measured.workload.clone();
-        let said: Vec<(i64, Option<String>)> = all
-            .iter()
-            .map(|entry| (entry.group, workload(entry)))
-            .collect();
+        let said: Vec<(i64, Option<String>)> =
+            all.iter().map(|entry| (entry.group, workload(entry))).collect();
         for (place, entry) in all.iter_mut().enumerate() {
             let (group, name) = &said[place];
             let others = || said.iter().enumerate().filter(|(other, _)| *other != place);
             let beside = others().filter(|(_, (other, _))| other == group);
-            let names: Vec<&str> = beside
-                .filter_map(|(_, (_, name))| name.as_deref())
-                .collect();
+            let names: Vec<&str> = beside.filter_map(|(_, (_, name))| name.as_deref()).collect();
             if !names.is_empty() && name.is_some() {
                 let words = format!("ran at the same time as {}", names.join(", "));
                 entry.measured.remarks.push(words);
@@ -405,10 +394,7 @@ impl Entry {
     fn add(&mut self, other: Self) {
         let (into, other_lengths, other) = (&mut self.measured, other.lengths_ms, other.measured);
         self.lengths_ms.extend(other_lengths);
-        into.sessions = into
-            .sessions
-            .zip(other.sessions)
-            .and_then(|(a, b)| a.checked_add(b));
+        into.sessions = into.sessions.zip(other.sessions).and_then(|(a, b)| a.checked_add(b));
         into.measured_ns = into.measured_ns.max(other.measured_ns);
         into.damage.extend(other.damage);
         into.errors.extend(other.errors);
@@ -419,11 +405,7 @@ impl Entry {
     }
 
     fn finished(self) -> Measured {
-        let Self {
-            mut measured,
-            lengths_ms,
-            ..
-        } = self;
+        let Self { mut measured, lengths_ms, .. } = self;
         let shortest = lengths_ms.iter().copied().fold(f64::INFINITY, f64::min);
         let longest = lengths_ms.iter().copied().fold(0.0, f64::max);
         if shortest < longest * (1.0 - ENDED_BEFORE) {
@@ -486,30 +468,19 @@ impl Job {
         measured.sessions = self
             .options
             .is_some()
-            .then(|| {
-                sessions(
-                    &measured.properties,
-                    self.jobs(document, &measured.properties),
-                )
-            })
+            .then(|| sessions(&measured.properties, self.jobs(document, &measured.properties)))
             .flatten();
-        measured.database = measured
-            .properties
-            .get("ioengine")
-            .map(|engine| format!("fio {engine}"));
+        measured.database =
+            measured.properties.get("ioengine").map(|engine| format!("fio {engine}"));
         measured.started_at = self.begin_ms(document).and_then(text::instant);
         if let Some(host) = &self.hostname {
-            measured
-                .remarks
-                .push(format!("a client on {}", quoted(host)));
+            measured.remarks.push(format!("a client on {}", quoted(host)));
         }
 
         let mut stated = Stated::default();
         let verifies = |direction: &Direction| {
-            let only_writes = measured
-                .properties
-                .get("rw")
-                .or(measured.properties.get("readwrite"));
+            let only_writes =
+                measured.properties.get("rw").or(measured.properties.get("readwrite"));
             let only_writes = only_writes.is_some_and(|words| words.ends_with("write"));
             only_writes && measured.properties.contains_key("verify") && direction.done() > 0
         };
@@ -526,9 +497,9 @@ impl Job {
                 continue;
             }
             if name == "read" && verifies(direction) {
-                measured.remarks.push(format!(
-                    "{done} reads that verified what was written are left out"
-                ));
+                measured
+                    .remarks
+                    .push(format!("{done} reads that verified what was written are left out"));
                 continue;
             }
             longest_ms = longest_ms.max(direction.runtime.unwrap_or(0.0));
@@ -543,10 +514,7 @@ impl Job {
             }
             let (histogram, remark) = direction.histogram(done);
             measured.remarks.extend(remark);
-            let latencies = Latencies {
-                service: histogram,
-                open: None,
-            };
+            let latencies = Latencies { service: histogram, open: None };
             if self.is_mixed() {
                 measured.remarks.push(
                     "reads, writes and trims are reported together (unified_rw_reporting)".into(),
@@ -554,17 +522,10 @@ impl Job {
                 stated.all = Some(latencies);
                 continue;
             }
-            stated.operations.push(OperationSlice {
-                operation,
-                status: Status::Ok,
-                latencies,
-            });
+            stated.operations.push(OperationSlice { operation, status: Status::Ok, latencies });
         }
         if self.sync.done() > 0 {
-            let mean = self
-                .sync
-                .total()
-                .and_then(|(spread, unit_ns)| Some(spread.mean? * unit_ns));
+            let mean = self.sync.total().and_then(|(spread, unit_ns)| Some(spread.mean? * unit_ns));
             let mean = mean.map_or_else(String::new, |mean| format!(", mean {mean:.0} ns"));
             measured.remarks.push(format!(
                 "{} syncs{mean}: no operations of their own in a record",
@@ -579,9 +540,7 @@ impl Job {
         if longest_ms <= 0.0 {
             // Shorter than fio's clock can tell, or all requests failed.
             longest_ms = self.job_runtime.unwrap_or(0.0).max(1.0);
-            measured
-                .damage
-                .push("fio does not report the runtime".into());
+            measured.damage.push("fio does not report the runtime".into());
         }
         measured.measured_ns = text::nanos(longest_ms, 1e6);
         measured.stated = Some(stated);
@@ -616,9 +575,7 @@ impl Job {
 
     /// Number of jobs in this entry; `None` if options and runtimes disagree.
     fn jobs(&self, document: &Document, properties: &BTreeMap<String, String>) -> Option<u32> {
-        let asked = properties
-            .get("numjobs")
-            .map(|number| number.parse::<u32>());
+        let asked = properties.get("numjobs").map(|number| number.parse::<u32>());
         let asked = match asked {
             Some(number) => Some(number.ok()?),
             None => None,
@@ -650,9 +607,7 @@ impl Job {
 
 /// Concurrent requests: jobs × queue depth. Synchronous engines ignore the depth; whether an unlisted engine uses it is unknown.
 fn sessions(properties: &BTreeMap<String, String>, jobs: Option<u32>) -> Option<u32> {
-    let depth = properties
-        .get("iodepth")
-        .map_or(Ok(1), |depth| depth.parse::<u32>());
+    let depth = properties.get("iodepth").map_or(Ok(1), |depth| depth.parse::<u32>());
     let depth = depth.ok()?;
     let engine = properties.get("ioengine").map(String::as_str);
     let engine = engine.and_then(|engine| engine.split(':').next());
@@ -663,12 +618,9 @@ fn sessions(properties: &BTreeMap<String, String>, jobs: Option<u32>) -> Option<
         _ => return None,
     };
     // A rate limit or think time leaves the queue partly empty.
-    let is_paced = properties
-        .keys()
-        .any(|name| name.starts_with("rate") || name.starts_with("thinktime"));
-    jobs?
-        .checked_mul(depth)
-        .filter(|sessions| *sessions > 0 && !is_paced)
+    let is_paced =
+        properties.keys().any(|name| name.starts_with("rate") || name.starts_with("thinktime"));
+    jobs?.checked_mul(depth).filter(|sessions| *sessions > 0 && !is_paced)
 }
 
 impl Direction {
@@ -708,20 +660,10 @@ impl Direction {
             ("bw", self.bw),
             ("drop_ios", self.drop_ios),
         ];
-        let spreads = [
-            &self.slat_ns,
-            &self.clat_ns,
-            &self.lat_ns,
-            &self.slat,
-            &self.clat,
-            &self.lat,
-        ];
+        let spreads =
+            [&self.slat_ns, &self.clat_ns, &self.lat_ns, &self.slat, &self.clat, &self.lat];
         for spread in spreads.into_iter().flatten() {
-            numbers.extend([
-                ("min", spread.min),
-                ("max", spread.max),
-                ("mean", spread.mean),
-            ]);
+            numbers.extend([("min", spread.min), ("max", spread.max), ("mean", spread.mean)]);
             let listed = spread.percentile.values().chain(spread.bins.values());
             numbers.extend(listed.map(|value| ("a percentile or a bucket", *value)));
         }
@@ -740,10 +682,7 @@ impl Direction {
 
     /// The total latency, as far as it is known, and a remark on what is missing.
     fn histogram(&self, done: u64) -> (Histogram, Option<String>) {
-        let mut summary = Summary {
-            count: done,
-            ..Summary::default()
-        };
+        let mut summary = Summary { count: done, ..Summary::default() };
         let both = || {
             let [(submission, in_ns), (completion, unit_ns)] =
                 [self.submission()?, self.completion()?];
@@ -751,9 +690,8 @@ impl Direction {
         };
         let total = self.total();
         let completion = self.completion();
-        let Some(mean_ns) = total
-            .and_then(|(total, unit_ns)| Some(total.mean? * unit_ns))
-            .or_else(both)
+        let Some(mean_ns) =
+            total.and_then(|(total, unit_ns)| Some(total.mean? * unit_ns)).or_else(both)
         else {
             let remark = completion
                 .is_some()

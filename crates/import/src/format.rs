@@ -14,13 +14,7 @@ pub enum Format {
 }
 
 impl Format {
-    pub const ALL: [Self; 5] = [
-        Self::Ycsb,
-        Self::YcsbCpp,
-        Self::GoYcsb,
-        Self::HdrLog,
-        Self::Fio,
-    ];
+    pub const ALL: [Self; 5] = [Self::Ycsb, Self::YcsbCpp, Self::GoYcsb, Self::HdrLog, Self::Fio];
 
     /// The word on the command line.
     pub fn word(self) -> &'static str {

@@ -119,15 +119,9 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
                 columns.clear();
             }
         } else if let Some(cells) = text.strip_prefix('|') {
-            let cells: Vec<String> = cells
-                .trim_end_matches('|')
-                .split('|')
-                .map(|cell| cell.trim().to_owned())
-                .collect();
-            if cells
-                .first()
-                .is_some_and(|first| first.eq_ignore_ascii_case("operation"))
-            {
+            let cells: Vec<String> =
+                cells.trim_end_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
+            if cells.first().is_some_and(|first| first.eq_ignore_ascii_case("operation")) {
                 columns = cells;
             } else if cells.len() == columns.len() {
                 let fields: Vec<(String, String)> = columns.iter().cloned().zip(cells).collect();
@@ -169,10 +163,7 @@ fn plain(text: &str) -> Option<Vec<(String, String)>> {
         fields.push((name.trim().to_owned(), value.trim().to_owned()));
     }
     // A line that was cut off in the middle of its last number cannot be told from a whole one, but the others have the 99th percentile.
-    fields
-        .iter()
-        .any(|(name, _)| name.starts_with("99"))
-        .then_some(fields)
+    fields.iter().any(|(name, _)| name.starts_with("99")).then_some(fields)
 }
 
 /// A span of time as Go prints it: `1m2.5s`, `250.3ms`, in seconds.
@@ -209,10 +200,7 @@ impl Section {
         line: u64,
     ) -> Result<(), ImportError> {
         let mut name = None;
-        let mut row = Row {
-            line,
-            ..Row::default()
-        };
+        let mut row = Row { line, ..Row::default() };
         for (field, value) in fields {
             let what = || format!("{field} of the line");
             match field.to_ascii_lowercase().as_str() {
@@ -263,38 +251,24 @@ impl Section {
 
     fn finish(mut self, file: &str) -> Result<Option<Measured>, ImportError> {
         self.close();
-        let Self {
-            mut measured,
-            moments,
-            takes_seconds,
-            finished,
-            cut_off,
-            ..
-        } = self;
+        let Self { mut measured, moments, takes_seconds, finished, cut_off, .. } = self;
         let Some(last) = moments.last() else {
             return Ok(None);
         };
         measured.tool = Format::GoYcsb.tool().to_owned();
-        measured.version = measured
-            .version
-            .map(|version| plimsoll_record::redact::redact_command(&version));
+        measured.version =
+            measured.version.map(|version| plimsoll_record::redact::redact_command(&version));
         if !finished {
             measured.damage.push(
                 "there is no line `Run finished`: the output was cut off, or the run was ended"
                     .to_owned(),
             );
         } else if cut_off {
-            measured
-                .damage
-                .push("the file ends in the middle of a line".to_owned());
+            measured.damage.push("the file ends in the middle of a line".to_owned());
         }
         // `takes` counts from the start of the client, the lines from the first operation of their kind. Operations were done in the latter.
         let longest = longest_seconds(last);
-        let seconds = if longest > 0.0 {
-            longest
-        } else {
-            takes_seconds.unwrap_or(0.0)
-        };
+        let seconds = if longest > 0.0 { longest } else { takes_seconds.unwrap_or(0.0) };
         if seconds <= 0.0 {
             return Err(Problem::Together(
                 "it does not say how long the run took: there is neither a `Takes(s)` above zero nor `Run finished, takes …`".to_owned(),
@@ -310,24 +284,16 @@ impl Section {
 
 /// All of the run in the words of the last rows.
 fn stated(last: &Moment, remarks: &mut Vec<String>) -> Stated {
-    let mut stated = Stated {
-        completed: completed(last),
-        ..Stated::default()
-    };
+    let mut stated = Stated { completed: completed(last), ..Stated::default() };
     for (name, row) in last {
         if row.summary.count == 0 {
             continue;
         }
-        let latencies = Latencies {
-            service: Histogram::known(row.summary.clone()),
-            open: None,
-        };
+        let latencies = Latencies { service: Histogram::known(row.summary.clone()), open: None };
         match text::operation(name) {
-            Some((operation, status)) => stated.operations.push(OperationSlice {
-                operation,
-                status,
-                latencies,
-            }),
+            Some((operation, status)) => {
+                stated.operations.push(OperationSlice { operation, status, latencies })
+            }
             None if name == "TOTAL" => stated.all = Some(latencies),
             None => remarks.push(format!("{} is left out", quoted(name))),
         }
@@ -340,9 +306,7 @@ fn stated(last: &Moment, remarks: &mut Vec<String>) -> Stated {
     if !units_apart {
         stated.all = None;
     }
-    stated
-        .operations
-        .sort_by_key(|part| (part.operation, part.status));
+    stated.operations.sort_by_key(|part| (part.operation, part.status));
     stated
 }
 
@@ -385,18 +349,12 @@ fn slices(moments: &[Moment]) -> Vec<Slice> {
                 let summary = if counted == 0 {
                     row.summary.clone()
                 } else {
-                    Summary {
-                        count,
-                        ..Summary::default()
-                    }
+                    Summary { count, ..Summary::default() }
                 };
                 operations.push(OperationSlice {
                     operation,
                     status,
-                    latencies: Latencies {
-                        service: Histogram::known(summary),
-                        open: None,
-                    },
+                    latencies: Latencies { service: Histogram::known(summary), open: None },
                 });
             }
         }

@@ -70,10 +70,7 @@ pub(crate) fn read<R: BufRead>(
     operation: Option<Operation>,
 ) -> Result<Vec<Measured>, ImportError> {
     let file = lines.name().to_owned();
-    let mut measured = Measured {
-        tool: Format::HdrLog.tool().to_owned(),
-        ..Measured::default()
-    };
+    let mut measured = Measured { tool: Format::HdrLog.tool().to_owned(), ..Measured::default() };
     let mut untagged = operation.map(|operation| (operation, Status::Ok, Time::Service));
     let mut unit_ns = unit.unwrap_or(Unit::Micros).nanos();
     // Unknown tags that --operation covers.
@@ -179,10 +176,8 @@ pub(crate) fn read<R: BufRead>(
         add(slice, (operation, status), time, &histogram);
     }
     if named_tags.len() > 1 && operation.is_some() {
-        let names: Vec<String> = named_tags
-            .iter()
-            .map(|tag| format!("`{}`", quoted(tag)))
-            .collect();
+        let names: Vec<String> =
+            named_tags.iter().map(|tag| format!("`{}`", quoted(tag))).collect();
         let words = format!(
             "--operation would add up the histograms of {}: keep the lines of one tag, and import each by itself",
             names.join(", ")
@@ -213,21 +208,13 @@ pub(crate) fn read<R: BufRead>(
         output.measured_ns = covered(&output.slices);
         all.push(output);
     }
-    let covered_ns: u64 = all
-        .iter()
-        .map(|output| output.measured_ns)
-        .max()
-        .unwrap_or(0);
+    let covered_ns: u64 = all.iter().map(|output| output.measured_ns).max().unwrap_or(0);
     if unit.is_none() && longest_ns as f64 > covered_ns as f64 + BEFORE_SECONDS * 1e9 {
         let words = format!(
             "its longest time would be {:.0} s in {:.0} s: it does not count in {}; say in what with --unit",
             longest_ns as f64 / 1e9,
             covered_ns as f64 / 1e9,
-            if unit_ns > 1.0 {
-                "microseconds"
-            } else {
-                "nanoseconds"
-            }
+            if unit_ns > 1.0 { "microseconds" } else { "nanoseconds" }
         );
         return Err(Problem::Together(words).of(&file));
     }
@@ -245,14 +232,9 @@ fn subject(name: &str) -> Option<Subject> {
         Some(rest) => (rest, Time::Response),
         None => (name, Time::Service),
     };
-    let by_suffix = [
-        ("-rt", Time::Response),
-        ("-st", Time::Service),
-        ("-wt", Time::Wait),
-    ];
-    let apart = by_suffix
-        .into_iter()
-        .find_map(|(suffix, time)| Some((name.strip_suffix(suffix)?, time)));
+    let by_suffix = [("-rt", Time::Response), ("-st", Time::Service), ("-wt", Time::Wait)];
+    let apart =
+        by_suffix.into_iter().find_map(|(suffix, time)| Some((name.strip_suffix(suffix)?, time)));
     let (name, time) = apart.unwrap_or((name, time));
     let (operation, status) = text::operation(name)?;
     Some((operation, status, time))
@@ -274,9 +256,7 @@ fn place_of(interval: &Interval) -> Option<(String, String)> {
 
 /// Sessions of a closed loop without pauses, as it stands in a tag: `16-threads`.
 fn sessions(load: &str) -> Option<u32> {
-    let number = load
-        .strip_suffix("-threads")
-        .or_else(|| load.strip_suffix("-thread"))?;
+    let number = load.strip_suffix("-threads").or_else(|| load.strip_suffix("-thread"))?;
     number.replace(',', "").parse().ok()
 }
 
@@ -312,17 +292,10 @@ fn add(slice: &mut Slice, of: (Operation, Status), time: Time, histogram: &Histo
 
 /// Adds latencies to those of the same operation and status. A histogram replaces a mere count.
 pub(crate) fn lay(slice: &mut Slice, of: (Operation, Status), latencies: Latencies) {
-    let same = slice
-        .operations
-        .iter_mut()
-        .find(|part| (part.operation, part.status) == of);
+    let same = slice.operations.iter_mut().find(|part| (part.operation, part.status) == of);
     let Some(part) = same else {
         let (operation, status) = of;
-        slice.operations.push(OperationSlice {
-            operation,
-            status,
-            latencies,
-        });
+        slice.operations.push(OperationSlice { operation, status, latencies });
         return;
     };
     let known = &mut part.latencies;
@@ -357,10 +330,7 @@ pub(crate) fn settle(slice: &mut Slice) {
     for part in &mut slice.operations {
         if part.latencies.service.is_empty() {
             let count = part.latencies.response().count();
-            part.latencies.service = Histogram::known(Summary {
-                count,
-                ..Summary::default()
-            });
+            part.latencies.service = Histogram::known(Summary { count, ..Summary::default() });
         }
         let count = part.latencies.count();
         match (part.operation, part.status) {
@@ -371,9 +341,7 @@ pub(crate) fn settle(slice: &mut Slice) {
             (_, Status::Error) => completed.error += count,
         }
     }
-    slice
-        .operations
-        .sort_by_key(|part| (part.operation, part.status));
+    slice.operations.sort_by_key(|part| (part.operation, part.status));
     completed.ok = completed.ok.saturating_sub(whole);
     slice.completed = completed;
 }
@@ -395,9 +363,9 @@ fn interval(text: &str) -> Option<Interval> {
     let fields: Vec<&str> = rest.split(',').collect();
     let numbers: Vec<String> = match fields[..] {
         [start, length, max, _] => [start, length, max].map(str::to_owned).into(),
-        [a, b, c, d, e, f, _] => [(a, b), (c, d), (e, f)]
-            .map(|(whole, part)| format!("{whole}.{part}"))
-            .into(),
+        [a, b, c, d, e, f, _] => {
+            [(a, b), (c, d), (e, f)].map(|(whole, part)| format!("{whole}.{part}")).into()
+        }
         _ => return None,
     };
     let numbers = numbers.iter().map(|number| text::number(number));
@@ -405,12 +373,7 @@ fn interval(text: &str) -> Option<Interval> {
     let (start, length) = (numbers[0], numbers[1]);
     let encoded = fields[fields.len() - 1].trim().to_owned();
     let is_possible = start < MOST_SECONDS && length < MOST_SECONDS && !encoded.is_empty();
-    is_possible.then_some(Interval {
-        tag,
-        start,
-        length,
-        encoded,
-    })
+    is_possible.then_some(Interval { tag, start, length, encoded })
 }
 
 /// A time beyond the year 5000 is none.
@@ -483,11 +446,8 @@ fn operation_of(
 }
 
 /// Cookies of V0, V1 and V2: plain and compressed.
-const COOKIES: [(u32, u32); 3] = [
-    (0x1c84_9308, 0x1c84_9309),
-    (0x1c84_9301, 0x1c84_9302),
-    (0x1c84_9303, 0x1c84_9304),
-];
+const COOKIES: [(u32, u32); 3] =
+    [(0x1c84_9308, 0x1c84_9309), (0x1c84_9301, 0x1c84_9302), (0x1c84_9303, 0x1c84_9304)];
 const V0: usize = 0;
 const V2: usize = 2;
 /// Bits of a cookie that contain the bytes per count (V0 and V1).
@@ -495,9 +455,8 @@ const WIDTH: u32 = 0xf0;
 
 /// Decodes a histogram and counts its values as nanoseconds.
 fn decode(encoded: &str, unit_ns: f64) -> Result<Histogram, String> {
-    let bytes = STANDARD
-        .decode(encoded)
-        .map_err(|error| format!("its text is no base64 ({error})"))?;
+    let bytes =
+        STANDARD.decode(encoded).map_err(|error| format!("its text is no base64 ({error})"))?;
     let cookie = |bytes: &[u8]| u32_at(bytes, 0).ok_or("it is too short".to_owned());
     let base = cookie(&bytes)? & !WIDTH;
     let plain = match COOKIES.iter().any(|(_, compressed)| *compressed == base) {
@@ -515,9 +474,7 @@ fn decode(encoded: &str, unit_ns: f64) -> Result<Histogram, String> {
         return Err(format!("it is longer than {LONGEST_PLAIN} bytes"));
     }
     let cookie = cookie(&plain)?;
-    let version = COOKIES
-        .iter()
-        .position(|(plain, _)| *plain == cookie & !WIDTH);
+    let version = COOKIES.iter().position(|(plain, _)| *plain == cookie & !WIDTH);
     let version = version.ok_or("it is in none of the encodings V0, V1 and V2 of HdrHistogram")?;
     let scale = Scale::of(&plain, version)?;
     let mut histogram = Histogram::new();
@@ -534,9 +491,7 @@ fn decode(encoded: &str, unit_ns: f64) -> Result<Histogram, String> {
             continue;
         }
         if count > 0 {
-            let value = scale
-                .middle(index)
-                .ok_or("it counts beyond its highest value")?;
+            let value = scale.middle(index).ok_or("it counts beyond its highest value")?;
             histogram.record_n(text::nanos(value, unit_ns), count.unsigned_abs());
         } else if count < 0 {
             return Err("it has a count below zero".into());
@@ -561,11 +516,8 @@ impl<'a> Scale<'a> {
     fn of(plain: &'a [u8], version: usize) -> Result<Self, String> {
         // V0 has no payload length, offset or ratio.
         let (header, shift) = if version == V0 { (32, 8) } else { (40, 0) };
-        let fields = (
-            u32_at(plain, 12 - shift),
-            u64_at(plain, 16 - shift),
-            u64_at(plain, 24 - shift),
-        );
+        let fields =
+            (u32_at(plain, 12 - shift), u64_at(plain, 16 - shift), u64_at(plain, 24 - shift));
         let (Some(digits), Some(lowest), Some(highest)) = fields else {
             return Err(format!("it is shorter than its header of {header} bytes"));
         };
@@ -579,10 +531,7 @@ impl<'a> Scale<'a> {
         };
         let (offset, ratio) = match version {
             V0 => (0, 1.0),
-            _ => (
-                u32_at(plain, 8).unwrap_or(0),
-                f64::from_bits(u64_at(plain, 32).unwrap_or(0)),
-            ),
+            _ => (u32_at(plain, 8).unwrap_or(0), f64::from_bits(u64_at(plain, 32).unwrap_or(0))),
         };
         let is_sane = digits <= 5 && lowest > 0 && highest >= lowest.saturating_mul(2);
         if !is_sane || offset != 0 || !ratio.is_finite() || ratio <= 0.0 {

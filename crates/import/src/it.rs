@@ -26,10 +26,7 @@ fn reads(threads: u32, seconds: u32, rate: u32, mean_us: u32) -> String {
 }
 
 fn arm(name: &str, texts: &[String]) -> Arm {
-    let mut arm = Arm {
-        name: name.into(),
-        outputs: Vec::new(),
-    };
+    let mut arm = Arm { name: name.into(), outputs: Vec::new() };
     for text in texts {
         let read = read("run.txt", text.as_bytes(), &Options::default());
         arm.outputs.extend(read.unwrap());
@@ -152,12 +149,7 @@ fn fio_is_judged_too() {
 /// Rows as they were published: threads, mean in microseconds, operations per second. One of them cannot be true.
 #[test]
 fn littles_law_finds_the_row_that_contradicts_itself() {
-    let rows = [
-        (1, 130, 7_390),
-        (8, 521, 7_629),
-        (16, 640, 24_800),
-        (32, 1_191, 26_745),
-    ];
+    let rows = [(1, 130, 7_390), (8, 521, 7_629), (16, 640, 24_800), (32, 1_191, 26_745)];
     let mut invalid = Vec::new();
     for (threads, mean_us, rate) in rows {
         let analysis = one(&reads(threads, 10, rate, mean_us));
@@ -222,11 +214,7 @@ fn nothing_is_cut_from_status_lines_without_a_report() {
     // Seven of forty slices have half of the rate.
     let message = "make the whole 8.8 % slower";
     let is_told = |warning: &plimsoll_record::Warning| warning.message.contains(message);
-    assert!(
-        analysis.warnings.iter().any(is_told),
-        "{:?}",
-        analysis.warnings
-    );
+    assert!(analysis.warnings.iter().any(is_told), "{:?}", analysis.warnings);
 }
 
 #[test]
@@ -238,10 +226,7 @@ fn without_sessions_littles_law_cannot_be_tried_and_says_so() {
     assert_eq!(gate.state, ValidityState::Note);
     assert!(gate.text.starts_with("cannot be tried"), "{}", gate.text);
     assert_eq!(analysis.curves[0].points[0].load_label, "threads not known");
-    let frame = Frame {
-        sessions: Some(4),
-        ..Frame::default()
-    };
+    let frame = Frame { sessions: Some(4), ..Frame::default() };
     let (_, analysis) = judged(&frame, vec![arm("one", &[text.to_owned()])]);
     assert!(has(&analysis, WarningId::LittlesLaw));
 }
@@ -283,10 +268,7 @@ fn arms_are_compared_unpaired_and_it_is_said() {
     assert_eq!(comparison.verdict.judgement, Judgement::Better);
     assert_eq!(analysis.outcome(), Outcome::Good);
 
-    let frame = Frame {
-        side_by_side: true,
-        ..Frame::default()
-    };
+    let frame = Frame { side_by_side: true, ..Frame::default() };
     let (_, paired) = judged(&frame, arms());
     assert!(!has(&paired, WarningId::Unpaired));
     assert_eq!(of(&paired).pairs.len(), 6);
@@ -295,10 +277,8 @@ fn arms_are_compared_unpaired_and_it_is_said() {
 
 #[test]
 fn one_run_of_each_arm_has_no_interval_and_no_verdict() {
-    let arms = vec![
-        arm("a", &[reads(4, 10, 1_000, 3_900)]),
-        arm("b", &[reads(4, 10, 2_000, 1_900)]),
-    ];
+    let arms =
+        vec![arm("a", &[reads(4, 10, 1_000, 3_900)]), arm("b", &[reads(4, 10, 2_000, 1_900)])];
     let (_, analysis) = judged(&Frame::default(), arms);
     let comparison = &analysis.comparisons[0];
     assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);

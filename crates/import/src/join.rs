@@ -31,10 +31,8 @@ pub fn join(parts: Vec<Measured>, name: &str) -> Result<Measured, ImportError> {
 
 /// Logs laid over each other.
 fn overlay(logs: Vec<Measured>) -> Option<Measured> {
-    let begins: Vec<Option<Timestamp>> = logs
-        .iter()
-        .map(|log| log.started_at.as_ref()?.parse().ok())
-        .collect();
+    let begins: Vec<Option<Timestamp>> =
+        logs.iter().map(|log| log.started_at.as_ref()?.parse().ok()).collect();
     let earliest = begins.iter().flatten().min().copied();
     let all_known = begins.iter().all(Option::is_some);
     let mut joined: Option<Measured> = None;
@@ -68,10 +66,8 @@ fn overlay(logs: Vec<Measured>) -> Option<Measured> {
     }
     number_slices(&mut joined.slices);
     joined.measured_ns = covered(&joined.slices);
-    joined.started_at = earliest
-        .filter(|_| all_known)
-        .map(|at| format!("{at:.3}"))
-        .or(joined.started_at);
+    joined.started_at =
+        earliest.filter(|_| all_known).map(|at| format!("{at:.3}")).or(joined.started_at);
     Some(joined)
 }
 

@@ -168,10 +168,7 @@ impl<R: BufRead> Lines<R> {
         if self.before.is_nothing() {
             return Ok(document);
         }
-        Ok(self
-            .before
-            .without(&String::from_utf8_lossy(&document))
-            .into_bytes())
+        Ok(self.before.without(&String::from_utf8_lossy(&document)).into_bytes())
     }
 
     /// What was read, when all of it was.
@@ -197,9 +194,8 @@ fn utf_8(document: &[u8]) -> Vec<u8> {
         false => u16::from_le_bytes([pair[0], pair[1]]),
     });
     let letters = char::decode_utf16(units);
-    let text: String = letters
-        .map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect();
+    let text: String =
+        letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
     text.into_bytes()
 }
 
@@ -242,11 +238,8 @@ const BEGINNINGS: [&str; 9] = [
 
 impl Before {
     fn of(head: &str) -> Result<Self, Problem> {
-        let lines: Vec<&str> = head
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.is_empty())
-            .collect();
+        let lines: Vec<&str> =
+            head.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let mut before = Self {
             is_docker_json: are_nearly_all(&lines, |line| docker_line(line).is_some()),
             ..Self::default()
@@ -310,11 +303,7 @@ impl Before {
         while let Some(quoted) = rest.strip_prefix("> ") {
             rest = quoted;
         }
-        if rest.trim_end() == ">" {
-            &rest[rest.len()..]
-        } else {
-            rest
-        }
+        if rest.trim_end() == ">" { &rest[rest.len()..] } else { rest }
     }
 
     /// Removes the prefix from every line of a text.
@@ -393,11 +382,7 @@ fn source_of_tool(lines: &[&str]) -> Result<Option<String>, Problem> {
         0 => Ok(None),
         1 => Ok(of_tool.first().map(|name| (*name).to_owned())),
         _ => Err(Problem::Mixed {
-            sources: of_tool
-                .into_iter()
-                .map(quoted)
-                .collect::<Vec<_>>()
-                .join(", "),
+            sources: of_tool.into_iter().map(quoted).collect::<Vec<_>>().join(", "),
         }),
     }
 }
@@ -412,9 +397,7 @@ fn beginning(line: &str) -> Option<usize> {
 /// The prefix of all lines; empty if there is none.
 fn prefix(lines: &[String]) -> Vec<Piece> {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let by_word = lines
-        .iter()
-        .find_map(|line| beginning(line).map(|place| &line[..place]));
+    let by_word = lines.iter().find_map(|line| beginning(line).map(|place| &line[..place]));
     // A JSON document starts with a brace after the prefix.
     let of_json = || lines.iter().find_map(|line| line.strip_suffix('{'));
     let Some(text) = by_word.or_else(of_json) else {
@@ -444,9 +427,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     // Blanks and digits behind the prefix may be those of the line.
     let exact = match pieces.last() {
         Some(Piece::Blanks) => text.trim_end_matches(' ').len(),
-        Some(Piece::Digits) => text
-            .trim_end_matches(|letter: char| letter.is_ascii_digit())
-            .len(),
+        Some(Piece::Digits) => text.trim_end_matches(|letter: char| letter.is_ascii_digit()).len(),
         _ => return pieces,
     };
     pieces.pop();
@@ -516,15 +497,10 @@ mod tests {
             "2026-09-30T18:52:38.271Z ",
             "x",
         ] {
-            let text: String = plain
-                .lines()
-                .map(|line| format!("{before}{line}\n"))
-                .collect();
+            let text: String = plain.lines().map(|line| format!("{before}{line}\n")).collect();
             assert_eq!(all(text.as_bytes()), expected, "{before}");
-            let trimmed: String = text
-                .lines()
-                .map(|line| format!("{}\n", line.trim_end()))
-                .collect();
+            let trimmed: String =
+                text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
             assert_eq!(all(trimmed.as_bytes()), expected, "{before}");
         }
         // What lines share is theirs.
@@ -547,18 +523,9 @@ mod tests {
         type Around = dyn Fn(usize, &str) -> String;
         let arounds: [&Around; 4] = [
             &|at, line| {
-                format!(
-                    "Mar {:2} 10:00:{at:02} bench01 ycsb[{}]: {line}\n",
-                    9 + at,
-                    7 * at
-                )
+                format!("Mar {:2} 10:00:{at:02} bench01 ycsb[{}]: {line}\n", 9 + at, 7 * at)
             },
-            &|at, line| {
-                format!(
-                    "ycsb-1  | 2026-03-04T10:00:{at:02}.{}Z {line}\n",
-                    12_345 * at
-                )
-            },
+            &|at, line| format!("ycsb-1  | 2026-03-04T10:00:{at:02}.{}Z {line}\n", 12_345 * at),
             &|_, line| format!("\x1b[32m{line}\x1b[0m\r\n"),
             &|at, line| {
                 let log = format!("{line}\n");
@@ -575,26 +542,17 @@ mod tests {
 
     #[test]
     fn of_several_containers_the_one_with_the_tool_counts() {
-        let lines = [
-            "Command line: -t",
-            "[OVERALL], RunTime(ms), 10",
-            "[READ], Operations, 5",
-        ];
+        let lines = ["Command line: -t", "[OVERALL], RunTime(ms), 10", "[READ], Operations, 5"];
         let with = |other: &dyn Fn(&str) -> String| -> String {
             let lines = lines.iter();
-            lines
-                .map(|line| format!("ycsb-1   | {line}\nmongo-1  | {}\n", other(line)))
-                .collect()
+            lines.map(|line| format!("ycsb-1   | {line}\nmongo-1  | {}\n", other(line))).collect()
         };
         let mut read = all(with(&|_| "{\"t\":1}".into()).as_bytes());
         read.retain(|line| !line.is_empty());
         assert_eq!(read, lines);
         let both = with(&|line| line.to_owned());
         let error = Lines::new("x", both.as_bytes()).err().unwrap().to_string();
-        assert!(
-            error.contains("several clients are mixed (mongo-1, ycsb-1)"),
-            "{error}"
-        );
+        assert!(error.contains("several clients are mixed (mongo-1, ycsb-1)"), "{error}");
     }
 
     #[test]
@@ -602,10 +560,7 @@ mod tests {
         let plain = "[OVERALL], RunTime(ms), 10\r\n[READ], Operations, 5\r\n";
         let expected = all(plain.as_bytes());
         assert_eq!(expected[1], "[READ], Operations, 5");
-        let units: Vec<u16> = "\u{feff}"
-            .encode_utf16()
-            .chain(plain.encode_utf16())
-            .collect();
+        let units: Vec<u16> = "\u{feff}".encode_utf16().chain(plain.encode_utf16()).collect();
         let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
         let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
         let marked = format!("\u{feff}{plain}");

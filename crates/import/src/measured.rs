@@ -70,10 +70,7 @@ impl Measured {
                 *count = count.saturating_add(part.latencies.count());
             }
         }
-        let whole = counts
-            .get(&Operation::ReadModifyWrite)
-            .copied()
-            .unwrap_or(0);
+        let whole = counts.get(&Operation::ReadModifyWrite).copied().unwrap_or(0);
         for part in [Operation::Read, Operation::Update] {
             if let Some(count) = counts.get_mut(&part) {
                 *count = count.saturating_sub(whole);
@@ -95,8 +92,7 @@ pub(crate) fn add_totals(into: &mut Stated, other: Stated) {
             None => into.operations.push(part),
         }
     }
-    into.operations
-        .sort_by_key(|part| (part.operation, part.status));
+    into.operations.sort_by_key(|part| (part.operation, part.status));
     into.all = into.all.take().zip(other.all).map(|(mut ours, theirs)| {
         ours.merge(&theirs);
         ours

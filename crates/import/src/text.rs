@@ -40,11 +40,8 @@ pub(crate) fn need_count(
     match number(text) {
         Some(value) if value.fract() == 0.0 && value <= MOST_EXACT => Ok(value as u64),
         _ => {
-            let problem = Problem::BadNumber {
-                what: quoted(what),
-                text: quoted(text),
-                wanted: "count",
-            };
+            let problem =
+                Problem::BadNumber { what: quoted(what), text: quoted(text), wanted: "count" };
             Err(problem.at(file, line))
         }
     }
@@ -122,9 +119,7 @@ pub(crate) fn figure(summary: &mut Summary, label: &str, value: f64) {
 
 /// A percentile as it is written in a label: `50th`, `99.9`, `99.99th`.
 pub(crate) fn percentile(label: &str) -> Option<f64> {
-    let digits = label
-        .trim()
-        .trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let digits = label.trim().trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     number(digits).filter(|percentile| *percentile <= 100.0)
 }
 
@@ -140,10 +135,7 @@ mod tests {
         assert_eq!(found("READ-MODIFY-WRITE"), expected);
         let expected = Some((Operation::ReadModifyWrite, Status::Error));
         assert_eq!(found("READ_MODIFY_WRITE_ERROR"), expected);
-        assert_eq!(
-            found("UPDATE-NOT_FOUND"),
-            Some((Operation::Update, Status::NotFound))
-        );
+        assert_eq!(found("UPDATE-NOT_FOUND"), Some((Operation::Update, Status::NotFound)));
         assert_eq!(found("SCAN-LATENCY-PER-RECORD"), None);
         assert_eq!(found("CLEANUP"), None);
     }

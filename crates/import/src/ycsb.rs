@@ -44,11 +44,7 @@ struct Sections<'a> {
 
 pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, ImportError> {
     let file = lines.name().to_owned();
-    let mut sections = Sections {
-        all: vec![Section::default()],
-        file: &file,
-        complete: true,
-    };
+    let mut sections = Sections { all: vec![Section::default()], file: &file, complete: true };
     // A status line that may continue on the next line, its number of breaks, and its line number.
     let mut held: Option<(String, usize, u64)> = None;
     while let Some(text) = lines.next(Format::Ycsb)? {
@@ -204,9 +200,7 @@ pub(crate) fn read_json<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured
         }
         let section = sections.last_mut().expect("there is always one");
         section.begun = true;
-        section
-            .report
-            .take(&entry.metric, &entry.measurement, &value, &file, number)?;
+        section.report.take(&entry.metric, &entry.measurement, &value, &file, number)?;
     }
     finish(sections, cut_off, &file)
 }
@@ -270,18 +264,10 @@ fn reunite(sections: &mut [Section]) {
 impl Section {
     /// What was measured, or `None` where there is no number.
     fn finish(self, cut_off: bool) -> Option<Measured> {
-        let Self {
-            mut measured,
-            status_lines,
-            report,
-            gave_up,
-            ..
-        } = self;
+        let Self { mut measured, status_lines, report, gave_up, .. } = self;
         measured.tool = Format::Ycsb.tool().to_owned();
         if cut_off {
-            measured
-                .damage
-                .push("the file ends in the middle of a line".to_owned());
+            measured.damage.push("the file ends in the middle of a line".to_owned());
         }
         let is_intended = measured
             .properties
@@ -306,9 +292,7 @@ impl Section {
             } else {
                 "there is no final report: the output was cut off, or the run was ended"
             };
-            measured.damage.push(format!(
-                "{why}; what is here comes from the status lines alone"
-            ));
+            measured.damage.push(format!("{why}; what is here comes from the status lines alone"));
             measured.measured_ns = length_ns;
         }
         measured.slices = slices;

@@ -154,19 +154,13 @@ impl Moment {
             let count = summary.count.saturating_sub(counted);
             let summary = match counted {
                 0 => summary.clone(),
-                _ => Summary {
-                    count,
-                    ..Summary::default()
-                },
+                _ => Summary { count, ..Summary::default() },
             };
             if count > 0 {
                 operations.push(OperationSlice {
                     operation: *operation,
                     status: *status,
-                    latencies: Latencies {
-                        service: Histogram::known(summary),
-                        open: None,
-                    },
+                    latencies: Latencies { service: Histogram::known(summary), open: None },
                 });
             }
         }
@@ -177,22 +171,13 @@ impl Moment {
 
 impl Section {
     fn finish(self) -> Option<Measured> {
-        let Self {
-            mut measured,
-            moments,
-            seconds,
-            operations,
-            rate,
-        } = self;
+        let Self { mut measured, moments, seconds, operations, rate } = self;
         Format::YcsbCpp.tool().clone_into(&mut measured.tool);
         let mut before: Option<&Moment> = None;
         for moment in &moments {
             let end_ns = moment.second.saturating_mul(1_000_000_000);
             let (begin_ns, done) = before.map_or((0, Completed::default()), |before| {
-                (
-                    before.second.saturating_mul(1_000_000_000),
-                    before.completed(),
-                )
+                (before.second.saturating_mul(1_000_000_000), before.completed())
             });
             if end_ns <= begin_ns {
                 continue;

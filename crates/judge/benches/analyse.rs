@@ -48,10 +48,7 @@ const COUNTERS: [&str; 14] = [
 fn main() {
     for (what, operations) in [
         ("one kind of operation", &[Operation::Read][..]),
-        (
-            "two kinds of operation",
-            &[Operation::Read, Operation::Update][..],
-        ),
+        ("two kinds of operation", &[Operation::Read, Operation::Update][..]),
     ] {
         report(what, operations);
     }
@@ -59,10 +56,8 @@ fn main() {
 
 fn report(what: &str, operations: &[Operation]) {
     let threads: Vec<u32> = (1..=POINTS).collect();
-    let mut lab = Laboratory::closed(&["a", "b"], &["c"], &threads, BLOCKS).measure(|case| Shown {
-        seconds: 0,
-        ..Shown::closed(case, OPERATIONS as f64)
-    });
+    let mut lab = Laboratory::closed(&["a", "b"], &["c"], &threads, BLOCKS)
+        .measure(|case| Shown { seconds: 0, ..Shown::closed(case, OPERATIONS as f64) });
     let mut random = Random(1);
     let mut buckets = 0;
     for point in lab.points() {
@@ -105,12 +100,7 @@ fn measure(point: &mut PointRecord, operations: &[Operation], random: &mut Rando
     point.slices.clear();
     let mut busy_ns = 0.0;
     for index in 0..SLICES {
-        let slice = slice(
-            index,
-            sessions / OPERATIONS as f64 * 1e9,
-            operations,
-            random,
-        );
+        let slice = slice(index, sessions / OPERATIONS as f64 * 1e9, operations, random);
         for part in &slice.operations {
             if index > 0 {
                 busy_ns += part.latencies.service.mean_ns().unwrap_or_default()

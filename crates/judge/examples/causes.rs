@@ -25,11 +25,8 @@ const PREFIX: &str = "cause-";
 /// Causes that processors are short, which other programs may be to blame for.
 const PROCESSORS: [&str; 4] = ["cpu", "generator", "offered", "page-cache"];
 /// Stores, and beside what was measured there.
-const COMPANIES: [(&str, &str); 3] = [
-    ("alone", "alone"),
-    ("one", "beside one program that comes and goes"),
-    ("two", "beside two"),
-];
+const COMPANIES: [(&str, &str); 3] =
+    [("alone", "alone"), ("one", "beside one program that comes and goes"), ("two", "beside two")];
 /// Where the table stands in a page.
 const BEGIN: &str = "<!-- injected causes: begin, written by ./x causes -->\n";
 const END: &str = "<!-- injected causes: end -->";
@@ -40,18 +37,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         [stores] => (stores, None),
         [stores, page] => (stores, Some(page)),
         _ => {
-            return Err(
-                "name the folder of the stores, and the page if it is to be written".into(),
-            );
+            return Err("name the folder of the stores, and the page if it is to be written".into());
         }
     };
     let mut measured = Vec::new();
     for (company, _) in COMPANIES {
         let store = Path::new(stores).join(format!("{company}.db"));
-        measured.push(measured_in(
-            &Store::open_read_only(&store)?,
-            company != "alone",
-        )?);
+        measured.push(measured_in(&Store::open_read_only(&store)?, company != "alone")?);
     }
     let table = table(&measured);
     print!("{table}");
@@ -115,10 +107,7 @@ fn measured_in(store: &Store, has_company: bool) -> Result<BTreeMap<String, Case
             *named.entry(name).or_default() += 1;
         }
         let case = Case {
-            title: record
-                .question
-                .clone()
-                .unwrap_or_else(|| record.name.clone()),
+            title: record.question.clone().unwrap_or_else(|| record.name.clone()),
             truth: truth.to_owned(),
             named,
             counts,
@@ -141,14 +130,11 @@ fn table(measured: &[BTreeMap<String, Case>]) -> String {
         table.push_str(&format!("| {} | {} |", case.title, case.truth));
         for cases in measured {
             let named = cases.get(name).into_iter().flat_map(|case| &case.named);
-            let named: Vec<String> = named
-                .map(|(name, count)| format!("{name} ({count})"))
-                .collect();
+            let named: Vec<String> =
+                named.map(|(name, count)| format!("{name} ({count})")).collect();
             table.push_str(&format!(" {} |", named.join(", ")));
         }
-        let faster = case
-            .relieved
-            .map_or_else(String::new, |times| format!("{times:.1}"));
+        let faster = case.relieved.map_or_else(String::new, |times| format!("{times:.1}"));
         table.push_str(&format!(" {faster} |\n"));
     }
     for ((_, words), cases) in COMPANIES.iter().zip(measured) {

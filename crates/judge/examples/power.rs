@@ -123,17 +123,8 @@ fn pairs(text: &str) -> Result<BTreeMap<(Way, String), Pair>, Box<dyn Error>> {
     let mut blocks: BTreeMap<Way, BTreeMap<u32, Vec<Run>>> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
-        let [
-            experiment,
-            pairing,
-            block,
-            position,
-            planted,
-            started,
-            valid,
-            value,
-            left,
-        ] = cells[..]
+        let [experiment, pairing, block, position, planted, started, valid, value, left] =
+            cells[..]
         else {
             return Err(format!("no row of nine: {line}").into());
         };
@@ -231,9 +222,7 @@ fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64
     let differences: Vec<f64> = duets.iter().map(Duet::difference).collect();
     // Whether both were surely not disturbed alike is not asked here: drawing blocks again and again makes chance look like more.
     let each = other.iter().zip(&baseline);
-    let more: Vec<f64> = each
-        .map(|(other, baseline)| (other / baseline).ln())
-        .collect();
+    let more: Vec<f64> = each.map(|(other, baseline)| (other / baseline).ln()).collect();
     let left = match judged {
         // One program beside them keeps one side busy.
         Judged::Chosen => {
@@ -348,10 +337,8 @@ fn resample(text: &str) -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    for ((experiment, pairing), seconds) in pairs
-        .iter()
-        .map(|((way, _), pair)| (way, pair.seconds))
-        .collect::<BTreeMap<_, _>>()
+    for ((experiment, pairing), seconds) in
+        pairs.iter().map(|((way, _), pair)| (way, pair.seconds)).collect::<BTreeMap<_, _>>()
     {
         println!("\n{experiment}, {pairing}: a block of one pair takes {seconds:.2} s");
     }

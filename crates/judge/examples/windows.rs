@@ -57,12 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for first in 0..=of.saturating_sub(blocks) {
         let is_within = |block: u32| (first..first + blocks).contains(&block);
         let short = ExperimentRecord {
-            runs: record
-                .runs
-                .iter()
-                .filter(|run| is_within(run.block))
-                .cloned()
-                .collect(),
+            runs: record.runs.iter().filter(|run| is_within(run.block)).cloned().collect(),
             ..record.clone()
         };
         for one in analyse(&short)?.comparisons {
@@ -75,18 +70,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("|---|---:|---:|---:|---:|---:|---:|");
     for (what, counts) in counts {
-        let Counts {
-            experiments,
-            answered,
-            different,
-            certain,
-            half_widths,
-            blocks,
-        } = counts;
-        let width = median(&half_widths).map_or_else(
-            || "none".to_owned(),
-            |width| format!("{:.1} %", 100.0 * width.exp_m1()),
-        );
+        let Counts { experiments, answered, different, certain, half_widths, blocks } = counts;
+        let width = median(&half_widths)
+            .map_or_else(|| "none".to_owned(), |width| format!("{:.1} %", 100.0 * width.exp_m1()));
         let blocks = median(&blocks).unwrap_or_default();
         println!(
             "| {what} | {experiments} | {answered} | {different} | {certain} | {width} | {blocks} |"

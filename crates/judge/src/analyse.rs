@@ -27,12 +27,8 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let demanded = Demanded::of(&plan, &selection);
     let mut comparisons = comparisons(&plan, &samples, paired, demanded);
     comparisons.factors = crate::factors::factor_results(&plan, &samples, &mut comparisons.all);
-    selection.progress.too_few_usable = too_few_usable(
-        &plan,
-        &selection,
-        &comparisons.all,
-        comparisons.factors.is_some(),
-    );
+    selection.progress.too_few_usable =
+        too_few_usable(&plan, &selection, &comparisons.all, comparisons.factors.is_some());
     crate::because::explain(&mut comparisons.all, &curves, &lines);
 
     let mut warnings = selection.warnings.clone();
@@ -59,14 +55,8 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     crate::warnings::sort(&mut warnings);
     let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
     let gate = crate::gate::gate(&plan, &selection, demanded, &comparisons.all);
-    let mut validity = validity(
-        &plan,
-        &selection,
-        &samples,
-        &curves,
-        &record.calibrations,
-        &warnings,
-    );
+    let mut validity =
+        validity(&plan, &selection, &samples, &curves, &record.calibrations, &warnings);
     validity.extend(crate::drift::validity(drift.as_ref()));
 
     Ok(Analysis {
@@ -118,23 +108,13 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
 
 /// The plan inside a record.
 pub fn plan_of(record: &ExperimentRecord) -> Result<Plan, JudgeError> {
-    let version = record
-        .plan
-        .get("version")
-        .and_then(serde_json::Value::as_u64);
+    let version = record.plan.get("version").and_then(serde_json::Value::as_u64);
     if let Some(found) = version
         && found > u64::from(PLAN_VERSION)
     {
-        return Err(JudgeError::NewerPlan {
-            id: record.id.clone(),
-            found,
-            known: PLAN_VERSION,
-        });
+        return Err(JudgeError::NewerPlan { id: record.id.clone(), found, known: PLAN_VERSION });
     }
-    let bad = |reason: String| JudgeError::BadPlan {
-        id: record.id.clone(),
-        reason,
-    };
+    let bad = |reason: String| JudgeError::BadPlan { id: record.id.clone(), reason };
     let plan: Plan = serde::Deserialize::deserialize(&record.plan)
         .map_err(|error: serde_json::Error| bad(error.to_string()))?;
     if plan.arms.is_empty() {
@@ -160,9 +140,7 @@ fn too_few_usable(
         .map(|one| match &one.apart {
             Some((a, b)) => a.len().min(b.len()),
             // Of a duet those count that others disturbed: both sides were measured.
-            None => one
-                .undisturbed
-                .map_or(one.pairs.len(), |seen| seen.of as usize),
+            None => one.undisturbed.map_or(one.pairs.len(), |seen| seen.of as usize),
         })
         .max()?;
     let usable = u32::try_from(usable).ok()?;
@@ -174,11 +152,7 @@ fn few_blocks(plan: &Plan, selection: &Selection<'_>) -> Option<Warning> {
     let needed = crate::pairing::fewest_blocks_to_judge(plan);
     let is_few = usize::try_from(complete).is_ok_and(|complete| complete < needed);
     is_few.then(|| {
-        Warning::new(
-            WarningId::FewBlocks,
-            "",
-            format!("{complete} complete, {needed} are needed"),
-        )
+        Warning::new(WarningId::FewBlocks, "", format!("{complete} complete, {needed} are needed"))
     })
 }
 

@@ -248,11 +248,7 @@ pub struct Validity {
 
 impl Validity {
     pub(crate) fn of(name: &str, state: ValidityState, text: String) -> Self {
-        Self {
-            name: name.into(),
-            state,
-            text,
-        }
+        Self { name: name.into(), state, text }
     }
 }
 
@@ -549,11 +545,7 @@ pub struct Undisturbed {
 impl Undisturbed {
     /// What other programs did in those that are judged, as in "in which they …".
     pub(crate) fn in_which(&self) -> &'static str {
-        if self.kept_busy {
-            "kept both busy"
-        } else {
-            "left both alone"
-        }
+        if self.kept_busy { "kept both busy" } else { "left both alone" }
     }
 
     /// The share that is judged, 0 to 1.

@@ -38,11 +38,7 @@ pub(crate) fn samples(
         }
         let mut arms = Vec::with_capacity(threads.len());
         for thread in threads {
-            arms.push(
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            );
+            arms.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         arms
     })
@@ -65,10 +61,7 @@ impl ArmSamples {
                 samples.load.push(Sample::of(load, run, arm, asked));
             }
             for point in &run.points {
-                let index = point
-                    .label
-                    .point
-                    .and_then(|index| usize::try_from(index).ok());
+                let index = point.label.point.and_then(|index| usize::try_from(index).ok());
                 let known = index
                     .and_then(|index| Some((points.get(index)?, samples.points.get_mut(index)?)));
                 let Some((planned, of_point)) = known else {
@@ -78,9 +71,7 @@ impl ArmSamples {
                     continue;
                 }
                 // A run measures each point once.
-                let is_new = of_point
-                    .last()
-                    .is_none_or(|last| last.result.block != run.block);
+                let is_new = of_point.last().is_none_or(|last| last.result.block != run.block);
                 if is_new {
                     let mut sample = Sample::of(point, run, arm, asked);
                     if follows_line(planned) {
@@ -99,10 +90,7 @@ impl ArmSamples {
         let points = self.points.iter().flatten();
         let known = points.filter_map(Sample::foreign_alone);
         let (used, elapsed_ns) = known.fold((0.0, 0), |(used, all), one| {
-            (
-                used + one.share * one.elapsed_ns as f64,
-                all + one.elapsed_ns,
-            )
+            (used + one.share * one.elapsed_ns as f64, all + one.elapsed_ns)
         });
         let share = used / (elapsed_ns as f64).max(1.0);
         if elapsed_ns < FOREIGN_JUDGED_NS || share < FOREIGN_INVALID {
@@ -110,10 +98,7 @@ impl ArmSamples {
         }
         self.foreign = Some(share);
         for sample in self.points.iter_mut().flatten() {
-            if sample
-                .foreign_alone()
-                .is_some_and(|one| one.share >= FOREIGN_INVALID)
-            {
+            if sample.foreign_alone().is_some_and(|one| one.share >= FOREIGN_INVALID) {
                 sample.refuse_for_foreign(share);
             }
         }

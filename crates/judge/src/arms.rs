@@ -33,9 +33,7 @@ pub(crate) fn arms(
             ),
             factors: factors.next().unwrap_or_default(),
             on: arm.on.clone(),
-            settings: engine
-                .map(|engine| engine.settings.clone())
-                .unwrap_or_default(),
+            settings: engine.map(|engine| engine.settings.clone()).unwrap_or_default(),
             records: arm.data.key_count(),
             storage: runs.values().find_map(|run| run.storage.clone()),
             baseline: baselines.contains(&index),
@@ -56,9 +54,8 @@ fn shares(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>, samples: &ArmSamples) -> 
     }
     let of_points = |figure: fn(&Figures) -> Option<f64>| {
         let points = samples.points.iter().flatten();
-        let values: Vec<f64> = points
-            .filter_map(|sample| figure(&sample.extract.figures))
-            .collect();
+        let values: Vec<f64> =
+            points.filter_map(|sample| figure(&sample.extract.figures)).collect();
         median(&values)
     };
     let members = arm.rig.server.as_ref().map_or(1, |server| server.members);

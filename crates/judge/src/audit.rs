@@ -74,11 +74,7 @@ impl Audited {
             seconds: None,
             throughput: None,
             belief: Belief::NotBelievable,
-            reasons: vec![Reason {
-                id: "broken".into(),
-                message,
-                grave: true,
-            }],
+            reasons: vec![Reason { id: "broken".into(), message, grave: true }],
         }
     }
 
@@ -113,9 +109,7 @@ impl Audited {
             source,
             tool,
             workload: curve.map(|curve| curve.mix.clone()).unwrap_or_default(),
-            load: point
-                .map(|point| point.load_label.clone())
-                .unwrap_or_default(),
+            load: point.map(|point| point.load_label.clone()).unwrap_or_default(),
             seconds: result.map(|result| result.seconds),
             throughput: result.map(|result| result.throughput),
             belief,
@@ -127,11 +121,7 @@ impl Audited {
 impl Audited {
     /// Adds a reason that follows from other results and is not grave.
     pub fn add(&mut self, id: &str, message: String) {
-        self.reasons.push(Reason {
-            id: id.into(),
-            message,
-            grave: false,
-        });
+        self.reasons.push(Reason { id: id.into(), message, grave: false });
         self.belief = self.belief.max(Belief::WithCare);
     }
 }
@@ -170,9 +160,7 @@ fn without_repetition(all: Vec<Reason>) -> Vec<Reason> {
         if count <= MOST {
             reasons.push(reason);
         } else if reasons.iter().all(|known| known.id != reason.id) {
-            reason
-                .message
-                .push_str(&format!(", and {} more", count - 1));
+            reason.message.push_str(&format!(", and {} more", count - 1));
             reasons.push(reason);
         }
     }

@@ -35,11 +35,7 @@ fn along(
         Some(metric.direction().sign() * value)
     };
     let blocks = 0..plan.measurement.blocks;
-    Some(
-        blocks
-            .map(|block| cells.iter().map(|arm| value(*arm, block)).collect())
-            .collect(),
-    )
+    Some(blocks.map(|block| cells.iter().map(|arm| value(*arm, block)).collect()).collect())
 }
 
 /// Smallest difference of logarithms that matters.
@@ -73,19 +69,12 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples], places: &[Place]) -> Vec<
                 let name = |index: usize| plan.factors[axis].level(levels[index].0).to_owned();
                 let between = (name(one.between.0), name(one.between.1));
                 let share = |value: f64| (metric.direction().sign() * value).exp_m1();
-                let ends = (
-                    share(one.change.interval.lower),
-                    share(one.change.interval.upper),
-                );
+                let ends = (share(one.change.interval.lower), share(one.change.interval.upper));
                 let interval = (one.change.interval.confidence >= CONFIDENCE)
                     .then(|| (ends.0.min(ends.1), ends.0.max(ends.1)));
                 let within = plan.condition_in_words(&condition, &[axis]);
                 let described = described(plan, place);
-                let of = if within.is_empty() {
-                    String::new()
-                } else {
-                    format!(" of {within}")
-                };
+                let of = if within.is_empty() { String::new() } else { format!(" of {within}") };
                 let change = share(one.change.value);
                 let verb = if change < 0.0 { "falls" } else { "rises" };
                 // Between the ends of the axis, "most" would say nothing.
@@ -183,38 +172,15 @@ fn one_crossing(
         (true, false) => KeepsUp::From,
         _ => return None,
     };
-    let ours = along(
-        plan,
-        arms,
-        levels,
-        |of_axis| plan.cell(&cell(of_axis, level)),
-        place,
-    )?;
-    let theirs = along(
-        plan,
-        arms,
-        levels,
-        |of_axis| plan.cell(&cell(of_axis, baseline)),
-        place,
-    )?;
+    let ours = along(plan, arms, levels, |of_axis| plan.cell(&cell(of_axis, level)), place)?;
+    let theirs = along(plan, arms, levels, |of_axis| plan.cell(&cell(of_axis, baseline)), place)?;
     let difference = |(ours, theirs): (Option<Vec<f64>>, Option<Vec<f64>>)| {
         let pairs = ours?.into_iter().zip(theirs?);
         Some(pairs.map(|(one, other)| one - other).collect())
     };
-    let blocks: Vec<Vec<f64>> = ours
-        .into_iter()
-        .zip(theirs)
-        .filter_map(difference)
-        .collect();
+    let blocks: Vec<Vec<f64>> = ours.into_iter().zip(theirs).filter_map(difference).collect();
     let amounts: Vec<f64> = levels.iter().map(|(_, amount)| *amount).collect();
-    let at = crossing(
-        &amounts,
-        &blocks,
-        keeps_up,
-        margin(plan, place.1),
-        CONFIDENCE,
-    )
-    .ok()?;
+    let at = crossing(&amounts, &blocks, keeps_up, margin(plan, place.1), CONFIDENCE).ok()?;
     if blocks.len() < plimsoll_stats::FEWEST_BLOCKS || !at.value.is_finite() {
         return None;
     }
@@ -234,11 +200,7 @@ fn one_crossing(
         (None, Some(upper)) => format!("of {} or less", amount(upper)),
         (None, None) => return None,
     };
-    let of = if within.is_empty() {
-        String::new()
-    } else {
-        format!(", {within}")
-    };
+    let of = if within.is_empty() { String::new() } else { format!(", {within}") };
     let (way, and_on) = match keeps_up {
         KeepsUp::UpTo => ("up to", ""),
         KeepsUp::From => ("from", " on"),

@@ -93,11 +93,7 @@ fn cost(point: &CurvePoint) -> Option<Cost> {
             Some(Cost {
                 of: binding.kind.name().to_owned(),
                 amount: binding.per_operation,
-                written: if binding.kind.is_iops() {
-                    number
-                } else {
-                    bytes
-                },
+                written: if binding.kind.is_iops() { number } else { bytes },
             })
         }
         _ => None,
@@ -128,9 +124,7 @@ pub(crate) fn cause_of<'a>(
     mix: &str,
     point: u32,
 ) -> Option<&'a Cause> {
-    let line = lines
-        .iter()
-        .find(|line| line.arm == arm && line.mix == mix && line.point == point);
+    let line = lines.iter().find(|line| line.arm == arm && line.mix == mix && line.point == point);
     if let Some(line) = line {
         return line.limit.as_ref();
     }

@@ -91,9 +91,8 @@ pub(crate) fn replay(
     beyond.retain(|sample| sample.result.valid);
     let mut at_line: Option<Sample> = None;
     for sample in below {
-        let is_longer = at_line
-            .as_ref()
-            .is_none_or(|best| sample.result.seconds >= best.result.seconds);
+        let is_longer =
+            at_line.as_ref().is_none_or(|best| sample.result.seconds >= best.result.seconds);
         if sample.result.valid && is_longer {
             at_line = Some(sample);
         }
@@ -105,17 +104,8 @@ pub(crate) fn replay(
             sample.meets_objective = Some(false);
         }
     }
-    let line = BlockLine {
-        block,
-        lower,
-        upper,
-        trials: results,
-    };
-    let search = BlockSearch {
-        line,
-        beyond,
-        problem,
-    };
+    let line = BlockLine { block, lower, upper, trials: results };
+    let search = BlockSearch { line, beyond, problem };
     (search, at_line)
 }
 
@@ -126,9 +116,8 @@ fn no_evidence(samples: &[Sample]) -> Option<Warning> {
         return None;
     }
     let warnings = samples.iter().flat_map(|sample| &sample.result.warnings);
-    let mut gravest: Vec<&Warning> = warnings
-        .filter(|warning| warning.severity() == Severity::Invalid)
-        .collect();
+    let mut gravest: Vec<&Warning> =
+        warnings.filter(|warning| warning.severity() == Severity::Invalid).collect();
     gravest.sort_by_key(|warning| warning.id);
     gravest.first().map(|warning| (*warning).clone())
 }
@@ -138,9 +127,6 @@ fn line_between(lower: Option<f64>, upper: Option<f64>) -> Option<Reading> {
     let lower = lower?;
     Some(match upper {
         Some(upper) => Reading::exact((lower * upper).sqrt()),
-        None => Reading {
-            value: lower,
-            at_least: true,
-        },
+        None => Reading { value: lower, at_least: true },
     })
 }

@@ -48,11 +48,7 @@ impl Side {
 }
 
 fn label([arm, record]: [&str; 2], other: &str) -> String {
-    if arm == other {
-        format!("{arm} ({record})")
-    } else {
-        arm.to_owned()
-    }
+    if arm == other { format!("{arm} ({record})") } else { arm.to_owned() }
 }
 
 /// One metric at one load that both records measured.
@@ -161,31 +157,17 @@ impl<'a> Read<'a> {
         let runs = selection.finished.swap_remove(arm);
         let asked = Asked::by(&plan, &record.calibrations);
         let samples = ArmSamples::of(&plan.arms[arm], (&runs, &selection.cut_off[arm]), &asked);
-        let told = Arm {
-            name: label([name, &record.id], other),
-            ..plan.arms[arm].clone()
-        };
+        let told = Arm { name: label([name, &record.id], other), ..plan.arms[arm].clone() };
         let mut warnings = crate::warnings::of_arm(&told.name, &samples);
         let lines = crate::line::lines_of(&plan, &told, &samples);
-        let plan_of_arm = Plan {
-            arms: vec![told],
-            ..plan.clone()
-        };
+        let plan_of_arm = Plan { arms: vec![told], ..plan.clone() };
         warnings.extend(crate::line::warnings(
             &lines,
             std::slice::from_ref(&samples),
             &plan_of_arm,
         ));
         let runs = runs.into_values().collect();
-        Ok(Self {
-            record,
-            plan,
-            arm,
-            runs,
-            has_blocks,
-            samples,
-            warnings,
-        })
+        Ok(Self { record, plan, arm, runs, has_blocks, samples, warnings })
     }
 
     fn arm(&self) -> &Arm {
@@ -299,11 +281,7 @@ fn of_point(
             Measured::apart([of_a, of_b], metric)
         };
         // The rate at the line stands for throughput there.
-        let stands_for = if metric == Metric::Line {
-            Metric::Throughput
-        } else {
-            metric
-        };
+        let stands_for = if metric == Metric::Line { Metric::Throughput } else { metric };
         let is_primary = primary.contains(&metric) || primary.contains(&stands_for);
         let obstacle = prices.as_ref().err().filter(|_| metric == Metric::Cost);
         if obstacle.is_some() {
@@ -346,9 +324,8 @@ fn of_point(
                 (without_figures(reason.clone(), runs, rule.margin()), None)
             }
             Ok(_) if primary => {
-                let judgement = judged
-                    .next()
-                    .expect("there is a judgement for every deciding comparison");
+                let judgement =
+                    judged.next().expect("there is a judgement for every deciding comparison");
                 verdict(&judgement, (deciding > 1).then_some(deciding), unit)
             }
             Ok(comparison) => {
@@ -423,20 +400,16 @@ fn verdicts([name_a, name_b]: [&str; 2], comparisons: &[UnpairedComparison]) -> 
     if deciding.len() <= 2 {
         return deciding.iter().map(|one| one.sentence.clone()).collect();
     }
-    let of_word = |word: Judgement| {
-        deciding
-            .iter()
-            .filter(move |one| one.verdict.judgement == word)
-    };
+    let of_word =
+        |word: Judgement| deciding.iter().filter(move |one| one.verdict.judgement == word);
     let count = |word: Judgement| of_word(word).count();
     let decided = of_word(Judgement::Better).chain(of_word(Judgement::Worse));
-    let largest = decided.reduce(|largest, one| {
-        if size(&one.verdict) > size(&largest.verdict) {
-            one
-        } else {
-            largest
-        }
-    });
+    let largest =
+        decided.reduce(
+            |largest, one| {
+                if size(&one.verdict) > size(&largest.verdict) { one } else { largest }
+            },
+        );
     let mut sentences: Vec<String> = largest.iter().map(|one| one.sentence.clone()).collect();
 
     let mut metrics: Vec<String> = Vec::new();
@@ -446,9 +419,8 @@ fn verdicts([name_a, name_b]: [&str; 2], comparisons: &[UnpairedComparison]) -> 
             metrics.push(metric);
         }
     }
-    let mut reasons: Vec<&str> = of_word(Judgement::Inconclusive)
-        .filter_map(|one| one.verdict.reason.as_deref())
-        .collect();
+    let mut reasons: Vec<&str> =
+        of_word(Judgement::Inconclusive).filter_map(|one| one.verdict.reason.as_deref()).collect();
     reasons.dedup();
     let because = match reasons[..] {
         [only] if count(Judgement::Inconclusive) == deciding.len() => format!(": {only}"),
@@ -475,21 +447,15 @@ fn tally(counts: &[(usize, &str)]) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    let none: Vec<&str> = counts
-        .iter()
-        .filter(|(count, _)| *count == 0)
-        .map(|(_, word)| *word)
-        .collect();
+    let none: Vec<&str> =
+        counts.iter().filter(|(count, _)| *count == 0).map(|(_, word)| *word).collect();
     let none = match &none[..] {
         [] => None,
         [only] => Some(format!("none {only}")),
         [first @ .., last] => Some(format!("none {} or {last}", first.join(", "))),
     };
-    let parts: Vec<String> = (!some.is_empty())
-        .then(|| some.join(", "))
-        .into_iter()
-        .chain(none)
-        .collect();
+    let parts: Vec<String> =
+        (!some.is_empty()).then(|| some.join(", ")).into_iter().chain(none).collect();
     parts.join("; ")
 }
 
@@ -498,50 +464,28 @@ fn measured(read: &Read<'_>) -> String {
     let mut places = Vec::new();
     for samples in &read.samples.points {
         if let Some(sample) = samples.first() {
-            places.push(format!(
-                "{} at {}",
-                sample.label.mix, sample.label.load_label
-            ));
+            places.push(format!("{} at {}", sample.label.mix, sample.label.load_label));
         }
     }
-    if places.is_empty() {
-        "no point".into()
-    } else {
-        places.join(", ")
-    }
+    if places.is_empty() { "no point".into() } else { places.join(", ") }
 }
 
 /// What differs between the two sides, also in their plans, programs and workloads.
 fn differences(a: &Read<'_>, b: &Read<'_>) -> Vec<Difference> {
     let (name_a, name_b) = (a.label(b), b.label(a));
     let seen = [
-        ComparedArm {
-            label: name_a.clone(),
-            arm: a.arm(),
-            runs: a.runs.clone(),
-        },
-        ComparedArm {
-            label: name_b.clone(),
-            arm: b.arm(),
-            runs: b.runs.clone(),
-        },
+        ComparedArm { label: name_a.clone(), arm: a.arm(), runs: a.runs.clone() },
+        ComparedArm { label: name_b.clone(), arm: b.arm(), runs: b.runs.clone() },
     ];
     let mut differences = between(&seen);
     let mut compare = |what: &str, of_a: String, of_b: String| {
         if of_a != of_b {
             let values = vec![(name_a.clone(), of_a), (name_b.clone(), of_b)];
-            differences.push(Difference {
-                what: what.to_owned(),
-                values,
-                declared: false,
-            });
+            differences.push(Difference { what: what.to_owned(), values, declared: false });
         }
     };
     let program = |read: &Read<'_>| {
-        format!(
-            "{} ({})",
-            read.record.program.version, read.record.program.commit
-        )
+        format!("{} ({})", read.record.program.version, read.record.program.commit)
     };
     compare("program", program(a), program(b));
     let seconds = |nanos: u64| crate::words::duration(nanos as f64);

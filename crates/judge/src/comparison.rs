@@ -91,11 +91,7 @@ pub(crate) fn comparisons(
         }
     }
     primary.append(&mut exploratory);
-    Comparisons {
-        all: primary,
-        factors: None,
-        unjudged,
-    }
+    Comparisons { all: primary, factors: None, unjudged }
 }
 
 /// Whether a metric is looked at at a point where it does not decide. At the line that is the line itself, what it costs, and the response times there.
@@ -125,12 +121,7 @@ pub(crate) fn rule(plan: &Plan, metric: Metric) -> Rule {
         Direction::HigherIsBetter => (0.03, plimsoll_stats::Direction::HigherIsBetter),
         Direction::LowerIsBetter => (0.05, plimsoll_stats::Direction::LowerIsBetter),
     };
-    let asked = plan
-        .compare
-        .margins
-        .get(&metric.name())
-        .copied()
-        .unwrap_or(default);
+    let asked = plan.compare.margins.get(&metric.name()).copied().unwrap_or(default);
     Rule::new(direction, asked)
         .or_else(|_| Rule::new(direction, default))
         .expect("a default margin is a positive share")
@@ -185,18 +176,14 @@ impl Case {
     ) -> Self {
         let arms = [a, b].map(|arm| plan.arms[arm].name.clone());
         let names = arms.each_ref().map(String::as_str);
-        let mut obstacle = measured
-            .matched()
-            .and_then(|matched| matched.obstacle(names));
+        let mut obstacle = measured.matched().and_then(|matched| matched.obstacle(names));
         if metric == Metric::Cost
             && let Err(prices) = crate::cost::in_one_currency([&plan.arms[a], &plan.arms[b]])
         {
             measured.clear();
             obstacle = Some(prices);
         }
-        let mix = usize::try_from(plan.points[point].mix)
-            .ok()
-            .and_then(|mix| plan.mixes.get(mix));
+        let mix = usize::try_from(plan.points[point].mix).ok().and_then(|mix| plan.mixes.get(mix));
         Self {
             arms,
             mix: mix.map(|mix| mix.name.clone()).unwrap_or_default(),
@@ -264,9 +251,7 @@ pub(crate) fn not_only_bounds(
     metric: Metric,
 ) -> Result<plimsoll_stats::Comparison, String> {
     let compared = compared.map_err(|error| error.to_string())?;
-    let is_known = compared
-        .ln_ratio(CONFIDENCE)
-        .is_ok_and(|estimate| estimate.value.is_finite());
+    let is_known = compared.ln_ratio(CONFIDENCE).is_ok_and(|estimate| estimate.value.is_finite());
     if is_known {
         Ok(compared)
     } else if metric == Metric::Line {
@@ -311,17 +296,14 @@ fn judged(family: Vec<Case>, primary: bool, demanded: Demanded) -> Vec<Compariso
     };
     let by_look = demanded.before.map(judge_all);
     let by_look = by_look.filter(|judgements| answers(family.len(), judgements));
-    let mut judgements = by_look
-        .unwrap_or_else(|| judge_all(demanded.last))
-        .into_iter();
+    let mut judgements = by_look.unwrap_or_else(|| judge_all(demanded.last)).into_iter();
     let deciding = family.len();
     let mut comparisons = Vec::with_capacity(family.len());
     for (mut case, figures) in family.into_iter().zip(figures) {
         let (verdict, grounds) = match figures {
             Ok(_) => {
-                let judgement = judgements
-                    .next()
-                    .expect("there is a judgement for every comparison handed in");
+                let judgement =
+                    judgements.next().expect("there is a judgement for every comparison handed in");
                 let (mut verdict, grounds) = verdict(
                     &judgement,
                     (primary && deciding > 1).then_some(deciding),
@@ -409,18 +391,11 @@ fn kept_out_words(
         (None, None, None) => return None,
     };
     let with = adjustment.map_or_else(String::new, |adjustment| {
-        let Adjustment {
-            estimate, interval, ..
-        } = adjustment;
+        let Adjustment { estimate, interval, .. } = adjustment;
         let change = Change::style(metric, estimate, interval);
-        let interval = interval.map_or_else(
-            || "no interval".to_owned(),
-            |interval| change.interval(interval),
-        );
-        format!(
-            "; with {others}: {} ({interval})",
-            change.estimate(estimate)
-        )
+        let interval =
+            interval.map_or_else(|| "no interval".to_owned(), |interval| change.interval(interval));
+        format!("; with {others}: {} ({interval})", change.estimate(estimate))
     });
     Some(format!("{how}{with}."))
 }
@@ -474,11 +449,7 @@ fn comparison(case: Case, primary: bool, verdict: Verdict, grounds: Option<Groun
             let measured = values.iter().map(|(_, a, b)| (*a, *b));
             let judged = known.iter().map(|[a, b]| (a.value(), b.value()));
             let is_as_measured = bounds > 0 || measured.eq(judged.clone());
-            let judged = if is_as_measured {
-                Vec::new()
-            } else {
-                judged.collect()
-            };
+            let judged = if is_as_measured { Vec::new() } else { judged.collect() };
             (values, None, judged)
         }
         Measured::Apart(apart) => (Vec::new(), Some(apart.values.into()), Vec::new()),
@@ -514,11 +485,7 @@ pub fn effect(comparison: &Comparison) -> f64 {
 /// The same of a verdict.
 pub(crate) fn size(verdict: &Verdict) -> f64 {
     let ratio = 1.0 + verdict.estimate.unwrap_or(0.0);
-    if ratio > 0.0 {
-        ratio.ln().abs()
-    } else {
-        f64::INFINITY
-    }
+    if ratio > 0.0 { ratio.ln().abs() } else { f64::INFINITY }
 }
 
 /// A verdict in the words of the report. `deciding` is how many metrics were judged together, where there were several.
@@ -537,9 +504,9 @@ pub(crate) fn verdict(
         Grounds::LikelyBeyondMargin => Some(format!(
             "the interval excludes zero; the estimate is beyond the margin of {margin}, the whole interval is not"
         )),
-        Grounds::DirectionUnclear => Some(format!(
-            "the interval includes zero and extends beyond the margin of {margin}"
-        )),
+        Grounds::DirectionUnclear => {
+            Some(format!("the interval includes zero and extends beyond the margin of {margin}"))
+        }
         Grounds::SizeUnclear => Some(format!(
             "the interval excludes zero, but it is unclear whether the difference exceeds the margin of {margin}"
         )),

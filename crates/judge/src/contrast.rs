@@ -65,16 +65,12 @@ impl ContrastValues {
 
 impl Contrast {
     fn of(weights: Vec<(usize, f64)>) -> Option<Self> {
-        (!weights.is_empty()).then(|| Self {
-            parts: vec![weights],
-        })
+        (!weights.is_empty()).then(|| Self { parts: vec![weights] })
     }
 
     /// From one cell to another.
     pub(crate) fn pair(from: usize, to: usize) -> Self {
-        Self {
-            parts: vec![vec![(to, 1.0), (from, -1.0)]],
-        }
+        Self { parts: vec![vec![(to, 1.0), (from, -1.0)]] }
     }
 
     /// From one level of a factor to another, on average over the combinations of all other factors that have both. `at` fixes the level of another factor.
@@ -108,9 +104,7 @@ impl Contrast {
             return Self::of(Self::signed(&arms, |levels| levels[factor] == to));
         }
         let weight = 1.0 / pairs.len() as f64;
-        let weights = pairs
-            .into_iter()
-            .flat_map(|(from, to)| [(to, weight), (from, -weight)]);
+        let weights = pairs.into_iter().flat_map(|(from, to)| [(to, weight), (from, -weight)]);
         Self::of(weights.collect())
     }
 
@@ -134,12 +128,7 @@ impl Contrast {
                 levels[other] = of_other;
                 plan.cell(&levels)
             };
-            let corners = [
-                cell(to, high),
-                cell(from, high),
-                cell(to, low),
-                cell(from, low),
-            ];
+            let corners = [cell(to, high), cell(from, high), cell(to, low), cell(from, low)];
             if let [Some(a), Some(b), Some(c), Some(d)] = corners {
                 squares.push([(a, 1.0), (b, -1.0), (c, -1.0), (d, 1.0)]);
             }
@@ -162,10 +151,7 @@ impl Contrast {
     /// By how much the noise of one cell is multiplied in the contrast: root of the sum of the squared weights.
     pub(crate) fn noise(&self) -> f64 {
         let weights = self.parts.first().into_iter().flatten();
-        weights
-            .map(|(_, weight)| weight * weight)
-            .sum::<f64>()
-            .sqrt()
+        weights.map(|(_, weight)| weight * weight).sum::<f64>().sqrt()
     }
 
     /// Its values at a point.
@@ -184,9 +170,7 @@ impl Contrast {
                 for (arm, weight) in part {
                     let cell = CellValue::of(arms, *arm, point, metric, block);
                     is_bound |= cell == CellValue::Bound;
-                    sum = sum
-                        .zip(cell.known())
-                        .map(|(sum, value)| sum + weight * value);
+                    sum = sum.zip(cell.known()).map(|(sum, value)| sum + weight * value);
                 }
                 value = value.or(sum);
             }

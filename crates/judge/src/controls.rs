@@ -78,9 +78,9 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
 
 fn kept_out_words(kept_out: Option<&KeptOut>) -> &'static str {
     match kept_out {
-        Some(KeptOut::LeftOut {
-            kept_busy: true, ..
-        }) => " Only duets count in which other programs kept both sides busy.",
+        Some(KeptOut::LeftOut { kept_busy: true, .. }) => {
+            " Only duets count in which other programs kept both sides busy."
+        }
         Some(KeptOut::LeftOut { .. }) => {
             " Only duets count in which other programs left both sides alone."
         }
@@ -111,9 +111,7 @@ fn expected(point: &Point, metric: Metric, planted: f64, response: f64) -> Optio
 
 /// Mean response time of a point, the median over its runs, seconds.
 fn median_response(samples: &[Sample]) -> f64 {
-    let means = samples
-        .iter()
-        .filter_map(|sample| sample.reading(Metric::ResponseMean));
+    let means = samples.iter().filter_map(|sample| sample.reading(Metric::ResponseMean));
     let means: Vec<f64> = means.map(|mean| mean.value / 1e9).collect();
     median(&means).unwrap_or(0.0)
 }
@@ -155,10 +153,9 @@ fn sentence(result: &ControlResult) -> String {
                 "{place}: a copy of {} was called different, {found}: a false alarm, as they come in 5 of 100 comparisons.",
                 result.baseline
             ),
-            false => format!(
-                "{place}: a copy of {} was not called different, {found}.",
-                result.baseline
-            ),
+            false => {
+                format!("{place}: a copy of {} was not called different, {found}.", result.baseline)
+            }
         };
     }
     let planted = percent(result.planted, 1);
@@ -167,11 +164,7 @@ fn sentence(result: &ControlResult) -> String {
             "{place}: a slow-down of {planted} could not be planted: sessions pause for {planted} of each second, and what is under way then takes about as long. Use fewer threads, or a larger control."
         );
     }
-    let blocks = format!(
-        "worse in {} of {}",
-        result.worse_in,
-        counted(result.blocks, "block")
-    );
+    let blocks = format!("worse in {} of {}", result.worse_in, counted(result.blocks, "block"));
     if result.is_found && result.is_too_much() {
         return format!(
             "{place}: a slow-down of {planted} was planted, and more than that was found: {found}, {blocks}. Something else slows it down as well, and may do so in any comparison here; 5 of 100 intervals miss by chance."
@@ -191,10 +184,7 @@ fn sentence(result: &ControlResult) -> String {
 pub(crate) fn warnings(plan: &Plan, results: &[ControlResult]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for result in results {
-        let subject = format!(
-            "{}, {} at {}",
-            result.control, result.mix, result.load_label
-        );
+        let subject = format!("{}, {} at {}", result.control, result.mix, result.load_label);
         let what = words::metric(result.metric);
         let is_missed = result.interval.is_some()
             && result.is_planted()

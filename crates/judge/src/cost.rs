@@ -38,9 +38,7 @@ pub(crate) fn warning(plan: &Plan) -> Option<Warning> {
             without.push(arm.name.clone());
             continue;
         };
-        let known = currencies
-            .iter_mut()
-            .find(|(currency, _)| *currency == price.currency);
+        let known = currencies.iter_mut().find(|(currency, _)| *currency == price.currency);
         match known {
             Some((_, arms)) => arms.push(arm.name.clone()),
             None => currencies.push((&price.currency, vec![arm.name.clone()])),
@@ -119,10 +117,7 @@ fn source(price: &Price) -> Option<String> {
 /// The point at the knee of a curve.
 fn knee(curve: &Curve) -> Option<&CurvePoint> {
     let knee = curve.knee.as_ref()?;
-    curve
-        .points
-        .iter()
-        .find(|point| point.load_label == knee.load_label)
+    curve.points.iter().find(|point| point.load_label == knee.load_label)
 }
 
 /// The point with the highest throughput.

@@ -23,9 +23,7 @@ const DUE_AS_ASKED: f64 = 0.001;
 
 /// The curve of an arm and a mix.
 pub(crate) fn curve_of<'a>(curves: &'a [Curve], arm: &str, mix: &str) -> Option<&'a Curve> {
-    curves
-        .iter()
-        .find(|curve| curve.arm == arm && curve.mix == mix)
+    curves.iter().find(|curve| curve.arm == arm && curve.mix == mix)
 }
 
 /// One curve for each arm and mix.
@@ -38,11 +36,7 @@ pub(crate) fn curves(plan: &Plan, arms: &[ArmSamples]) -> Vec<Curve> {
                 let is_of_mix = usize::try_from(point.mix) == Ok(mix_index);
                 if is_of_mix && !is_line(point) && !samples.is_empty() {
                     let shown = curve_point(plan, arm, samples);
-                    of_mix.push(Measured {
-                        point,
-                        samples,
-                        shown,
-                    });
+                    of_mix.push(Measured { point, samples, shown });
                 }
             }
             of_mix.sort_by(|left, right| {
@@ -72,13 +66,9 @@ struct Measured<'a> {
 /// that follow from the line of the run are part of no sweep.
 fn sweep<'a, 'b>(of_mix: &'b [Measured<'a>]) -> Vec<&'b Measured<'a>> {
     let given = of_mix.iter().filter(|one| !follows_line(one.point));
-    let mut swept = of_mix
-        .iter()
-        .filter(|one| one.point.role == PointRole::Sweep);
+    let mut swept = of_mix.iter().filter(|one| one.point.role == PointRole::Sweep);
     match swept.next() {
-        Some(first) => given
-            .filter(|one| same_kind(one.shown.load, first.shown.load))
-            .collect(),
+        Some(first) => given.filter(|one| same_kind(one.shown.load, first.shown.load)).collect(),
         None => given.collect(),
     }
 }
@@ -104,10 +94,7 @@ pub(crate) fn number(load: LoadKind) -> f64 {
 
 /// Samples of one point, of which there is at least one.
 pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePoint {
-    let valid: Vec<&Sample> = samples
-        .iter()
-        .filter(|sample| sample.result.valid)
-        .collect();
+    let valid: Vec<&Sample> = samples.iter().filter(|sample| sample.result.valid).collect();
     let mut point = point_of(plan, arm, samples, &valid);
     if valid.is_empty() {
         let all: Vec<&Sample> = samples.iter().collect();
@@ -149,16 +136,11 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
     }
     let mut by_operation = BTreeMap::new();
     for (operation, distributions) in &operations {
-        by_operation.insert(
-            operation.name().to_owned(),
-            LatencySummary::over_blocks(distributions),
-        );
+        by_operation
+            .insert(operation.name().to_owned(), LatencySummary::over_blocks(distributions));
     }
     let watched: Vec<&Figures> = used.iter().map(|sample| &sample.extract.figures).collect();
-    let judged: Vec<bool> = samples
-        .iter()
-        .filter_map(|sample| sample.meets_objective)
-        .collect();
+    let judged: Vec<bool> = samples.iter().filter_map(|sample| sample.meets_objective).collect();
     let label = &samples[0].label;
     CurvePoint {
         arm: arm.name.clone(),
@@ -170,12 +152,8 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
         throughput: over(Metric::Throughput),
         response: LatencySummary::over_blocks(&response),
         service: LatencySummary::over_blocks(&service),
-        p99_at_least: used
-            .iter()
-            .any(|sample| sample.extract.is_lower_bound(99.0)),
-        p999_at_least: used
-            .iter()
-            .any(|sample| sample.extract.is_lower_bound(99.9)),
+        p99_at_least: used.iter().any(|sample| sample.extract.is_lower_bound(99.0)),
+        p999_at_least: used.iter().any(|sample| sample.extract.is_lower_bound(99.9)),
         by_operation,
         cpu_per_operation: over(Metric::CpuPerOperation),
         ok,
@@ -192,9 +170,7 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
 /// Knee of every block's own curve, summarised. Blocks in which a point in the midst of the curve is missing, or one is not valid, have none.
 fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
     let is_sweep = sweep.len() >= FEWEST_POINTS
-        && sweep
-            .windows(2)
-            .all(|pair| same_kind(pair[0].shown.load, pair[1].shown.load));
+        && sweep.windows(2).all(|pair| same_kind(pair[0].shown.load, pair[1].shown.load));
     if !is_sweep {
         return None;
     }
@@ -209,9 +185,7 @@ fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
         }
     }
     let found = knee(&curves, CONFIDENCE).ok()??;
-    let past_objective = sweep
-        .last()
-        .is_some_and(|last| last.shown.meets_objective == Some(false));
+    let past_objective = sweep.last().is_some_and(|last| last.shown.meets_objective == Some(false));
     let at_knee = sweep
         .iter()
         .map(|measured| &measured.shown)
@@ -228,10 +202,7 @@ fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
 
 /// Whether every run ended its sweep before the last point that it might have measured. It did so because the sweep had bent.
 fn has_ended(plan: &Plan, sweep: &[&Measured<'_>]) -> bool {
-    let Some(swept) = sweep
-        .iter()
-        .find(|measured| measured.point.role == PointRole::Sweep)
-    else {
+    let Some(swept) = sweep.iter().find(|measured| measured.point.role == PointRole::Sweep) else {
         return false;
     };
     let is_of_sweep = |point: &&Point| {
@@ -243,9 +214,7 @@ fn has_ended(plan: &Plan, sweep: &[&Measured<'_>]) -> bool {
     let Some(last) = plan.points.iter().rfind(is_of_sweep) else {
         return false;
     };
-    !sweep
-        .iter()
-        .any(|measured| std::ptr::eq(measured.point, last))
+    !sweep.iter().any(|measured| std::ptr::eq(measured.point, last))
 }
 
 /// Throughput at each point of a sweep. Where blocks ended it at different points, of those that went furthest, so that all points are of the same blocks.
@@ -254,15 +223,10 @@ fn throughput(sweep: &[&Measured<'_>], curves: &[Vec<LoadPoint>]) -> Vec<f64> {
     let mut throughput = Vec::with_capacity(sweep.len());
     for (index, measured) in sweep.iter().enumerate() {
         let furthest = curves.iter().filter(|curve| curve.len() == sweep.len());
-        let of_blocks: Vec<f64> = furthest
-            .map(|curve| curve[index].throughput_per_second)
-            .collect();
+        let of_blocks: Vec<f64> =
+            furthest.map(|curve| curve[index].throughput_per_second).collect();
         let usual = measured.shown.throughput.median.unwrap_or(f64::NAN);
-        throughput.push(if is_even {
-            usual
-        } else {
-            median(&of_blocks).unwrap_or(usual)
-        });
+        throughput.push(if is_even { usual } else { median(&of_blocks).unwrap_or(usual) });
     }
     throughput
 }
@@ -296,16 +260,8 @@ fn curve_of_block(block: u32, sweep: &[&Measured<'_>]) -> Option<Vec<LoadPoint>>
 fn same_kind(left: LoadKind, right: LoadKind) -> bool {
     match (left, right) {
         (
-            LoadKind::Closed {
-                think_time_ns: left,
-                target: left_target,
-                ..
-            },
-            LoadKind::Closed {
-                think_time_ns: right,
-                target: right_target,
-                ..
-            },
+            LoadKind::Closed { think_time_ns: left, target: left_target, .. },
+            LoadKind::Closed { think_time_ns: right, target: right_target, .. },
         ) => left == right && left_target == right_target,
         (LoadKind::Open { .. }, LoadKind::Open { .. }) => true,
         _ => false,
@@ -316,12 +272,7 @@ fn same_kind(left: LoadKind, right: LoadKind) -> bool {
 fn scalability(sweep: &[&Measured<'_>]) -> Option<Scalability> {
     let mut measured = Vec::with_capacity(sweep.len());
     for point in sweep.iter().map(|one| &one.shown) {
-        let LoadKind::Closed {
-            sessions,
-            think_time_ns: 0,
-            target: None,
-        } = point.load
-        else {
+        let LoadKind::Closed { sessions, think_time_ns: 0, target: None } = point.load else {
             return None;
         };
         if let Some(throughput) = point.throughput.median {
@@ -388,17 +339,8 @@ impl CurvePoint {
 
     /// Units that were finished in all valid runs, however they ended.
     pub fn operations(&self) -> u64 {
-        let Self {
-            ok,
-            not_found,
-            errors: error,
-            ..
-        } = *self;
-        let completed = plimsoll_record::Completed {
-            ok,
-            not_found,
-            error,
-        };
+        let Self { ok, not_found, errors: error, .. } = *self;
+        let completed = plimsoll_record::Completed { ok, not_found, error };
         completed.total()
     }
 }

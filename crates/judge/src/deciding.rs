@@ -66,9 +66,7 @@ pub(crate) fn deciding_point(
             continue;
         }
         // Any arm that measured the point knows its load in numbers.
-        let load = arms
-            .iter()
-            .find_map(|arm| load_of(arm.points.get(index)?.as_slice()));
+        let load = arms.iter().find_map(|arm| load_of(arm.points.get(index)?.as_slice()));
         candidates.extend(load.map(|load| (index, load)));
     }
     let line = searched_line(plan, mix, arms);
@@ -79,9 +77,7 @@ pub(crate) fn deciding_point(
         if at == LoadAt::Line(1.0) {
             return line;
         }
-        let named = candidates
-            .iter()
-            .find(|(index, load)| is_at(&plan.points[*index], *load, at));
+        let named = candidates.iter().find(|(index, load)| is_at(&plan.points[*index], *load, at));
         return named.map(|(index, _)| *index).ok_or_else(|| match at {
             LoadAt::Threads(threads) => {
                 format!("it was not measured with {threads} threads, where it is judged")
@@ -90,10 +86,9 @@ pub(crate) fn deciding_point(
                 "it was not measured at {} of the line, where it is judged",
                 crate::roles::share_in_words(share)
             ),
-            LoadAt::Rate(rate) => format!(
-                "it was not measured at {}, where it is judged",
-                crate::words::rate(rate)
-            ),
+            LoadAt::Rate(rate) => {
+                format!("it was not measured at {}, where it is judged", crate::words::rate(rate))
+            }
         });
     }
     let is_given = |(index, _): &(usize, LoadKind)| !follows_line(&plan.points[*index]);
@@ -103,9 +98,7 @@ pub(crate) fn deciding_point(
         return Ok(line);
     }
     let mut best: Option<(usize, f64)> = None;
-    let has_closed = candidates
-        .iter()
-        .any(|(_, load)| matches!(load, LoadKind::Closed { .. }));
+    let has_closed = candidates.iter().any(|(_, load)| matches!(load, LoadKind::Closed { .. }));
     for (index, load) in candidates {
         let is_closed = matches!(load, LoadKind::Closed { .. });
         if is_closed != has_closed {
@@ -119,8 +112,7 @@ pub(crate) fn deciding_point(
             best = Some((index, score));
         }
     }
-    best.map(|(index, _)| index)
-        .ok_or_else(|| "the baseline has no valid point in it".into())
+    best.map(|(index, _)| index).ok_or_else(|| "the baseline has no valid point in it".into())
 }
 
 /// What the best point has most of: throughput in a closed loop, the rate itself in an open one where it was sustained.
@@ -141,10 +133,6 @@ fn score(samples: &[Sample], load: LoadKind) -> Option<f64> {
     match load {
         LoadKind::Closed { .. } => Some(median),
         // A rate that was not sustained is better than none at all, and the lower the better.
-        LoadKind::Open { .. } => Some(if sustained {
-            number(load)
-        } else {
-            -number(load)
-        }),
+        LoadKind::Open { .. } => Some(if sustained { number(load) } else { -number(load) }),
     }
 }

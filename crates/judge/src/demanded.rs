@@ -16,10 +16,7 @@ pub(crate) struct Demanded {
 }
 
 impl Demanded {
-    pub(crate) const ONCE: Self = Self {
-        before: None,
-        last: CONFIDENCE,
-    };
+    pub(crate) const ONCE: Self = Self { before: None, last: CONFIDENCE };
 
     /// Of a gate so much that all its looks at all its mixes together are wrong as rarely as one interval of 95 %.
     pub(crate) fn of(plan: &Plan, selection: &Selection<'_>) -> Self {
@@ -31,10 +28,7 @@ impl Demanded {
         let blocks = selection.progress.order.len();
         let mut early = looks[..looks.len() - 1].iter();
         let is_look = early.any(|look| usize::try_from(*look) == Ok(blocks));
-        Self {
-            before: is_look.then_some(before),
-            last,
-        }
+        Self { before: is_look.then_some(before), last }
     }
 }
 

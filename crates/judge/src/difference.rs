@@ -98,22 +98,14 @@ pub(crate) fn between(seen: &[ComparedArm<'_>]) -> Vec<Difference> {
     for (what, values) in declared(seen.iter().map(|one| one.arm)) {
         names.push(what.clone());
         let labels = seen.iter().map(|one| one.label.clone());
-        differences.push(Difference {
-            what,
-            values: labels.zip(values).collect(),
-            declared: true,
-        });
+        differences.push(Difference { what, values: labels.zip(values).collect(), declared: true });
     }
     let said = Declared { names, seen };
 
     let with_runs = seen.iter().filter(|one| !one.runs.is_empty());
     for (what, values) in table(with_runs.map(|one| (one.label.clone(), reported(&one.runs)))) {
         if !said.restates(&what) {
-            differences.push(Difference {
-                declared: said.implies(&what),
-                what,
-                values,
-            });
+            differences.push(Difference { declared: said.implies(&what), what, values });
         }
     }
     differences.sort_by_key(|difference| !difference.declared);
@@ -134,8 +126,7 @@ impl Declared<'_> {
     /// Whether this or something below it is declared: `disk` and `disk.iops` are both of the disk.
     fn is_about(&self, topic: &str) -> bool {
         self.names.iter().any(|name| {
-            name.strip_prefix(topic)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            name.strip_prefix(topic).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
@@ -194,9 +185,7 @@ impl Declared<'_> {
             Some(DiskChoice::Emulated { .. }) => 1,
             Some(DiskChoice::Device { .. }) => 2,
         };
-        self.seen
-            .windows(2)
-            .any(|pair| kind(&pair[0]) != kind(&pair[1]))
+        self.seen.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1]))
     }
 }
 
@@ -246,11 +235,7 @@ pub(crate) fn warnings(
     for (host, machines) in machines.into_iter().filter(|(_, found)| found.len() > 1) {
         let machines: Vec<String> = machines.into_iter().collect();
         let subject = host.map_or_else(|| "machine".to_owned(), |host| format!("host {host}"));
-        warnings.push(Warning::new(
-            WarningId::MixedMachines,
-            subject,
-            machines.join("; "),
-        ));
+        warnings.push(Warning::new(WarningId::MixedMachines, subject, machines.join("; ")));
     }
     for (engine, versions) in versions {
         let versions: Vec<&str> = versions.into_iter().collect();
@@ -300,20 +285,11 @@ fn table(
     described: impl Iterator<Item = (String, BTreeMap<String, String>)>,
 ) -> Vec<(String, Vec<(String, String)>)> {
     let described: Vec<(String, BTreeMap<String, String>)> = described.collect();
-    let names: BTreeSet<&String> = described
-        .iter()
-        .flat_map(|(_, values)| values.keys())
-        .collect();
+    let names: BTreeSet<&String> = described.iter().flat_map(|(_, values)| values.keys()).collect();
     let mut rows = Vec::new();
     for name in names {
         let value = |(arm, values): &(String, BTreeMap<String, String>)| {
-            (
-                arm.clone(),
-                values
-                    .get(name)
-                    .cloned()
-                    .unwrap_or_else(|| "not set".into()),
-            )
+            (arm.clone(), values.get(name).cloned().unwrap_or_else(|| "not set".into()))
         };
         let values: Vec<(String, String)> = described.iter().map(value).collect();
         if values.windows(2).any(|pair| pair[0].1 != pair[1].1) {
@@ -333,10 +309,7 @@ fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
             flatten("storage", storage, &mut values);
         }
         if let Some(engine) = &run.engine {
-            values.insert(
-                "engine.version".into(),
-                format!("{} {}", engine.name, engine.version),
-            );
+            values.insert("engine.version".into(), format!("{} {}", engine.name, engine.version));
             flatten("engine", &engine.notes, &mut values);
             flatten("settings", &engine.settings, &mut values);
         }
@@ -353,10 +326,7 @@ fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
         }
     }
     let in_words = |values: BTreeSet<String>| values.into_iter().collect::<Vec<_>>().join(" or ");
-    occurred
-        .into_iter()
-        .map(|(what, values)| (what, in_words(values)))
-        .collect()
+    occurred.into_iter().map(|(what, values)| (what, in_words(values))).collect()
 }
 
 /// Leaves out where a server listens, keeps and logs. Its options say all that its command line says.
@@ -455,25 +425,15 @@ fn place_in_block(plan: &Plan, selection: &Selection<'_>) -> Option<Difference> 
     let mut means = Vec::new();
     let mut is_unbalanced = false;
     for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
-        let mean = runs
-            .values()
-            .map(|run| f64::from(run.position) + 1.0)
-            .sum::<f64>()
+        let mean = runs.values().map(|run| f64::from(run.position) + 1.0).sum::<f64>()
             / (runs.len() as f64).max(1.0);
-        let places = if of_block > 0 {
-            of_block
-        } else {
-            plan.arms.len()
-        } as f64;
+        let places = if of_block > 0 { of_block } else { plan.arms.len() } as f64;
         // Each place is as likely as any other: their variance is (k² - 1)/12.
         let deviation = ((places * places - 1.0) / 12.0 / (runs.len() as f64).max(1.0)).sqrt();
         let off = (mean - (places + 1.0) / 2.0).abs();
         is_unbalanced |= runs.len() >= telling && off > UNBALANCED * deviation;
         means.push((arm.name.clone(), format!("{mean:.1} of {places}")));
-        let places: BTreeSet<u64> = runs
-            .values()
-            .map(|run| u64::from(run.position) + 1)
-            .collect();
+        let places: BTreeSet<u64> = runs.values().map(|run| u64::from(run.position) + 1).collect();
         always |= runs.len() >= telling && places.len() == 1;
         let places: Vec<String> = places.iter().map(u64::to_string).collect();
         values.push((arm.name.clone(), places.join(" or ")));
@@ -485,9 +445,5 @@ fn place_in_block(plan: &Plan, selection: &Selection<'_>) -> Option<Difference> 
             declared: false,
         });
     }
-    always.then(|| Difference {
-        what: "place in the block".into(),
-        values,
-        declared: false,
-    })
+    always.then(|| Difference { what: "place in the block".into(), values, declared: false })
 }

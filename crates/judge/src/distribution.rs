@@ -22,19 +22,12 @@ impl Distribution {
                 percentiles.push((*percentile, value_ns as f64));
             }
         }
-        Some(Self {
-            count: histogram.count(),
-            mean_ns,
-            percentiles,
-        })
+        Some(Self { count: histogram.count(), mean_ns, percentiles })
     }
 
     /// A percentile that was asked for.
     pub(crate) fn percentile(&self, percentile: f64) -> Option<f64> {
-        let (_, value) = self
-            .percentiles
-            .iter()
-            .find(|(asked, _)| *asked == percentile)?;
+        let (_, value) = self.percentiles.iter().find(|(asked, _)| *asked == percentile)?;
         Some(*value)
     }
 }

@@ -75,9 +75,7 @@ pub(crate) fn one_sided(sides: [&[Sample]; 2]) -> Option<OneSided> {
     let undisturbed = plimsoll_stats::undisturbed(&left[0], &left[1])?;
     let each = blocks.iter().zip(undisturbed);
     Some(OneSided {
-        undisturbed: each
-            .filter_map(|(block, is)| is.then_some(*block))
-            .collect(),
+        undisturbed: each.filter_map(|(block, is)| is.then_some(*block)).collect(),
         left: left.map(|left| mean(&left).unwrap_or(1.0)),
         kept_busy: kept_busy(sides, &blocks),
     })
@@ -97,11 +95,7 @@ fn kept_busy(sides: [&[Sample]; 2], blocks: &[u32]) -> BTreeSet<u32> {
     };
     let is_of_both = |block: &&u32| sides.iter().all(|side| of_block(side, **block));
     let kept: BTreeSet<u32> = blocks.iter().filter(is_of_both).copied().collect();
-    if kept.len() as f64 > BUSY_DUETS * blocks.len() as f64 {
-        kept
-    } else {
-        BTreeSet::new()
-    }
+    if kept.len() as f64 > BUSY_DUETS * blocks.len() as f64 { kept } else { BTreeSet::new() }
 }
 
 /// What others left to both sides in each of these blocks, where that is known of all.

@@ -66,9 +66,7 @@ fn ratios(mut times: Vec<Ratio>, allowed: f64) -> (Vec<Ratio>, BTreeSet<u32>) {
     for ((_, _, time), ratio) in times.iter_mut().zip(&ratios) {
         *time = *ratio;
     }
-    let off = times
-        .iter()
-        .filter(|(_, _, ratio)| (ratio - 1.0).abs() > allowed);
+    let off = times.iter().filter(|(_, _, ratio)| (ratio - 1.0).abs() > allowed);
     let blocks = off.map(|(block, _, _)| *block).collect();
     (times, blocks)
 }
@@ -77,22 +75,15 @@ fn sentence(drift: &DriftResult) -> String {
     if drift.marked.is_empty() {
         return match standing(drift) {
             Steadiness::Once => "The machine was timed in one block only.".into(),
-            Steadiness::Same => format!(
-                "The machine was the same in every block: {}.",
-                within(drift)
-            ),
+            Steadiness::Same => {
+                format!("The machine was the same in every block: {}.", within(drift))
+            }
         };
     }
     let remarks: Vec<String> = drift
         .marked
         .iter()
-        .map(|block| {
-            format!(
-                "in block {} {}",
-                u64::from(*block) + 1,
-                of_block(drift, *block)
-            )
-        })
+        .map(|block| format!("in block {} {}", u64::from(*block) + 1, of_block(drift, *block)))
         .collect();
     format!("The machine drifted: {}.", list(&remarks))
 }
@@ -130,10 +121,9 @@ fn within(drift: &DriftResult) -> String {
 /// `the CPU task took 12.0 % longer than usual (5.0 % is allowed)`, of the probe task of this block that is furthest off, for each task that is.
 fn of_block(drift: &DriftResult, block: u32) -> String {
     let mut parts = Vec::new();
-    for (what, ratios, allowed) in [
-        ("CPU", &drift.cpu, drift.allowed.0),
-        ("disk", &drift.disk, drift.allowed.1),
-    ] {
+    for (what, ratios, allowed) in
+        [("CPU", &drift.cpu, drift.allowed.0), ("disk", &drift.disk, drift.allowed.1)]
+    {
         let of_block = ratios.iter().filter(|(of, _, _)| *of == block);
         let furthest = of_block
             .map(|(_, _, ratio)| ratio - 1.0)
@@ -158,11 +148,7 @@ pub(crate) fn warnings(drift: Option<&DriftResult>) -> Vec<Warning> {
     };
     for block in &drift.marked {
         let subject = format!("block {}", u64::from(*block) + 1);
-        warnings.push(Warning::new(
-            WarningId::Drift,
-            subject,
-            of_block(drift, *block),
-        ));
+        warnings.push(Warning::new(WarningId::Drift, subject, of_block(drift, *block)));
     }
     warnings
 }
@@ -180,16 +166,10 @@ pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
             Steadiness::Same => format!("the same in every block: {}", within(drift)),
         }
     } else {
-        let blocks: Vec<String> = drift
-            .marked
-            .iter()
-            .map(|block| (u64::from(*block) + 1).to_string())
-            .collect();
+        let blocks: Vec<String> =
+            drift.marked.iter().map(|block| (u64::from(*block) + 1).to_string()).collect();
         let noun = if blocks.len() == 1 { "block" } else { "blocks" };
-        format!(
-            "the machine ran at a different speed in {noun} {}",
-            list(&blocks)
-        )
+        format!("the machine ran at a different speed in {noun} {}", list(&blocks))
     };
     Some(Validity::of("drift", state, text))
 }

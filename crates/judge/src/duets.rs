@@ -92,19 +92,12 @@ pub(crate) fn paired_seconds(sides: [&[Sample]; 2], block: u32) -> Vec<(f64, f64
     };
     let others: BTreeMap<u64, f64> = sides[1][other].kept_seconds().collect();
     let seconds = sides[0][one].kept_seconds();
-    seconds
-        .filter_map(|(second, value)| Some((value, *others.get(&second)?)))
-        .collect()
+    seconds.filter_map(|(second, value)| Some((value, *others.get(&second)?))).collect()
 }
 
 /// `duets` are those that are judged, in words.
 fn sentence(result: &DuetResult, duets: &str) -> String {
-    let DuetResult {
-        correlation,
-        spread,
-        spread_apart,
-        ..
-    } = *result;
+    let DuetResult { correlation, spread, spread_apart, .. } = *result;
     let what = words::metric(result.metric);
     let together = match correlation {
         _ if correlation >= TOGETHER => "moved together",
@@ -157,12 +150,7 @@ pub(crate) fn warnings(results: &[DuetResult], selection: &Selection<'_>) -> Vec
     }
     let shares_core =
         |run: &&plimsoll_record::RunRecord| run.half.as_ref().is_some_and(|half| half.shares_core);
-    if selection
-        .latest
-        .iter()
-        .copied()
-        .any(|run| shares_core(&run))
-    {
+    if selection.latest.iter().copied().any(|run| shares_core(&run)) {
         warnings.push(Warning::new(
             WarningId::UnequalHalves,
             "",

@@ -37,20 +37,12 @@ pub(crate) type Place = (usize, Metric, usize);
 
 /// Mixes with the metrics that decide and the points at which they do.
 pub(crate) fn places(plan: &Plan, arms: &[ArmSamples]) -> Vec<Place> {
-    let baseline: Vec<u32> = plan
-        .factors
-        .iter()
-        .map(|factor| factor.baseline())
-        .collect();
+    let baseline: Vec<u32> = plan.factors.iter().map(|factor| factor.baseline()).collect();
     let baseline = plan.cell(&baseline).unwrap_or(0);
     let mut places = Vec::new();
     for mix in 0..plan.mixes.len() {
         let (deciding, _) = deciding(plan, mix, arms, baseline);
-        places.extend(
-            deciding
-                .into_iter()
-                .map(|(metric, point)| (mix, metric, point)),
-        );
+        places.extend(deciding.into_iter().map(|(metric, point)| (mix, metric, point)));
     }
     places
 }
@@ -83,10 +75,7 @@ pub(crate) fn effects(
     comparisons: &mut [Comparison],
 ) -> Effects {
     let candidates = candidates(plan);
-    let mut effects = Effects {
-        all: Vec::new(),
-        dependences: Vec::new(),
-    };
+    let mut effects = Effects { all: Vec::new(), dependences: Vec::new() };
     for mix in 0..plan.mixes.len() {
         let of_mix: Vec<&Place> = places.iter().filter(|(of, ..)| *of == mix).collect();
         let mut family: Vec<(&Candidate, Place, ContrastValues)> = Vec::new();
@@ -238,30 +227,20 @@ fn judged(
     let grounds = grounds.filter(|_| verdict.judgement == said);
     let place = described(plan, place);
     let change = change_in_words(plan, candidate.change.0, candidate.change.1);
-    let with = candidate
-        .with
-        .map(|(factor, levels)| change_in_words(plan, factor, levels));
+    let with = candidate.with.map(|(factor, levels)| change_in_words(plan, factor, levels));
     let within = candidate
         .cells
         .map(|[_, to]| plan.condition_in_words(&plan.arms[to].levels, &[candidate.change.0]));
     let sentence = match (&with, &within) {
         (Some(with), _) => interaction_sentence(&place, &change, with, &verdict),
         (None, Some(within)) => {
-            let at = if within.is_empty() {
-                String::new()
-            } else {
-                format!(", {within}")
-            };
+            let at = if within.is_empty() { String::new() } else { format!(", {within}") };
             effect_sentence(&place, &change, &at, &verdict, grounds)
         }
         (None, None) => {
             let other = |factor: &&plimsoll_plan::Factor| factor.name != change.factor;
-            let others: Vec<String> = plan
-                .factors
-                .iter()
-                .filter(other)
-                .map(|one| one.name.clone())
-                .collect();
+            let others: Vec<String> =
+                plan.factors.iter().filter(other).map(|one| one.name.clone()).collect();
             let over = match others.len() {
                 1..=3 => format!(", on average over {}", words::list(&others)),
                 _ => ", on average over all other factors".to_owned(),
@@ -277,9 +256,7 @@ fn judged(
         with,
         within,
         depends_on: Vec::new(),
-        values: values
-            .filter_map(|(block, value)| Some((block, (*value)?)))
-            .collect(),
+        values: values.filter_map(|(block, value)| Some((block, (*value)?))).collect(),
         verdict,
         sentence,
     }
@@ -420,10 +397,7 @@ fn dependences(
     let compared = plan.compared_factor();
     let mut found: Vec<(Place, usize, (u32, u32), usize)> = Vec::new();
     for ((candidate, place, _), effect) in family.iter().zip(&*effects) {
-        let is_proven = matches!(
-            effect.verdict.judgement,
-            Judgement::Better | Judgement::Worse
-        );
+        let is_proven = matches!(effect.verdict.judgement, Judgement::Better | Judgement::Worse);
         let Some(with) = candidate.with.filter(|_| is_proven) else {
             continue;
         };
@@ -468,13 +442,7 @@ fn dependences(
         let change = change_in_words(plan, factor, change);
         let on = plan.factors[on].name.clone();
         let sentence = dependence_sentence(&place, &change, &on, &at);
-        dependences.push(Dependence {
-            place,
-            change,
-            on,
-            at,
-            sentence,
-        });
+        dependences.push(Dependence { place, change, on, at, sentence });
     }
     dependences.sort_by(|left, right| span(&right.at).total_cmp(&span(&left.at)));
     dependences
@@ -482,11 +450,7 @@ fn dependences(
 
 /// How far apart the largest and the smallest effect are, as logarithms.
 fn span(at: &[EffectAt]) -> f64 {
-    let known = || {
-        at.iter()
-            .filter_map(|one| one.estimate)
-            .map(|one| (1.0 + one).ln())
-    };
+    let known = || at.iter().filter_map(|one| one.estimate).map(|one| (1.0 + one).ln());
     let (most, least) = (known().reduce(f64::max), known().reduce(f64::min));
     most.zip(least).map_or(0.0, |(most, least)| most - least)
 }

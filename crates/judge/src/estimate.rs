@@ -13,21 +13,15 @@ impl Estimate {
     /// The interval is that of order statistics, which holds for values of any law and never leaves its median out: runs may be of two kinds, as with another program beside
     /// some of them. None is given for fewer than 6 values, which cannot attain 95 %.
     pub fn over_blocks(values: impl IntoIterator<Item = (u32, f64)>) -> Self {
-        let values: Vec<(u32, f64)> = values
-            .into_iter()
-            .filter(|(_, value)| value.is_finite())
-            .collect();
+        let values: Vec<(u32, f64)> =
+            values.into_iter().filter(|(_, value)| value.is_finite()).collect();
         let numbers: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
         let Ok(found) = median_interval(&numbers, CONFIDENCE) else {
             return Self::default();
         };
         let is_known = numbers.len() >= FEWEST_BLOCKS;
         let interval = is_known.then_some((found.interval.lower, found.interval.upper));
-        Self {
-            median: Some(found.value),
-            interval,
-            values,
-        }
+        Self { median: Some(found.value), interval, values }
     }
 
     /// The least and the greatest value of a block.

@@ -39,9 +39,7 @@ pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
                 mix: first.label.mix.clone(),
                 point: number as u32,
                 load_label: first.label.load_label.clone(),
-                events: (0..plan.events.len())
-                    .map(|event| of_event(plan, &seen, event))
-                    .collect(),
+                events: (0..plan.events.len()).map(|event| of_event(plan, &seen, event)).collect(),
                 acknowledged: acknowledged(&seen),
                 sentence: String::new(),
             };
@@ -93,9 +91,7 @@ fn p99_back(sample: &Sample, seen: &EventOutcome, (at, next): Window) -> Option<
     let first = seen.disturbance.events.iter().map(|one| one.at_ns).min()?;
     let extract = &sample.extract;
     let measured = extract.seconds.get(extract.first_measured..)?;
-    let before = measured
-        .iter()
-        .filter(|second| second.at + second.length <= seconds(first));
+    let before = measured.iter().filter(|second| second.at + second.length <= seconds(first));
     let before: Vec<f64> = before.filter_map(|second| second.p99_ns).collect();
     if before.len() < SECONDS_AS_BEFORE {
         return None;
@@ -107,9 +103,7 @@ fn p99_back(sample: &Sample, seen: &EventOutcome, (at, next): Window) -> Option<
         .filter(|second| second.at + second.length > seconds(at) && second.at < seconds(next))
         .collect();
     let is_as_before = |second: &&SeriesSecond| second.p99_ns.is_some_and(|p99| p99 <= bound);
-    let back = after
-        .windows(SECONDS_AS_BEFORE)
-        .find(|some| some.iter().all(is_as_before))?;
+    let back = after.windows(SECONDS_AS_BEFORE).find(|some| some.iter().all(is_as_before))?;
     Some((back[0].at - seconds(at)).max(0.0))
 }
 
@@ -127,8 +121,7 @@ fn acknowledged(seen: &[(&Sample, &EventOutcome)]) -> Option<Acknowledgement> {
         all.unread += of_run.unread;
         all.blocks_with_loss += u32::from(of_run.lost > 0);
         let room = KEYS_NAMED.saturating_sub(all.lost_keys.len());
-        all.lost_keys
-            .extend(of_run.lost_keys.iter().take(room).cloned());
+        all.lost_keys.extend(of_run.lost_keys.iter().take(room).cloned());
     }
     (all.blocks > 0).then_some(all)
 }
@@ -164,10 +157,8 @@ pub(crate) fn warnings(results: &[EventsResult]) -> Vec<Warning> {
             warnings.push(Warning::new(WarningId::WritesLost, &subject, message));
         }
         if kept.unread > 0 {
-            let message = format!(
-                "{} records could not be read back",
-                grouped(kept.unread as f64, 0)
-            );
+            let message =
+                format!("{} records could not be read back", grouped(kept.unread as f64, 0));
             warnings.push(Warning::new(WarningId::NotReadBack, &subject, message));
         }
     }
@@ -183,12 +174,7 @@ fn sentence(result: &EventsResult) -> String {
             continue;
         };
         let blocks = if event.blocks > 1 {
-            format!(
-                " ({} to {} s in {} blocks)",
-                grouped(low, 2),
-                grouped(high, 2),
-                event.blocks
-            )
+            format!(" ({} to {} s in {} blocks)", grouped(low, 2), grouped(high, 2), event.blocks)
         } else {
             String::new()
         };
@@ -200,20 +186,16 @@ fn sentence(result: &EventsResult) -> String {
         parts.push(format!("{}: {gap}", event.words));
     }
     let kept = match &result.acknowledged {
-        Some(kept) if kept.lost == 0 && kept.unread == 0 => format!(
-            " All {} acknowledged writes are there.",
-            grouped(kept.writes as f64, 0)
-        ),
+        Some(kept) if kept.lost == 0 && kept.unread == 0 => {
+            format!(" All {} acknowledged writes are there.", grouped(kept.writes as f64, 0))
+        }
         Some(kept) => format!(
             " Of {} acknowledged writes {} are lost{}.",
             grouped(kept.writes as f64, 0),
             grouped(kept.lost as f64, 0),
             match kept.unread {
                 0 => String::new(),
-                unread => format!(
-                    ", and {} records could not be read",
-                    grouped(unread as f64, 0)
-                ),
+                unread => format!(", and {} records could not be read", grouped(unread as f64, 0)),
             }
         ),
         None => String::new(),
@@ -234,11 +216,7 @@ mod tests {
     #[test]
     fn a_time_without_writes_belongs_to_the_event_that_it_follows() {
         const S: u64 = 1_000_000_000;
-        let gaps = [
-            (S, 3 * S / 2),
-            (10 * S - 1_000_000, 21 * S),
-            (40 * S, 41 * S),
-        ];
+        let gaps = [(S, 3 * S / 2), (10 * S - 1_000_000, 21 * S), (40 * S, 41 * S)];
         assert_eq!(longest(&gaps, (10 * S, 30 * S)), 11.0);
         assert_eq!(longest(&gaps, (30 * S, u64::MAX)), 1.0);
         // It goes on when the next event comes.

@@ -92,21 +92,12 @@ pub(crate) struct AroundCheckpoints {
 impl<'a> Evidence<'a> {
     /// Of the valid samples, or of all where none is valid; `None` without any.
     pub(crate) fn of(plan: &Plan, arm: &'a Arm, samples: &[&Sample]) -> Option<Self> {
-        let valid: Vec<&Sample> = samples
-            .iter()
-            .copied()
-            .filter(|sample| sample.result.valid)
-            .collect();
-        let considered = if valid.is_empty() {
-            samples.to_vec()
-        } else {
-            valid
-        };
+        let valid: Vec<&Sample> =
+            samples.iter().copied().filter(|sample| sample.result.valid).collect();
+        let considered = if valid.is_empty() { samples.to_vec() } else { valid };
         let first = considered.first()?;
-        let watched: Vec<&Figures> = considered
-            .iter()
-            .map(|sample| &sample.extract.figures)
-            .collect();
+        let watched: Vec<&Figures> =
+            considered.iter().map(|sample| &sample.extract.figures).collect();
         let figures = FigureSummary::over_blocks(&watched).median;
 
         // Before it is shaped, an emulated disk has no limits.
@@ -132,10 +123,7 @@ impl<'a> Evidence<'a> {
             .chain((pinned > 0.0).then_some(pinned))
             .reduce(f64::min);
         let middle = |pick: &dyn Fn(&Sample) -> Option<f64>| {
-            let values: Vec<f64> = considered
-                .iter()
-                .filter_map(|sample| pick(sample))
-                .collect();
+            let values: Vec<f64> = considered.iter().filter_map(|sample| pick(sample)).collect();
             median(&values)
         };
         let networks = considered.iter().filter_map(|one| one.network.as_ref());
@@ -162,10 +150,7 @@ impl<'a> Evidence<'a> {
             disk,
             readahead_bytes: arm.rig.readahead(),
             identities: checks,
-            generator_limited: (
-                considered.iter().filter(is_limited).count(),
-                considered.len(),
-            ),
+            generator_limited: (considered.iter().filter(is_limited).count(), considered.len()),
             generator_share: middle(&|sample| sample.result.generator_share),
             achieved: considered
                 .iter()
@@ -175,10 +160,7 @@ impl<'a> Evidence<'a> {
             achieved_limit: crate::gates::Limits::of(plan).achieved,
             writing: middle(&|sample| Some(writing(sample)?.per_second))
                 .zip(middle(&|sample| Some(writing(sample)?.mean_ns)))
-                .map(|(per_second, mean_ns)| Writing {
-                    per_second,
-                    mean_ns,
-                }),
+                .map(|(per_second, mean_ns)| Writing { per_second, mean_ns }),
             checkpoints: middle(&|sample| Some(around_checkpoints(sample)?.with))
                 .zip(middle(&|sample| Some(around_checkpoints(sample)?.without)))
                 .map(|(with, without)| AroundCheckpoints { with, without }),
@@ -260,10 +242,8 @@ fn writing(sample: &Sample) -> Option<Writing> {
         }
     }
     let seconds = sample.extract.kept_seconds;
-    (count > 0.0 && seconds > 0.0).then(|| Writing {
-        per_second: count / seconds,
-        mean_ns: sum_ns / count,
-    })
+    (count > 0.0 && seconds > 0.0)
+        .then(|| Writing { per_second: count / seconds, mean_ns: sum_ns / count })
 }
 
 /// The median over the samples. `of` gives of a second the share of the tickets in use, how many there are, and how many operations queue.
@@ -271,10 +251,7 @@ fn median_tickets(
     samples: &[&Sample],
     of: impl Fn(&Figures) -> [Option<f64>; 3],
 ) -> Option<Tickets> {
-    let each: Vec<Tickets> = samples
-        .iter()
-        .filter_map(|sample| tickets(sample, &of))
-        .collect();
+    let each: Vec<Tickets> = samples.iter().filter_map(|sample| tickets(sample, &of)).collect();
     let middle = |pick: fn(&Tickets) -> f64| median(&each.iter().map(pick).collect::<Vec<f64>>());
     Some(Tickets {
         used_up: middle(|one| one.used_up)?,
@@ -318,8 +295,5 @@ fn around_checkpoints(sample: &Sample) -> Option<AroundCheckpoints> {
         return None;
     }
     let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
-    Some(AroundCheckpoints {
-        with: mean(&with),
-        without: mean(&without),
-    })
+    Some(AroundCheckpoints { with: mean(&with), without: mean(&without) })
 }

@@ -44,9 +44,8 @@ impl Totals {
         let mut totals = Self::of(kept);
         if let Some(sums) = point.summed_up() {
             let whole = sums.kept.iter();
-            totals.latencies = whole
-                .map(|part| ((part.status, part.operation), part.latencies.clone()))
-                .collect();
+            totals.latencies =
+                whole.map(|part| ((part.status, part.operation), part.latencies.clone())).collect();
         }
         totals
     }
@@ -55,11 +54,7 @@ impl Totals {
     pub(crate) fn into_operations(self) -> Vec<OperationSlice> {
         let parts = self.latencies.into_iter();
         let mut operations: Vec<_> = parts
-            .map(|((status, operation), latencies)| OperationSlice {
-                operation,
-                status,
-                latencies,
-            })
+            .map(|((status, operation), latencies)| OperationSlice { operation, status, latencies })
             .collect();
         operations.sort_by_key(|part| (part.operation, part.status));
         operations
@@ -84,9 +79,7 @@ impl Totals {
 
     /// Whether operations had a time at which they were due.
     pub(crate) fn is_open(&self) -> bool {
-        self.latencies
-            .values()
-            .any(|latencies| latencies.open.is_some())
+        self.latencies.values().any(|latencies| latencies.open.is_some())
     }
 
     /// Count and sum of the service times of all units, however they ended, nanoseconds; `None` where the time of any is not known. The parts of read-modify-writes take the time of the wholes: their
@@ -98,20 +91,12 @@ impl Totals {
             count = units.count().saturating_add(count);
         }
         let of = |operation: Operation| {
-            let own = self
-                .latencies
-                .iter()
-                .filter(move |((_, of), _)| *of == operation);
-            own.map(|(_, latencies)| latencies.service.count())
-                .sum::<u64>()
+            let own = self.latencies.iter().filter(move |((_, of), _)| *of == operation);
+            own.map(|(_, latencies)| latencies.service.count()).sum::<u64>()
         };
         // Each begins with a read; at the edge of a window that may lie in the second before.
         let parts_are_there = of(Operation::Read) * 2 >= of(Operation::ReadModifyWrite);
-        let left_out = if parts_are_there {
-            Operation::ReadModifyWrite
-        } else {
-            Operation::Verify
-        };
+        let left_out = if parts_are_there { Operation::ReadModifyWrite } else { Operation::Verify };
         let mut sum_ns = 0.0;
         for ((_, operation), latencies) in &self.latencies {
             if *operation != left_out && *operation != Operation::Verify {
@@ -151,10 +136,7 @@ pub(crate) struct Reading {
 impl Reading {
     /// A value that is known as it is.
     pub(crate) fn exact(value: f64) -> Self {
-        Self {
-            value,
-            at_least: false,
-        }
+        Self { value, at_least: false }
     }
 }
 
@@ -187,21 +169,14 @@ pub(crate) struct Extract {
 }
 
 /// Where it is not asked whether a series has settled.
-const NOT_ASKED: Settling = Settling {
-    cut: 0,
-    steadiness: Steadiness::Unknown,
-    remark: None,
-};
+const NOT_ASKED: Settling = Settling { cut: 0, steadiness: Steadiness::Unknown, remark: None };
 
 impl Extract {
     /// Reads a point of an arm, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
     pub(crate) fn of(point: &PointRecord, arm: &Arm, asked: &[f64], cores: u32) -> Self {
         let mut seconds = seconds(point);
-        let first_measured = point
-            .slices
-            .iter()
-            .position(|slice| !slice.warm_up)
-            .unwrap_or(point.slices.len());
+        let first_measured =
+            point.slices.iter().position(|slice| !slice.warm_up).unwrap_or(point.slices.len());
         let measured: Vec<&Slice> = point.slices[first_measured..].iter().collect();
         let sessions = point.label.load.sessions();
         let figures_by_second = by_second(&point.slices, cores, sessions);
@@ -242,10 +217,7 @@ impl Extract {
         let mut response = Distribution::of(&response, asked);
         let is_open = kept.is_open();
         let mut service = if is_open {
-            Distribution::of(
-                &kept.units(Status::Ok, |latencies| &latencies.service),
-                asked,
-            )
+            Distribution::of(&kept.units(Status::Ok, |latencies| &latencies.service), asked)
         } else {
             response.clone()
         };
@@ -256,11 +228,7 @@ impl Extract {
         let no_response = crate::imported::without_response(point, is_open);
         let mut by_operation = BTreeMap::new();
         for ((status, operation), latencies) in &kept.latencies {
-            let known = if no_response {
-                &latencies.service
-            } else {
-                latencies.response()
-            };
+            let known = if no_response { &latencies.service } else { latencies.response() };
             if *status == Status::Ok
                 && let Some(distribution) = Distribution::of(known, asked)
             {
@@ -309,26 +277,14 @@ impl Extract {
 
     /// Share of the units due that were unfinished at the end.
     pub(crate) fn unfinished_share(&self) -> f64 {
-        let due = self
-            .whole
-            .completed
-            .total()
-            .saturating_add(self.whole.unfinished);
-        if due == 0 {
-            0.0
-        } else {
-            self.whole.unfinished as f64 / due as f64
-        }
+        let due = self.whole.completed.total().saturating_add(self.whole.unfinished);
+        if due == 0 { 0.0 } else { self.whole.unfinished as f64 / due as f64 }
     }
 
     /// Share of the finished units that failed.
     pub(crate) fn error_share(&self) -> f64 {
         let total = self.whole.completed.total();
-        if total == 0 {
-            0.0
-        } else {
-            self.whole.completed.error as f64 / total as f64
-        }
+        if total == 0 { 0.0 } else { self.whole.completed.error as f64 / total as f64 }
     }
 
     /// Whether this percentile of the response is only a lower bound.
@@ -343,17 +299,11 @@ impl Extract {
             Metric::Throughput => (self.kept_seconds > 0.0).then(|| exact(self.throughput)),
             Metric::ResponseMean => {
                 let value = self.response.as_ref()?.mean_ns;
-                Some(Reading {
-                    value,
-                    at_least: self.is_lower_bound(99.0),
-                })
+                Some(Reading { value, at_least: self.is_lower_bound(99.0) })
             }
             Metric::Response { percentile } => {
                 let value = self.response.as_ref()?.percentile(percentile)?;
-                Some(Reading {
-                    value,
-                    at_least: self.is_lower_bound(percentile),
-                })
+                Some(Reading { value, at_least: self.is_lower_bound(percentile) })
             }
             Metric::Service { percentile } => {
                 self.service.as_ref()?.percentile(percentile).map(exact)

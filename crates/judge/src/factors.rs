@@ -27,10 +27,8 @@ pub(crate) fn factor_results(
         ),
         Design::Screening | Design::Fraction => (Vec::new(), Vec::new()),
     };
-    let cell = |arm: &plimsoll_plan::Arm| Cell {
-        arm: arm.name.clone(),
-        levels: arm.levels.clone(),
-    };
+    let cell =
+        |arm: &plimsoll_plan::Arm| Cell { arm: arm.name.clone(), levels: arm.levels.clone() };
     Some(FactorResults {
         factors: plan.factors.clone(),
         design: plan.design,
@@ -86,7 +84,5 @@ pub fn visible_effects(plan: &Plan, spread: f64) -> Vec<(EffectKind, f64)> {
         visible_with_spread(of_cell, blocks as usize).map(f64::exp_m1)
     };
     let found = kinds.into_iter();
-    found
-        .filter_map(|(kind, noise)| Some((kind, visible(noise)?)))
-        .collect()
+    found.filter_map(|(kind, noise)| Some((kind, visible(noise)?))).collect()
 }

@@ -10,12 +10,7 @@ use plimsoll_record::quantities::units;
 use plimsoll_stats::{Interval, Standing};
 
 fn standing(plan: &Plan, one: &Comparison) -> Standing {
-    let Verdict {
-        interval,
-        confidence,
-        estimate,
-        ..
-    } = one.verdict;
+    let Verdict { interval, confidence, estimate, .. } = one.verdict;
     let interval = interval.map(|(lower, upper)| Interval {
         lower,
         upper,
@@ -96,12 +91,7 @@ pub(crate) fn gate(
         true => format!("{what}.{ended}"),
         false => format!("{what}: {}.{ended}", parts.join("; ")),
     };
-    Some(GateResult {
-        outcome,
-        answered,
-        usable,
-        sentence,
-    })
+    Some(GateResult { outcome, answered, usable, sentence })
 }
 
 /// In how many blocks both have a valid point. Those that other programs disturbed count: more blocks will bring some that they did not.
@@ -115,12 +105,7 @@ fn in_words(one: &Comparison) -> String {
     let what = metric(one.metric);
     let place = format!("workload {} at {}: {what}", one.mix, one.load_label);
     let margin = percent(one.verdict.margin, 1);
-    let Verdict {
-        estimate: Some(estimate),
-        interval: Some(interval),
-        ..
-    } = one.verdict
-    else {
+    let Verdict { estimate: Some(estimate), interval: Some(interval), .. } = one.verdict else {
         let reason = one.verdict.reason.as_deref().unwrap_or("few blocks");
         return format!("{place} has no interval yet ({reason}), margin {margin}");
     };

@@ -46,23 +46,14 @@ impl Limits {
     /// The objective's, or no failure and 99 % of the rate.
     pub(crate) fn of(plan: &Plan) -> Self {
         match &plan.objective {
-            Some(objective) => Self {
-                errors: objective.errors,
-                achieved: objective.achieved,
-            },
-            None => Self {
-                errors: 0.0,
-                achieved: ACHIEVED_DEFAULT,
-            },
+            Some(objective) => Self { errors: objective.errors, achieved: objective.achieved },
+            None => Self { errors: 0.0, achieved: ACHIEVED_DEFAULT },
         }
     }
 
     /// Those of the trials of a search. Failures and a rate that was not achieved are what a trial is to find out, not what makes it invalid.
     pub(crate) fn of_trials(plan: &Plan) -> Self {
-        Self {
-            errors: f64::INFINITY,
-            achieved: Self::of(plan).achieved,
-        }
+        Self { errors: f64::INFINITY, achieved: Self::of(plan).achieved }
     }
 }
 
@@ -183,11 +174,7 @@ impl Remarks {
         let is_unacknowledged = run.engine.as_ref().is_some_and(|engine| {
             engine.settings.get("write_concern").map(String::as_str) == Some("0")
         });
-        if is_unacknowledged
-            && writes
-                .iter()
-                .any(|one| extract.by_operation.contains_key(one))
-        {
+        if is_unacknowledged && writes.iter().any(|one| extract.by_operation.contains_key(one)) {
             let message =
                 "writes were not acknowledged (w:0): their times are those of the socket's buffer";
             self.add(WarningId::Unacknowledged, message);
@@ -207,24 +194,15 @@ impl Remarks {
         }
         let needed = samples_for_percentile(0.99, 0.95).expect("0.99 and 0.95 lie between 0 and 1");
         if operations == 0 {
-            self.add(
-                WarningId::FewOperations,
-                "no operation succeeded after the warm-up",
-            );
+            self.add(WarningId::FewOperations, "no operation succeeded after the warm-up");
         } else if operations < needed {
             let message = format!("{operations} operations, p99 needs {needed} for a bound");
             self.add(WarningId::FewOperations, message);
         }
         match &point.end {
-            None => self.add(
-                WarningId::RunInterrupted,
-                "the point has no end: it was cut off",
-            ),
+            None => self.add(WarningId::RunInterrupted, "the point has no end: it was cut off"),
             Some(end) if end.cut_short => {
-                self.add(
-                    WarningId::RunInterrupted,
-                    "the point was stopped before its time",
-                );
+                self.add(WarningId::RunInterrupted, "the point was stopped before its time");
             }
             Some(_) => {}
         }
@@ -245,18 +223,12 @@ pub(crate) fn gate(
         Some(_) => answered.max(extract.whole.completed.ok),
         None => answered,
     };
-    let mut remarks = Remarks {
-        subject: crate::words::run_subject(run),
-        warnings: Vec::new(),
-    };
+    let mut remarks = Remarks { subject: crate::words::run_subject(run), warnings: Vec::new() };
     remarks.of_data(extract, run, arm);
     remarks.of_outcomes(extract, point, run, limits);
     remarks.of_length(extract, point, operations);
     let Remarks { subject, warnings } = remarks;
-    let mut gated = Gated {
-        warnings,
-        ..Gated::default()
-    };
+    let mut gated = Gated { warnings, ..Gated::default() };
     let Some(end) = &point.end else {
         return gated;
     };
@@ -280,18 +252,14 @@ pub(crate) fn gate(
     }
     match point.label.load {
         LoadKind::Closed { target: None, .. } if point.imported().is_some() => {}
-        LoadKind::Closed {
-            sessions,
-            think_time_ns,
-            target: None,
-        } => closed(extract, end, sessions, think_time_ns, &subject, &mut gated),
+        LoadKind::Closed { sessions, think_time_ns, target: None } => {
+            closed(extract, end, sessions, think_time_ns, &subject, &mut gated)
+        }
         // Sessions that pace themselves are idle between their operations, and have a rate to achieve.
         LoadKind::Closed { .. } | LoadKind::Open { .. } => {
             open(extract, end, limits, &subject, &mut gated);
             lag(point, end, &mut gated);
-            let is_missed = gated
-                .achieved
-                .is_some_and(|achieved| achieved < limits.achieved);
+            let is_missed = gated.achieved.is_some_and(|achieved| achieved < limits.achieved);
             let late = |host: &PointHost<'_>| late_generator(host, extract, end, arm, is_missed);
             gated.warnings.extend(each(&hosts, &subject, late));
         }
@@ -341,11 +309,7 @@ fn foreign(host: &PointHost<'_>) -> Option<Finding> {
         share * 100.0,
         host.foreign?.names()
     );
-    Some(Finding {
-        id: WarningId::ForeignCpu,
-        weight: Some(weight),
-        message,
-    })
+    Some(Finding { id: WarningId::ForeignCpu, weight: Some(weight), message })
 }
 
 /// Whether the wall clock of a machine was set.
@@ -360,9 +324,7 @@ fn clock_jump(host: &PointHost<'_>) -> Option<Finding> {
 
 fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
     let first = end.and_then(|end| end.errors.first());
-    let words = first.map_or(String::new(), |sample| {
-        format!(", first: {}", sample.message)
-    });
+    let words = first.map_or(String::new(), |sample| format!(", first: {}", sample.message));
     format!("{failed} of {total} operations failed{words}")
 }
 
@@ -380,9 +342,7 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
                 "{finished} of {due} operations due were finished, {:.1} %",
                 achieved * 100.0
             );
-            gated
-                .warnings
-                .push(Warning::new(WarningId::RateNotAchieved, subject, message));
+            gated.warnings.push(Warning::new(WarningId::RateNotAchieved, subject, message));
         }
     }
     for percentile in [50.0, 95.0, 99.0, 99.9] {
@@ -391,9 +351,7 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
             let message = format!(
                 "{share:.2} % were unfinished at the end: p{percentile} and above are lower bounds"
             );
-            gated
-                .warnings
-                .push(Warning::new(WarningId::CensoredTail, subject, message));
+            gated.warnings.push(Warning::new(WarningId::CensoredTail, subject, message));
             break;
         }
     }

@@ -26,21 +26,13 @@ pub(crate) fn headline(
 ) -> Vec<String> {
     let factors = comparisons.factors.as_ref();
     let progress = &selection.progress;
-    let gravest = warnings
-        .iter()
-        .find(|warning| warning.severity() == Severity::Invalid);
+    let gravest = warnings.iter().find(|warning| warning.severity() == Severity::Invalid);
     let because = gravest.map_or(String::new(), |warning| {
-        format!(
-            " Main problem: {}: {}.",
-            warning.subject,
-            warning.message.trim_end_matches('.')
-        )
+        format!(" Main problem: {}: {}.", warning.subject, warning.message.trim_end_matches('.'))
     });
     if progress.runs_finished == 0 {
         let nothing = format!("No run has finished, so there is nothing to judge.{because}");
-        return std::iter::once(nothing)
-            .chain(incomplete(progress))
-            .collect();
+        return std::iter::once(nothing).chain(incomplete(progress)).collect();
     }
     let is_measured = |curve: &Curve| !curve.points.is_empty();
     // Controls are no answer to the question.
@@ -55,9 +47,7 @@ pub(crate) fn headline(
         let invalid = format!(
             "INVALID: no point is valid.{because} No figure below may be used; those in brackets are as they were measured."
         );
-        return std::iter::once(invalid)
-            .chain(incomplete(progress))
-            .collect();
+        return std::iter::once(invalid).chain(incomplete(progress)).collect();
     }
     let line_decides = plan.compare.primary.contains(&Metric::Line);
     let is_about_lines = !lines.is_empty() && (line_decides || !curves.iter().any(is_measured));
@@ -90,10 +80,7 @@ pub(crate) fn headline(
     for sentence in first.into_iter().flatten() {
         sentences.insert(0, sentence.to_owned());
     }
-    let mut deciding = comparisons
-        .all
-        .iter()
-        .filter(|comparison| comparison.primary);
+    let mut deciding = comparisons.all.iter().filter(|comparison| comparison.primary);
     // As `Analysis::outcome` has it.
     let invalid = match progress.runs_failed {
         0 if plan.has_several_arms()
@@ -102,9 +89,7 @@ pub(crate) fn headline(
         {
             if gravest.is_none() && progress.blocks_complete == 0 {
                 let early = "No block is complete yet, so there is nothing to compare.";
-                return std::iter::once(early.to_owned())
-                    .chain(incomplete(progress))
-                    .collect();
+                return std::iter::once(early.to_owned()).chain(incomplete(progress)).collect();
             }
             Some("no deciding comparison can be made".to_owned())
         }
@@ -117,10 +102,9 @@ pub(crate) fn headline(
             )
         }),
         0 => None,
-        failed => Some(format!(
-            "{failed} of {} failed",
-            counted(progress.runs_planned as usize, "run")
-        )),
+        failed => {
+            Some(format!("{failed} of {} failed", counted(progress.runs_planned as usize, "run")))
+        }
     };
     if let Some(invalid) = invalid {
         sentences.insert(0, format!("INVALID: {invalid}.{because}"));
@@ -154,21 +138,16 @@ fn incomplete(progress: &Progress) -> Option<String> {
 /// The deciding comparisons, those with a clear answer first, then the mixes that have none. Where there are too many to be said one by one, the largest effects
 /// come first.
 fn verdicts(comparisons: &Comparisons) -> Vec<String> {
-    let mut deciding: Vec<&Comparison> = comparisons
-        .all
-        .iter()
-        .filter(|comparison| comparison.primary)
-        .collect();
+    let mut deciding: Vec<&Comparison> =
+        comparisons.all.iter().filter(|comparison| comparison.primary).collect();
     let is_unclear = |one: &&Comparison| one.verdict.judgement == Judgement::Inconclusive;
     deciding.sort_by_key(is_unclear);
     if deciding.len() > SENTENCES {
         let clear = deciding.iter().take_while(|one| !is_unclear(one)).count();
         deciding[..clear].sort_by(|left, right| effect(right).total_cmp(&effect(left)));
     }
-    let mut sentences: Vec<String> = deciding
-        .into_iter()
-        .map(|comparison| comparison.sentence.clone())
-        .collect();
+    let mut sentences: Vec<String> =
+        deciding.into_iter().map(|comparison| comparison.sentence.clone()).collect();
     for (mix, reason) in &comparisons.unjudged {
         sentences.push(format!("Workload {mix} cannot be judged: {reason}."));
     }
@@ -183,12 +162,8 @@ fn of_factors(factors: &FactorResults, comparisons: &Comparisons) -> Vec<String>
     let dependences = factors.dependences.iter().map(|one| one.sentence.clone());
     sentences.extend(dependences.take(SENTENCES));
     let size = |effect: &Effect| crate::comparison::size(&effect.verdict);
-    let is_proven = |effect: &&Effect| {
-        matches!(
-            effect.verdict.judgement,
-            Judgement::Better | Judgement::Worse
-        )
-    };
+    let is_proven =
+        |effect: &&Effect| matches!(effect.verdict.judgement, Judgement::Better | Judgement::Worse);
     let mut largest: Vec<&Effect> = factors.effects.iter().filter(is_proven).collect();
     largest.retain(|effect| match effect.kind {
         EffectKind::Main => effect.depends_on.is_empty(),
@@ -222,11 +197,8 @@ fn of_factors(factors: &FactorResults, comparisons: &Comparisons) -> Vec<String>
 
 /// What held the arms back where they are judged: for few comparisons in full, for many counted.
 fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Option<String> {
-    let deciding: Vec<&Comparison> = comparisons
-        .all
-        .iter()
-        .filter(|comparison| comparison.primary)
-        .collect();
+    let deciding: Vec<&Comparison> =
+        comparisons.all.iter().filter(|comparison| comparison.primary).collect();
     if let [only] = deciding[..] {
         return only.because.clone();
     }
@@ -257,10 +229,7 @@ fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Opt
         .iter()
         .map(|(kind, count)| format!("{} ({})", kind.name(), counted(*count, "point")))
         .collect();
-    Some(format!(
-        "Bottleneck where the arms are judged: {}.",
-        list(&parts)
-    ))
+    Some(format!("Bottleneck where the arms are judged: {}.", list(&parts)))
 }
 
 /// Keeps the first sentences and counts the rest.
@@ -284,17 +253,9 @@ fn shorten(sentences: &mut Vec<String>, comparisons: &Comparisons) {
             counts.push(format!("{count} {word}"));
         }
     }
-    let judged = comparisons
-        .all
-        .iter()
-        .filter(|comparison| comparison.primary)
-        .count();
+    let judged = comparisons.all.iter().filter(|comparison| comparison.primary).count();
     sentences.push(if judged > 0 {
-        format!(
-            "In all, of {}: {}.",
-            counted(judged, "deciding comparison"),
-            list(&counts)
-        )
+        format!("In all, of {}: {}.", counted(judged, "deciding comparison"), list(&counts))
     } else {
         "The other workloads are in the table.".into()
     });
@@ -324,11 +285,7 @@ fn one_curve(curve: &Curve) -> String {
         Some(interval) => format!("95 % interval {}, {blocks}", words::rates(interval)),
         None => format!("no interval, {blocks}"),
     };
-    let verb = if curve.points.len() > 1 {
-        "is fastest"
-    } else {
-        "runs"
-    };
+    let verb = if curve.points.len() > 1 { "is fastest" } else { "runs" };
     let mut sentence = format!(
         "Workload {mix}: {arm} {verb} at {}, {} ({interval})",
         peak.load_label,

@@ -182,9 +182,7 @@ const OF_OTHER_PLANS: &str = "of other plans";
 impl History {
     /// Whether records were left out because their plans are others, which can be asked for.
     pub fn has_other_plans(&self) -> bool {
-        self.left_out
-            .iter()
-            .any(|told| told.ends_with(OF_OTHER_PLANS))
+        self.left_out.iter().any(|told| told.ends_with(OF_OTHER_PLANS))
     }
 }
 
@@ -270,10 +268,7 @@ impl HistoryBuilder {
 
     fn subject(&self) -> String {
         let Followed { arm, mix, .. } = &self.followed;
-        format!(
-            "{} of {arm}, mix {mix}",
-            words::metric(self.followed.metric)
-        )
+        format!("{} of {arm}, mix {mix}", words::metric(self.followed.metric))
     }
 
     /// The whole series, with its changes.
@@ -314,11 +309,8 @@ impl HistoryBuilder {
     }
 
     fn changes(&self) -> (Vec<HistoryChange>, Vec<String>) {
-        let values: Vec<f64> = self
-            .results
-            .iter()
-            .filter_map(|result| result.value.median)
-            .collect();
+        let values: Vec<f64> =
+            self.results.iter().filter_map(|result| result.value.median).collect();
         if values.len() < FEWEST_RESULTS {
             let sentence = format!(
                 "There {} so far; a change can be told from {FEWEST_RESULTS} on, with {FEWEST_AROUND_A_CHANGE} on each side of it.",
@@ -349,10 +341,7 @@ impl HistoryBuilder {
             .iter()
             .map(|point| self.change(point.index, point.before, point.after, point.p))
             .collect();
-        let sentences = changes
-            .iter()
-            .map(|change| change.sentence.clone())
-            .collect();
+        let sentences = changes.iter().map(|change| change.sentence.clone()).collect();
         (changes, sentences)
     }
 
@@ -392,15 +381,7 @@ impl HistoryBuilder {
             words::percent(change.abs(), 1),
             first.id
         );
-        HistoryChange {
-            index,
-            before,
-            after,
-            change,
-            p,
-            differs,
-            sentence,
-        }
+        HistoryChange { index, before, after, change, p, differs, sentence }
     }
 }
 
@@ -445,13 +426,7 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
             Metric::Line => "the highest rate that holds the objective",
             _ => "at the plimsoll line, or at the best point where none was searched",
         };
-        return Ok(Followed {
-            metric,
-            arm,
-            mix,
-            load: None,
-            load_label: load_label.into(),
-        });
+        return Ok(Followed { metric, arm, mix, load: None, load_label: load_label.into() });
     }
     let curve = curve_of(&analysis.curves, &arm, &mix);
     let nothing = |reason| HistoryError::Nothing {
@@ -476,13 +451,7 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
         let metric = metric.name();
         return Err(HistoryError::Metric { metric });
     }
-    Ok(Followed {
-        metric,
-        load: Some(point.load),
-        load_label: point.load_label.clone(),
-        arm,
-        mix,
-    })
+    Ok(Followed { metric, load: Some(point.load), load_label: point.load_label.clone(), arm, mix })
 }
 
 /// Whether a metric belongs to a whole mix, not to a load.
@@ -499,11 +468,8 @@ fn choices(analysis: &Analysis, followed: &Followed, any_plan: bool) -> HistoryC
     let load = followed.load.or_else(decides);
     let has_value = |metric: &Metric| {
         let of_mix = is_of_mix(*metric);
-        let asked = Followed {
-            metric: *metric,
-            load: load.filter(|_| !of_mix),
-            ..followed.clone()
-        };
+        let asked =
+            Followed { metric: *metric, load: load.filter(|_| !of_mix), ..followed.clone() };
         (of_mix || asked.load.is_some())
             && value(analysis, &asked).is_some_and(|value| value.median.is_some())
     };
@@ -515,10 +481,7 @@ fn choices(analysis: &Analysis, followed: &Followed, any_plan: bool) -> HistoryC
             .collect(),
         arms: analysis.arms.iter().map(|arm| arm.name.clone()).collect(),
         mixes: analysis.mixes.clone(),
-        loads: points
-            .iter()
-            .map(|point| point.load_label.clone())
-            .collect(),
+        loads: points.iter().map(|point| point.load_label.clone()).collect(),
         any_plan,
     }
 }
@@ -535,32 +498,21 @@ fn deciding<'a>(
             && comparison.mix == mix
             && (comparison.arm == arm || comparison.baseline == arm)
     });
-    let repeated = analysis
-        .repeatability
-        .iter()
-        .find(|repeated| repeated.arm == arm && repeated.mix == mix);
-    let index = compared
-        .map(|comparison| comparison.point)
-        .or(repeated.map(|repeated| repeated.point));
-    let named = points
-        .iter()
-        .find(|point| index.is_some() && point.point == index);
+    let repeated =
+        analysis.repeatability.iter().find(|repeated| repeated.arm == arm && repeated.mix == mix);
+    let index =
+        compared.map(|comparison| comparison.point).or(repeated.map(|repeated| repeated.point));
+    let named = points.iter().find(|point| index.is_some() && point.point == index);
     let valid = points
         .iter()
         .filter(|point| point.valid_runs > 0)
         .filter_map(|point| Some((point, point.throughput.median?)));
-    named.or_else(|| {
-        valid
-            .max_by(|(_, a), (_, b)| a.total_cmp(b))
-            .map(|(point, _)| point)
-    })
+    named.or_else(|| valid.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(point, _)| point))
 }
 
 /// The followed value of a record; `None` where it has none.
 fn value(analysis: &Analysis, followed: &Followed) -> Option<Estimate> {
-    let Followed {
-        metric, arm, mix, ..
-    } = followed;
+    let Followed { metric, arm, mix, .. } = followed;
     let Some(load) = followed.load else {
         if *metric == Metric::Line {
             let mut lines = analysis.lines.iter();

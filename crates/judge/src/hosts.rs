@@ -116,9 +116,7 @@ impl<'a> Sums<'a> {
             load_processors: of_time(self.cpu_seconds),
             clock_bound_ns: self.clock_bound_ns,
             start_skew_ns: self.start_skew_ns,
-            stolen: first
-                .cores
-                .map(|cores| stolen_share(self.stolen_ns, cores, self.length_ns)),
+            stolen: first.cores.map(|cores| stolen_share(self.stolen_ns, cores, self.length_ns)),
             network: (!self.networks.is_empty()).then(|| network(&self.networks)),
         }
     }
@@ -153,9 +151,8 @@ fn network(points: &[&NetworkPoint]) -> NetworkSummary {
 pub(crate) fn validity(points: &[&Sample], warnings: &[Warning]) -> Option<Validity> {
     let samples = || points.iter().flat_map(|sample| &sample.hosts);
     let bound_ns = samples().map(|sample| sample.host.clock_bound_ns()).max()?;
-    let mut names: Vec<Option<&str>> = samples()
-        .map(|sample| sample.host.host.as_deref())
-        .collect();
+    let mut names: Vec<Option<&str>> =
+        samples().map(|sample| sample.host.host.as_deref()).collect();
     names.sort_unstable();
     names.dedup();
     let mut parts = vec![format!(

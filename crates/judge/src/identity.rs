@@ -16,10 +16,7 @@ pub(crate) fn identities(disk: &DiskSpec, figures: &Figures, bursting: f64) -> V
     let Some(measured) = figures.operations_per_second else {
         return Vec::new();
     };
-    if figures
-        .device_shaped
-        .is_some_and(|share| share < SHAPED_FROM)
-    {
+    if figures.device_shaped.is_some_and(|share| share < SHAPED_FROM) {
         return Vec::new();
     }
     let mut checks = Vec::new();
@@ -104,10 +101,7 @@ fn caps(disk: &DiskSpec, bursting: f64) -> Vec<(CapKind, f64)> {
         ..disk.iops
     };
     let bandwidth = DiskRates {
-        joint: joint(
-            disk.bandwidth.joint,
-            disk.burst.and_then(|burst| burst.bandwidth),
-        ),
+        joint: joint(disk.bandwidth.joint, disk.burst.and_then(|burst| burst.bandwidth)),
         ..disk.bandwidth
     };
     let all = [
@@ -118,9 +112,7 @@ fn caps(disk: &DiskSpec, bursting: f64) -> Vec<(CapKind, f64)> {
         (CapKind::WriteBandwidth, bandwidth.write),
         (CapKind::Bandwidth, bandwidth.joint),
     ];
-    all.into_iter()
-        .filter_map(|(kind, cap)| Some((kind, cap?)))
-        .collect()
+    all.into_iter().filter_map(|(kind, cap)| Some((kind, cap?))).collect()
 }
 
 /// What an operation costs of a limit: requests or bytes at the device. `None` where it was not watched.
@@ -162,11 +154,7 @@ pub(crate) fn bursting(disk: &DiskSpec, seconds: &[Figures]) -> f64 {
             }
         }
     }
-    if known > 0.0 {
-        with_credits / known
-    } else {
-        1.0
-    }
+    if known > 0.0 { with_credits / known } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -240,10 +228,7 @@ mod tests {
             refill: 300.0,
             start: 1.0,
         });
-        let second = |credits: f64| Figures {
-            device_credits: Some(credits),
-            ..Figures::default()
-        };
+        let second = |credits: f64| Figures { device_credits: Some(credits), ..Figures::default() };
         let half = bursting(&disk, &[second(9_000.0), second(3.0)]);
         assert_eq!(half, 0.5);
         assert_eq!(bursting(&disk, &[]), 1.0);
@@ -255,10 +240,7 @@ mod tests {
     fn what_costs_nothing_or_was_not_as_asked_is_not_checked() {
         let disk = disk(Some(600.0), None);
         assert_eq!(identities(&disk, &reading(0.0, 0.0, 1e6), 0.0), []);
-        let unshaped = Figures {
-            device_shaped: Some(0.5),
-            ..reading(1.0, 4_096.0, 9_000.0)
-        };
+        let unshaped = Figures { device_shaped: Some(0.5), ..reading(1.0, 4_096.0, 9_000.0) };
         assert_eq!(identities(&disk, &unshaped, 0.0), []);
     }
 }

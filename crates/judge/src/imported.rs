@@ -83,17 +83,12 @@ pub(crate) fn uncut(settling: Settling, measured: &[SeriesSecond]) -> Settling {
     };
     let rate = |seconds: &[SeriesSecond]| {
         let length: f64 = seconds.iter().map(|second| second.length).sum();
-        let done = seconds
-            .iter()
-            .map(|second| second.throughput * second.length);
+        let done = seconds.iter().map(|second| second.throughput * second.length);
         done.sum::<f64>() / length
     };
     let lower = 1.0 - rate(measured) / rate(&measured[settling.cut..]);
     if lower.is_nan() || lower < LOWERED {
-        return Settling {
-            steadiness: Steadiness::Steady { cut_seconds: 0.0 },
-            ..whole
-        };
+        return Settling { steadiness: Steadiness::Steady { cut_seconds: 0.0 }, ..whole };
     }
     Settling {
         steadiness: Steadiness::NotSteady,

@@ -76,11 +76,7 @@ pub fn tail(record: &ExperimentRecord, point: &CurvePoint) -> Option<Tail> {
         service.merge(&totals.units(Status::Ok, |latencies| &latencies.service));
         is_open |= totals.is_open();
         finished = finished.saturating_add(totals.completed().total());
-        if let Some(late) = measured
-            .end
-            .as_ref()
-            .and_then(|end| end.unfinished.as_ref())
-        {
+        if let Some(late) = measured.end.as_ref().and_then(|end| end.unfinished.as_ref()) {
             unfinished = unfinished.saturating_add(late.count());
             response.merge(late);
         }
@@ -94,11 +90,7 @@ pub fn tail(record: &ExperimentRecord, point: &CurvePoint) -> Option<Tail> {
     Some(Tail {
         runs,
         operations: response.count(),
-        service: if is_open {
-            values(&service)
-        } else {
-            Vec::new()
-        },
+        service: if is_open { values(&service) } else { Vec::new() },
         longest_ns: response.max_ns().unwrap_or(0) as f64,
         response: values(&response),
         at_least_from: (unfinished > 0 && due > 0).then(|| unfinished as f64 / due as f64),
@@ -120,10 +112,7 @@ fn values(histogram: &Histogram) -> Vec<TailValue> {
             }
             let percentile = (1.0 - beyond) * 100.0;
             if let Some(value_ns) = histogram.percentile_ns(percentile) {
-                values.push(TailValue {
-                    beyond,
-                    value_ns: value_ns as f64,
-                });
+                values.push(TailValue { beyond, value_ns: value_ns as f64 });
             }
         }
     }
@@ -151,10 +140,7 @@ fn measured<'a>(
         let off = rate(ok, result.seconds) - result.throughput;
         off.abs() <= ROUNDING * result.throughput.abs()
     };
-    let mut candidates = run
-        .points
-        .iter()
-        .filter(|measured| measured.label.point == point.point);
+    let mut candidates = run.points.iter().filter(|measured| measured.label.point == point.point);
     let first = candidates.next()?;
     if first.label.trial.is_none() || is_told(&first) {
         return Some(first);
@@ -178,19 +164,10 @@ fn kept(point: &PointRecord, seconds: f64) -> Vec<&Slice> {
 
 /// Response times over the seconds of a series, in at most `columns` stretches; `None` where no histograms of it are known.
 pub fn heat(record: &ExperimentRecord, series: &TimeSeries, columns: usize) -> Option<Heat> {
-    let runs = record
-        .runs
-        .iter()
-        .filter(|run| run.arm == series.arm && run.block == series.block);
-    let mut attempts: Vec<_> = runs
-        .filter(|run| run.state == RunState::Finished || series.point.is_some())
-        .collect();
-    attempts.sort_by_key(|run| {
-        (
-            run.state != RunState::Finished,
-            std::cmp::Reverse(run.attempt),
-        )
-    });
+    let runs = record.runs.iter().filter(|run| run.arm == series.arm && run.block == series.block);
+    let mut attempts: Vec<_> =
+        runs.filter(|run| run.state == RunState::Finished || series.point.is_some()).collect();
+    attempts.sort_by_key(|run| (run.state != RunState::Finished, std::cmp::Reverse(run.attempt)));
     let points = attempts.into_iter().flat_map(|run| {
         let load = run.load.iter().filter(|_| series.point.is_none());
         let points = run.points.iter().filter(|_| series.point.is_some());
@@ -229,15 +206,10 @@ fn column(slices: &[Slice]) -> HeatColumn {
     }
     let at = |nanos: u64| nanos as f64 / 1e9;
     let (from, to) = match (slices.first(), slices.last()) {
-        (Some(first), Some(last)) => (
-            at(first.start_ns),
-            at(last.start_ns.saturating_add(last.length_ns)),
-        ),
+        (Some(first), Some(last)) => {
+            (at(first.start_ns), at(last.start_ns.saturating_add(last.length_ns)))
+        }
         _ => (0.0, 0.0),
     };
-    HeatColumn {
-        from,
-        to,
-        rows: rows.into_iter().collect(),
-    }
+    HeatColumn { from, to, rows: rows.into_iter().collect() }
 }

@@ -50,15 +50,11 @@ fn result(
     let lowers = ends(&sound, |line| line.lower);
     let uppers = ends(&sound, |line| line.upper);
     let rate = Estimate::over_blocks(at_line_samples.iter().filter_map(|sample| {
-        let reading = sample
-            .reading(Metric::Line)
-            .filter(|reading| !reading.at_least)?;
+        let reading = sample.reading(Metric::Line).filter(|reading| !reading.at_least)?;
         Some((sample.result.block, reading.value))
     }));
     let beyond: Vec<&Sample> = sound.iter().flat_map(|block| &block.beyond).collect();
-    let mix = usize::try_from(plan.points[point].mix)
-        .ok()
-        .and_then(|mix| plan.mixes.get(mix));
+    let mix = usize::try_from(plan.points[point].mix).ok().and_then(|mix| plan.mixes.get(mix));
     let mut result = LineResult {
         arm: arm.name.clone(),
         mix: mix.map(|mix| mix.name.clone()).unwrap_or_default(),
@@ -121,10 +117,7 @@ fn in_full(objective: &Objective) -> String {
     } else {
         "no errors".into()
     });
-    parts.push(format!(
-        "{} of the rate achieved",
-        share(objective.achieved)
-    ));
+    parts.push(format!("{} of the rate achieved", share(objective.achieved)));
     parts.join(", ")
 }
 
@@ -135,11 +128,7 @@ fn in_short(objective: Option<&Objective>) -> String {
         .iter()
         .map(|(percentile, ns)| format!("p{percentile} ≤ {}", words::limit(*ns as f64)))
         .collect();
-    if limits.is_empty() {
-        "its objective".into()
-    } else {
-        list(&limits)
-    }
+    if limits.is_empty() { "its objective".into() } else { list(&limits) }
 }
 
 /// A share with as many decimals as it has: `0.1 %`.
@@ -178,11 +167,9 @@ fn sentence(plan: &Plan, line: &LineResult, blocks: &[BlockSearch], sound: usize
 
 fn how_sure(line: &LineResult, sound: usize) -> String {
     match line.confidence {
-        Some(confidence) => format!(
-            "{}, {}",
-            words::confidence(confidence),
-            counted(sound, "block")
-        ),
+        Some(confidence) => {
+            format!("{}, {}", words::confidence(confidence), counted(sound, "block"))
+        }
         None => format!("no confidence, {}", counted(sound, "block")),
     }
 }
@@ -201,9 +188,7 @@ fn open(line: &LineResult, objective: &str, sound: usize) -> String {
     let no_lower = without(|line| line.lower);
     let no_upper = without(|line| line.upper);
     let all = |end: fn(&BlockLine) -> Option<f64>, rate: Option<f64>| {
-        line.blocks
-            .iter()
-            .all(|block| block.trials.is_empty() || end(block) == rate)
+        line.blocks.iter().all(|block| block.trials.is_empty() || end(block) == rate)
     };
     match (line.lower, line.upper) {
         (None, None) => format!(
@@ -239,10 +224,7 @@ fn beyond(limit: &Cause) -> String {
     }
     let figures = limit.sentence.split_once(": ");
     let figures = figures.map_or(limit.sentence.as_str(), |(_, figures)| figures);
-    format!(
-        "; beyond that it is limited by {}: {figures}",
-        limit.kind.name()
-    )
+    format!("; beyond that it is limited by {}: {figures}", limit.kind.name())
 }
 
 /// Blocks whose trials next to the line are no evidence of the arm, in words.
@@ -307,34 +289,20 @@ pub(crate) fn warnings(results: &[LineResult], arms: &[ArmSamples], plan: &Plan)
 
 /// How the lines stand, where any was searched.
 pub(crate) fn validity(arms: &[ArmSamples]) -> Option<Validity> {
-    let blocks: Vec<&BlockSearch> = arms
-        .iter()
-        .flat_map(|arm| arm.searches.values().flatten())
-        .collect();
+    let blocks: Vec<&BlockSearch> =
+        arms.iter().flat_map(|arm| arm.searches.values().flatten()).collect();
     if blocks.is_empty() {
         return None;
     }
-    let not_valid = blocks
-        .iter()
-        .filter(|block| block.problem.is_some())
-        .count();
+    let not_valid = blocks.iter().filter(|block| block.problem.is_some()).count();
     let is_known = |block: &&&BlockSearch| {
         block.problem.is_none() && block.line.lower.is_some() && block.line.upper.is_some()
     };
     let known = blocks.iter().filter(is_known).count();
-    let searches = if blocks.len() == 1 {
-        "search"
-    } else {
-        "searches"
-    };
-    let mut text = format!(
-        "known from both sides in {known} of {} {searches}",
-        blocks.len()
-    );
+    let searches = if blocks.len() == 1 { "search" } else { "searches" };
+    let mut text = format!("known from both sides in {known} of {} {searches}", blocks.len());
     if not_valid > 0 {
-        text.push_str(&format!(
-            ", trials next to the line failed a gate in {not_valid}"
-        ));
+        text.push_str(&format!(", trials next to the line failed a gate in {not_valid}"));
     }
     let state = match () {
         () if not_valid > 0 => ValidityState::Bad,

@@ -28,11 +28,7 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
         let done = comparison.pairs.len();
         let is_wide = reached.is_none_or(|reached| reached > half_width);
         let blocks = blocks.map(|blocks| {
-            let judged = if is_wide {
-                blocks.max(done + 1)
-            } else {
-                blocks
-            };
+            let judged = if is_wide { blocks.max(done + 1) } else { blocks };
             to_be_made(comparison, judged)
         });
         needed.push(BlocksNeeded {

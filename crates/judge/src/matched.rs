@@ -80,10 +80,9 @@ impl Measured {
     pub(crate) fn unit(&self) -> Unit {
         match self {
             Self::Paired(_) => Unit::Block,
-            Self::Apart(Apart { values: [a, b], .. }) => Unit::Run {
-                baseline: a.len(),
-                arm: b.len(),
-            },
+            Self::Apart(Apart { values: [a, b], .. }) => {
+                Unit::Run { baseline: a.len(), arm: b.len() }
+            }
         }
     }
 
@@ -107,10 +106,7 @@ impl Measured {
         match self {
             Self::Paired(matched) => {
                 let values = matched.values.into_iter();
-                values
-                    .map(|(_, a, b)| (a, b))
-                    .unzip::<_, _, Vec<f64>, Vec<f64>>()
-                    .into()
+                values.map(|(_, a, b)| (a, b)).unzip::<_, _, Vec<f64>, Vec<f64>>().into()
             }
             Self::Apart(apart) => apart.values,
         }
@@ -150,9 +146,7 @@ impl Matched {
     ) -> Self {
         let (mut values, mut known, mut bounds) = (Vec::new(), Vec::new(), 0);
         for left in of_a.iter().filter(|sample| is_within(sample.result.block)) {
-            let Some(right) = of_b
-                .iter()
-                .find(|right| right.result.block == left.result.block)
+            let Some(right) = of_b.iter().find(|right| right.result.block == left.result.block)
             else {
                 continue;
             };
@@ -174,12 +168,7 @@ impl Matched {
                 _ => {}
             }
         }
-        Self {
-            values,
-            known,
-            bounds,
-            kept_out: None,
-        }
+        Self { values, known, bounds, kept_out: None }
     }
 
     /// Of two arms of a plan. Where other programs preferred a side of duets, only undisturbed blocks are in it, or those in which they kept both sides busy, if most are so: there was nothing to prefer. Unless there are bounds, the effect of the halves of duets is
@@ -280,13 +269,7 @@ impl Matched {
 
     /// Which duets are known, where only some are.
     pub(crate) fn undisturbed(&self) -> Option<Undisturbed> {
-        let Some(KeptOut::LeftOut {
-            with,
-            left,
-            kept_busy,
-            ..
-        }) = &self.kept_out
-        else {
+        let Some(KeptOut::LeftOut { with, left, kept_busy, .. }) = &self.kept_out else {
             return None;
         };
         Some(Undisturbed {
@@ -302,11 +285,7 @@ impl Matched {
         match &self.kept_out {
             Some(
                 KeptOut::TakenOutOrLeftIn { left, .. }
-                | KeptOut::LeftOut {
-                    left,
-                    both_ways: true,
-                    ..
-                },
+                | KeptOut::LeftOut { left, both_ways: true, .. },
             ) => Some((*left).into()),
             _ => None,
         }
@@ -315,9 +294,7 @@ impl Matched {
     /// Why nothing can be said, where other programs preferred a side and left too few blocks alone.
     pub(crate) fn obstacle(&self, names: [&str; 2]) -> Option<String> {
         let judged = self.undisturbed()?;
-        let Undisturbed {
-            blocks, of, left, ..
-        } = judged;
+        let Undisturbed { blocks, of, left, .. } = judged;
         let in_which = judged.in_which();
         ((blocks as usize) < FEWEST_BLOCKS && blocks < of).then(|| {
             format!(
@@ -332,14 +309,11 @@ impl Matched {
     pub(crate) fn visible_beside_others(&self) -> Option<(Option<f64>, String)> {
         let blocks = self.known.len();
         let words = match self.kept_out.as_ref()? {
-            KeptOut::LeftOut {
-                kept_busy: false, ..
-            } => counted(blocks, "undisturbed duet"),
+            KeptOut::LeftOut { kept_busy: false, .. } => counted(blocks, "undisturbed duet"),
             KeptOut::LeftOut { .. } | KeptOut::TakenOutOrLeftIn { .. } => counted(blocks, "duet"),
-            KeptOut::Explained { .. } => format!(
-                "{} and without what other programs took",
-                counted(blocks, "block")
-            ),
+            KeptOut::Explained { .. } => {
+                format!("{} and without what other programs took", counted(blocks, "block"))
+            }
         };
         let spread = spread(&self.known).unwrap_or_default();
         let visible = visible_with_spread(spread / SQRT_2, blocks);

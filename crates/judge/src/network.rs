@@ -50,11 +50,7 @@ impl NetworkSample {
         let links = all.iter().filter_map(|(host, network)| {
             let (received, sent) = network.bytes_per_second()?;
             let link = network.link_bytes_per_second.filter(|link| *link > 0)?;
-            Some(LinkUse {
-                host: host.clone(),
-                used: received.max(sent),
-                link: link as f64,
-            })
+            Some(LinkUse { host: host.clone(), used: received.max(sent), link: link as f64 })
         });
         let link = links.max_by(|one, other| one.share().total_cmp(&other.share()));
         let mut round_trips = Vec::new();

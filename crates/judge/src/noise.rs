@@ -109,18 +109,11 @@ fn sources(
         let valid = of_arm.iter().filter(|sample| sample.result.valid);
         for sample in valid.filter(|sample| is_judged(sample.result.block)) {
             let seconds = sample.kept_seconds().map(|(_, value)| value);
-            runs.push((
-                sample.result.block,
-                arm,
-                vec![seconds.collect::<Vec<f64>>()],
-            ));
+            runs.push((sample.result.block, arm, vec![seconds.collect::<Vec<f64>>()]));
         }
     }
-    let nested = runs.iter().map(|(block, arm, points)| NestedRun {
-        block: *block,
-        arm: *arm,
-        points,
-    });
+    let nested =
+        runs.iter().map(|(block, arm, points)| NestedRun { block: *block, arm: *arm, points });
     let nested = noise_sources(&nested.collect::<Vec<_>>())?;
     let matched = Matched::within(samples, Metric::Throughput, is_judged);
     let Some(duets) = matched.duets(plan, pair[1]) else {
@@ -148,9 +141,7 @@ fn sources(
 
 /// What a run takes besides its measured seconds: its load, its warm-ups, and making what it stands on. Seconds, the median over the runs of both arms.
 fn overhead(selection: &Selection<'_>, pair: [usize; 2]) -> Option<f64> {
-    let runs = pair
-        .into_iter()
-        .flat_map(|arm| selection.finished[arm].values());
+    let runs = pair.into_iter().flat_map(|arm| selection.finished[arm].values());
     let besides = runs.filter_map(|run| {
         let (begun, ended) = span(run)?;
         let ends = run.points.iter().filter_map(|point| point.end.as_ref());
@@ -189,17 +180,11 @@ fn sentence(result: &NoiseResult) -> String {
     let of_runs = 1.0 - result.share_of_seconds;
     let (from, remedy) = match result.share_of_seconds {
         share if share >= MOST => (
-            format!(
-                "{} of the noise of a difference is from second to second",
-                percent(share, 0)
-            ),
+            format!("{} of the noise of a difference is from second to second", percent(share, 0)),
             "longer points help as much as more blocks",
         ),
         _ if of_runs >= MOST => (
-            format!(
-                "{} of the noise of a difference is from run to run",
-                percent(of_runs, 0)
-            ),
+            format!("{} of the noise of a difference is from run to run", percent(of_runs, 0)),
             "longer points hardly help: each run has a load, a layout and a process of its own",
         ),
         share => (
@@ -247,10 +232,7 @@ fn sentence(result: &NoiseResult) -> String {
             in_words(now)
         ));
         if best.seconds < WORTH_SAYING * now.seconds {
-            text.push_str(&format!(
-                "; soonest it would be found with {}",
-                in_words(best)
-            ));
+            text.push_str(&format!("; soonest it would be found with {}", in_words(best)));
         }
         text.push('.');
     }

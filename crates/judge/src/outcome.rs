@@ -47,13 +47,8 @@ impl Analysis {
         let of_factors = self.factors.iter().flat_map(|factors| &factors.effects);
         let asked = self.arms.iter().filter(|arm| !arm.control);
         let no_pair = asked.count() > 1
-            && !self
-                .comparisons
-                .iter()
-                .any(|one| one.primary && one.has_values())
-            && !of_factors
-                .into_iter()
-                .any(|effect| !effect.values.is_empty());
+            && !self.comparisons.iter().any(|one| one.primary && one.has_values())
+            && !of_factors.into_iter().any(|effect| !effect.values.is_empty());
         if self.progress.runs_failed > 0
             || !self.has_valid_point()
             || no_pair

@@ -42,11 +42,7 @@ pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
 /// From how many blocks on every deciding metric can have a verdict: several are judged together, and demand more than one alone. An arm by itself has
 /// no verdict, but intervals.
 pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
-    let metrics = if plan.has_several_arms() {
-        primaries(plan).len()
-    } else {
-        1
-    };
+    let metrics = if plan.has_several_arms() { primaries(plan).len() } else { 1 };
     plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
 }
 
@@ -77,11 +73,8 @@ pub fn to_repeat(plan: &Plan, analysis: &Analysis, record: &ExperimentRecord) ->
 }
 
 /// Gates that are about the machine, and not about what was measured on it.
-const OF_THE_MACHINE: [WarningId; 3] = [
-    WarningId::ForeignCpu,
-    WarningId::StolenCpu,
-    WarningId::ClockJumped,
-];
+const OF_THE_MACHINE: [WarningId; 3] =
+    [WarningId::ForeignCpu, WarningId::StolenCpu, WarningId::ClockJumped];
 
 /// Whether comparisons of arms by their blocks decide, and neither effects of factors nor a gate.
 pub(crate) fn is_judged_by_blocks(plan: &Plan, has_factors: bool) -> bool {
@@ -100,19 +93,14 @@ pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
     let complete = plan.blocks_of_a_pair(analysis.progress.blocks_complete) as usize;
     let left = (plan.blocks_of_a_pair(plan.measurement.blocks) as usize).saturating_sub(complete);
     let deciding = analysis.comparisons.iter().filter(|one| one.primary);
-    let usable = deciding
-        .filter(|one| one.apart.is_none())
-        .map(|one| one.pairs.len())
-        .max()?;
+    let usable = deciding.filter(|one| one.apart.is_none()).map(|one| one.pairs.len()).max()?;
     let spare = plan.measurement.spare() as usize;
     if complete == 0 || usable + left + spare >= needed {
         return None;
     }
     let mut grave = analysis.validity.iter();
     let grave = grave.find(|entry| entry.state == ValidityState::Bad);
-    let because = grave.map_or(String::new(), |entry| {
-        format!(" ({}: {})", entry.name, entry.text)
-    });
+    let because = grave.map_or(String::new(), |entry| format!(" ({}: {})", entry.name, entry.text));
     Some(format!(
         "no verdict is possible any more: {usable} of {} can be compared{because}, {left} are left, and {needed} are needed",
         crate::words::counted(complete, "block"),

@@ -24,20 +24,12 @@ pub(crate) fn warnings(selection: &Selection<'_>) -> Option<Warning> {
         split.extend(longest.map(|pause| (block, pause)));
     }
     let (_, first) = *split.first()?;
-    let paused = format!(
-        "{} between two of its runs",
-        to_the_second((first * 1e9) as u64)
-    );
-    let names = split
-        .iter()
-        .map(|(block, _)| (u64::from(*block) + 1).to_string());
+    let paused = format!("{} between two of its runs", to_the_second((first * 1e9) as u64));
+    let names = split.iter().map(|(block, _)| (u64::from(*block) + 1).to_string());
     let names = list(&names.collect::<Vec<_>>());
     let (subject, message) = match split.len() {
         1 => (format!("block {names}"), paused),
-        _ => (
-            format!("blocks {names}"),
-            format!("in the first of them {paused}"),
-        ),
+        _ => (format!("blocks {names}"), format!("in the first of them {paused}")),
     };
     Some(Warning::new(WarningId::SplitBlock, subject, message))
 }

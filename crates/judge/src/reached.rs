@@ -16,9 +16,7 @@ pub(crate) fn warnings(plan: &Plan, comparisons: &[Comparison], curves: &[Curve]
     };
     let mut warnings: Vec<Warning> = Vec::new();
     for comparison in comparisons.iter().filter(|comparison| comparison.primary) {
-        let Comparison {
-            baseline, arm, mix, ..
-        } = comparison;
+        let Comparison { baseline, arm, mix, .. } = comparison;
         let (Some(left), Some(right)) = (disk(baseline), disk(arm)) else {
             continue;
         };
@@ -32,10 +30,7 @@ pub(crate) fn warnings(plan: &Plan, comparisons: &[Comparison], curves: &[Curve]
         if of_baseline.max(of_arm) >= REACHES_FROM {
             continue;
         }
-        let subject = format!(
-            "{arm} against {baseline}, {mix} at {}",
-            comparison.load_label
-        );
+        let subject = format!("{arm} against {baseline}, {mix} at {}", comparison.load_label);
         if warnings.iter().any(|warning| warning.subject == subject) {
             continue;
         }

@@ -98,22 +98,17 @@ pub(crate) fn remarks(
             }
         }
     }
-    if let (Some(limit), Some(processes)) = (
-        arm.rig.limits.memory_bytes,
-        extract.figures.group_processes_bytes,
-    ) && processes >= MEMORY_USED * limit as f64
+    if let (Some(limit), Some(processes)) =
+        (arm.rig.limits.memory_bytes, extract.figures.group_processes_bytes)
+        && processes >= MEMORY_USED * limit as f64
     {
-        let message = format!(
-            "processes took {} of the limit of {}",
-            bytes(processes),
-            bytes(limit as f64)
-        );
+        let message =
+            format!("processes took {} of the limit of {}", bytes(processes), bytes(limit as f64));
         warn(WarningId::MemoryLimit, message);
     }
-    if let (Some(asked), Some(got)) = (
-        arm.rig.limits.page_cache_bytes,
-        page_cache_room(extract, run),
-    ) && is_point
+    if let (Some(asked), Some(got)) =
+        (arm.rig.limits.page_cache_bytes, page_cache_room(extract, run))
+        && is_point
         && (got / asked as f64 - 1.0).abs() > PAGE_CACHE_OFF
     {
         let message = format!(
@@ -159,11 +154,8 @@ fn uncalibrated(disk: &DiskSpec, rig: &RigSpec, calibrations: &[Calibration]) ->
     let Some(calibration) = calibration_of(rig, calibrations) else {
         return Some(format!("{name} was not calibrated"));
     };
-    let failed: Vec<&CalibrationCheck> = calibration
-        .checks
-        .iter()
-        .filter(|check| !check.passed())
-        .collect();
+    let failed: Vec<&CalibrationCheck> =
+        calibration.checks.iter().filter(|check| !check.passed()).collect();
     let first = failed.first()?;
     let more = match failed.len() {
         1 => String::new(),
@@ -241,9 +233,7 @@ pub(crate) fn working_set(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>) -> Option
     let usable = asked.usable_cache_bytes as f64;
     Some(WorkingSetResult {
         asked: asked.share,
-        got: data_bytes
-            .filter(|_| usable > 0.0)
-            .map(|bytes| bytes / usable),
+        got: data_bytes.filter(|_| usable > 0.0).map(|bytes| bytes / usable),
         records: arm.data.key_count(),
         data_bytes,
         usable_cache_bytes: asked.usable_cache_bytes,

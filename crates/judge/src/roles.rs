@@ -18,10 +18,7 @@ pub(crate) fn load_label(point: &Point) -> String {
 
 pub(crate) fn share_in_words(share: f64) -> String {
     let hundredths = share * 100.0;
-    percent(
-        share,
-        usize::from((hundredths - hundredths.round()).abs() > 1e-9),
-    )
+    percent(share, usize::from((hundredths - hundredths.round()).abs() > 1e-9))
 }
 
 /// Whether a point searches the plimsoll line.
@@ -36,9 +33,7 @@ pub(crate) fn follows_line(point: &Point) -> bool {
 
 /// Index of the point that searches the line of a mix.
 pub(crate) fn line_point(plan: &Plan, mix: usize) -> Option<usize> {
-    plan.points
-        .iter()
-        .position(|point| usize::try_from(point.mix) == Ok(mix) && is_line(point))
+    plan.points.iter().position(|point| usize::try_from(point.mix) == Ok(mix) && is_line(point))
 }
 
 /// Whether this point is at the load that the file means; `load` is what was measured there.

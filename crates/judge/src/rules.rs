@@ -379,10 +379,9 @@ fn ruled_out(rules: &[RuleResult]) -> String {
 fn generator(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let (limited, all) = evidence.generator_limited;
     let figures = match evidence.generator_share {
-        Some(share) => format!(
-            "{} of the sessions' time spent outside the engine",
-            percent(share, 0)
-        ),
+        Some(share) => {
+            format!("{} of the sessions' time spent outside the engine", percent(share, 0))
+        }
         None => format!("too late in {limited} of {all} runs"),
     };
     Some((2 * limited > all, figures))
@@ -390,28 +389,17 @@ fn generator(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 
 fn offered(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let (holds, mut figures) = match evidence.load {
-        LoadKind::Open { rate: asked, .. }
-        | LoadKind::Closed {
-            target: Some(asked),
-            ..
-        } => {
+        LoadKind::Open { rate: asked, .. } | LoadKind::Closed { target: Some(asked), .. } => {
             let achieved = evidence.achieved?;
             (
                 achieved >= evidence.achieved_limit,
-                format!(
-                    "{} of {} done",
-                    percent(achieved, 1),
-                    rate(evidence.due.unwrap_or(asked))
-                ),
+                format!("{} of {} done", percent(achieved, 1), rate(evidence.due.unwrap_or(asked))),
             )
         }
         LoadKind::Closed { think_time_ns, .. } => {
             let per_second = evidence.figures.operations_per_second?;
             let pausing = per_second * think_time_ns as f64 / 1e9 / evidence.sessions();
-            (
-                pausing >= PAUSING,
-                format!("sessions pause for {} of the time", percent(pausing, 0)),
-            )
+            (pausing >= PAUSING, format!("sessions pause for {} of the time", percent(pausing, 0)))
         }
     };
     if holds && let Some(nearest) = evidence.identities.first() {
@@ -447,11 +435,7 @@ fn disk_limit(evidence: &Evidence<'_>, requests: bool) -> Option<(bool, String)>
         }
         words
     } else {
-        format!(
-            "{} of {} used",
-            amount(check, check.used),
-            amount(check, check.cap)
-        )
+        format!("{} of {} used", amount(check, check.used), amount(check, check.cap))
     };
     Some((holds, figures))
 }
@@ -471,15 +455,10 @@ fn no_limit(evidence: &Evidence<'_>, requests: bool) -> Option<String> {
 /// `598 of 600 used, 0.117 device reads per operation, so at most 5,130 op/s; measured 5,088`.
 fn identity_words(check: &IdentityCheck, figures: &Figures) -> String {
     let reads = figures.device_reads_per_operation.unwrap_or(0.0);
-    let only_reads = figures
-        .device_writes_per_operation
-        .is_some_and(|writes| writes < 0.01 * reads);
+    let only_reads =
+        figures.device_writes_per_operation.is_some_and(|writes| writes < 0.01 * reads);
     let cost = if check.kind.is_iops() {
-        let requests = if only_reads {
-            CapKind::ReadIops.name()
-        } else {
-            check.kind.name()
-        };
+        let requests = if only_reads { CapKind::ReadIops.name() } else { check.kind.name() };
         format!("{} {requests}", number(check.per_operation))
     } else {
         let what = check.kind.name().trim_start_matches("bytes ");
@@ -498,9 +477,7 @@ fn identity_words(check: &IdentityCheck, figures: &Figures) -> String {
 /// long; otherwise nothing.
 fn split_pages(evidence: &Evidence<'_>) -> String {
     let figures = &evidence.figures;
-    let known = figures
-        .device_reads_per_missed_page
-        .zip(figures.device_read_size_bytes);
+    let known = figures.device_reads_per_missed_page.zip(figures.device_read_size_bytes);
     let Some((requests, size)) = known.filter(|(requests, _)| *requests >= SPLIT) else {
         return String::new();
     };
@@ -511,34 +488,20 @@ fn split_pages(evidence: &Evidence<'_>) -> String {
         },
         _ => String::new(),
     };
-    format!(
-        "; each missed page took {} requests of {}{because}",
-        number(requests),
-        bytes(size)
-    )
+    format!("; each missed page took {} requests of {}{because}", number(requests), bytes(size))
 }
 
 fn amount(check: &IdentityCheck, value: f64) -> String {
-    if check.kind.is_iops() {
-        number(value)
-    } else {
-        format!("{}/s", bytes(value))
-    }
+    if check.kind.is_iops() { number(value) } else { format!("{}/s", bytes(value)) }
 }
 
 fn limit_name(check: &IdentityCheck) -> &'static str {
-    if check.kind.is_iops() {
-        "IOPS"
-    } else {
-        "bandwidth"
-    }
+    if check.kind.is_iops() { "IOPS" } else { "bandwidth" }
 }
 
 /// A disk may be full with work that nobody waits for. Only if operations wait for it, or if the processors leave no other explanation, it is the cause.
 fn waits_or_has_room(evidence: &Evidence<'_>) -> bool {
-    let waits = evidence
-        .waiting_for_reads()
-        .is_some_and(|share| share >= WAITING_FOR_DISK)
+    let waits = evidence.waiting_for_reads().is_some_and(|share| share >= WAITING_FOR_DISK)
         || engine_cache(evidence).is_some_and(|(holds, _)| holds)
         || journal(evidence).is_some_and(|(holds, _)| holds);
     waits || !processors_are_full(evidence).unwrap_or(false)
@@ -574,11 +537,7 @@ fn disk_queue_depth(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let Some(limit) = evidence.cpu_limit else {
         let throttled = evidence.figures.throttled.unwrap_or(0.0);
-        let figures = if throttled > 0.0 {
-            held_back(throttled)
-        } else {
-            NO_LIMIT.into()
-        };
+        let figures = if throttled > 0.0 { held_back(throttled) } else { NO_LIMIT.into() };
         return Some((throttled >= THROTTLED, figures));
     };
     let figures = &evidence.figures;
@@ -593,10 +552,7 @@ fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 }
 
 fn held_back(throttled: f64) -> String {
-    format!(
-        "throttled for {} of the time",
-        percent(throttled.min(1.0), 0)
-    )
+    format!("throttled for {} of the time", percent(throttled.min(1.0), 0))
 }
 
 impl Evidence<'_> {
@@ -635,11 +591,8 @@ fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
 fn others(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let share = evidence.foreign?;
     let busy = evidence.figures.machine_busy? + evidence.figures.machine_steal.unwrap_or(0.0);
-    let mut words = format!(
-        "they used {} of {}",
-        part(share * evidence.cores),
-        processors(evidence.cores)
-    );
+    let mut words =
+        format!("they used {} of {}", part(share * evidence.cores), processors(evidence.cores));
     if let Some(used) = evidence.used_processors() {
         words.push_str(&format!(", what is under test {}", part(used)));
     }
@@ -677,15 +630,9 @@ fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let holds =
         full && hits >= PAGE_CACHE_HITS && per_operation >= PAGE_CACHE_BYTES && kernel >= KERNEL;
     let of_kernel = if figures.server_processors.is_some() || evidence.is_by_uri {
-        format!(
-            "copying them takes about {} of the CPU time",
-            percent(kernel, 0)
-        )
+        format!("copying them takes about {} of the CPU time", percent(kernel, 0))
     } else {
-        format!(
-            "{} of the worker's CPU time is spent in the kernel",
-            percent(kernel, 0)
-        )
+        format!("{} of the worker's CPU time is spent in the kernel", percent(kernel, 0))
     };
     let words = format!(
         "{} of {}/s that the engine asks for, {} an operation; {of_kernel}",
@@ -700,11 +647,7 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let figures = &evidence.figures;
     let full = processors_are_full(evidence)?;
     let busy = figures.machine_busy?;
-    let mut words = format!(
-        "{} of {} busy",
-        percent(busy, 0),
-        processors(evidence.cores)
-    );
+    let mut words = format!("{} of {} busy", percent(busy, 0), processors(evidence.cores));
     if let Some(worker) = evidence.worker_processors {
         let used = evidence.used_processors().unwrap_or(worker);
         let others = (busy * evidence.cores - used).max(0.0);
@@ -714,11 +657,9 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
             Some(server) if evidence.is_load_elsewhere => {
                 format!("{} by the server", part(server))
             }
-            Some(server) => format!(
-                "{} by the server and {} by its client",
-                part(server),
-                part(worker)
-            ),
+            Some(server) => {
+                format!("{} by the server and {} by its client", part(server), part(worker))
+            }
         };
         words.push_str(&format!(", {shares}, {} by everything else", part(others)));
         if full && busy < CPU_USED {
@@ -808,10 +749,7 @@ fn flow_control(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let Some(wait) = figures.flow_control_wait else {
         return evidence.without_server();
     };
-    let mut words = format!(
-        "sessions wait for it for {} of their time",
-        percent(wait.min(1.0), 0)
-    );
+    let mut words = format!("sessions wait for it for {} of their time", percent(wait.min(1.0), 0));
     if let Some(lagged) = figures.flow_control_lagged {
         words.push_str(&format!(
             "; secondaries lag too far behind for {} of the time",
@@ -822,13 +760,8 @@ fn flow_control(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 }
 
 fn server_tickets(evidence: &Evidence<'_>) -> Option<(bool, String)> {
-    let kinds = [
-        ("read", &evidence.read_tickets),
-        ("write", &evidence.write_tickets),
-    ];
-    let known = kinds
-        .into_iter()
-        .filter_map(|(kind, tickets)| Some((kind, tickets.as_ref()?)));
+    let kinds = [("read", &evidence.read_tickets), ("write", &evidence.write_tickets)];
+    let known = kinds.into_iter().filter_map(|(kind, tickets)| Some((kind, tickets.as_ref()?)));
     let Some((kind, tickets)) = known.max_by(|a, b| a.1.used_up.total_cmp(&b.1.used_up)) else {
         return evidence.without_server();
     };
@@ -858,20 +791,18 @@ fn engine_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
                 percent(wait, 0)
             ),
         ),
-        (None, Some(evicted)) => (
-            evicted >= EVICTIONS,
-            format!("sessions evict {} pages an operation", number(evicted)),
-        ),
+        (None, Some(evicted)) => {
+            (evicted >= EVICTIONS, format!("sessions evict {} pages an operation", number(evicted)))
+        }
         (None, None) => return None,
     };
     if holds {
         if let (Some(_), Some(evicted)) = (figures.engine_cache_wait, evicted) {
             words.push_str(&format!(", {} pages an operation", number(evicted)));
         }
-        for (share, what) in [
-            (figures.engine_cache_fill, "full"),
-            (figures.engine_cache_dirty, "dirty"),
-        ] {
+        for (share, what) in
+            [(figures.engine_cache_fill, "full"), (figures.engine_cache_dirty, "dirty")]
+        {
             if let Some(share) = share {
                 words.push_str(&format!(", {} {what}", percent(share, 0)));
             }
@@ -925,11 +856,8 @@ fn checkpoint(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         return Some((false, words));
     };
     let cost = checkpoint_cost(evidence).unwrap_or(0.0);
-    let words = format!(
-        "{words}, {} then and {} otherwise",
-        rate(around.with),
-        rate(around.without)
-    );
+    let words =
+        format!("{words}, {} then and {} otherwise", rate(around.with), rate(around.without));
     Some((cost >= CHECKPOINT_COST, words))
 }
 
@@ -954,10 +882,7 @@ fn disk_latency(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let figures = &evidence.figures;
     let waiting = evidence.waiting_for_reads()?;
     if waiting < LATENCY_BOUND {
-        return Some((
-            false,
-            format!("reads take {} of the sessions' time", percent(waiting, 0)),
-        ));
+        return Some((false, format!("reads take {} of the sessions' time", percent(waiting, 0))));
     }
     let (reads, latency_ns) = (figures.device_reads_per_operation?, figures.device_read_ns?);
     let measured = figures.operations_per_second?;
@@ -996,9 +921,8 @@ fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     // What is left over proves nothing where a link may be full that nobody knows the speed of.
     network_bandwidth(evidence)?;
     let is_closed = matches!(evidence.load, LoadKind::Closed { target: None, .. });
-    let waits_little = evidence
-        .waiting_for_processors()
-        .is_some_and(|share| share < HARDLY_WAITING);
+    let waits_little =
+        evidence.waiting_for_processors().is_some_and(|share| share < HARDLY_WAITING);
     let holds = is_closed
         && evidence.sessions() > 1.0
         && (busy < ROOM || waits_little)
@@ -1017,10 +941,7 @@ fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
             processors(evidence.cores)
         ));
         if let Some(switches) = figures.context_switches_per_operation {
-            words.push_str(&format!(
-                ", {} context switches an operation",
-                number(switches)
-            ));
+            words.push_str(&format!(", {} context switches an operation", number(switches)));
         }
     }
     Some((holds, words))
@@ -1039,9 +960,8 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md");
         let page = std::fs::read_to_string(&path).expect("docs/methods.md is in the repository");
         let (before, rest) = page.split_once(BEGIN).expect("the page has the first mark");
-        let (found, after) = rest
-            .split_once(END)
-            .expect("the page has the second mark after the first");
+        let (found, after) =
+            rest.split_once(END).expect("the page has the second mark after the first");
         let mut table = "| cause | named when |\n|---|---|\n".to_owned();
         for (kind, when) in cause_rules() {
             table.push_str(&format!("| {} | {when} |\n", kind.name()));

@@ -107,11 +107,7 @@ impl<'a> Asked<'a> {
                 percentiles.push(*percentile);
             }
         }
-        for (percentile, _) in plan
-            .objective
-            .iter()
-            .flat_map(|objective| &objective.response)
-        {
+        for (percentile, _) in plan.objective.iter().flat_map(|objective| &objective.response) {
             percentiles.push(*percentile);
         }
         percentiles.sort_by(f64::total_cmp);
@@ -167,14 +163,10 @@ impl Sample {
                 warnings.push(Warning::new(WarningId::Stall, run_subject(run), message));
             }
             let is_in_a_stall = |silence: &Silence| {
-                stalls
-                    .iter()
-                    .any(|(from, to)| (*from..*to).contains(&silence.begin))
+                stalls.iter().any(|(from, to)| (*from..*to).contains(&silence.begin))
             };
-            let further: Vec<Silence> = silences
-                .into_iter()
-                .filter(|silence| !is_in_a_stall(silence))
-                .collect();
+            let further: Vec<Silence> =
+                silences.into_iter().filter(|silence| !is_in_a_stall(silence)).collect();
             for silence in &further {
                 if let Some(message) = silence.caution() {
                     warnings.push(Warning::new(WarningId::Stall, run_subject(run), message));
@@ -189,19 +181,15 @@ impl Sample {
         }
         let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
         let valid = gated.complete && !warnings.iter().any(is_invalid);
-        let meets_objective = asked
-            .objective
-            .map(|objective| valid && meets(objective, &extract, &gated));
+        let meets_objective =
+            asked.objective.map(|objective| valid && meets(objective, &extract, &gated));
         let result = PointResult {
             block: run.block,
             attempt: run.attempt,
             valid,
             warnings,
             throughput: extract.throughput,
-            p99_ns: extract
-                .response
-                .as_ref()
-                .and_then(|response| response.percentile(99.0)),
+            p99_ns: extract.response.as_ref().and_then(|response| response.percentile(99.0)),
             seconds: extract.kept_seconds,
             steadiness: extract.settling.steadiness,
             generator_share: gated.generator_share,
@@ -328,22 +316,14 @@ impl Sample {
 /// The load of the samples of one point in numbers: the median of what they were really measured at, where that differs from run to run. `None` without a sample.
 pub(crate) fn load_of(samples: &[Sample]) -> Option<LoadKind> {
     let first = samples.first()?.label.load;
-    let sessions: Vec<f64> = samples
-        .iter()
-        .map(|sample| f64::from(sample.label.load.sessions()))
-        .collect();
+    let sessions: Vec<f64> =
+        samples.iter().map(|sample| f64::from(sample.label.load.sessions())).collect();
     // Numbers of sessions are far below 2³².
     let sessions = median(&sessions)?.round() as u32;
     Some(match first {
-        LoadKind::Closed {
-            think_time_ns,
-            target,
-            ..
-        } => LoadKind::Closed {
-            sessions,
-            think_time_ns,
-            target,
-        },
+        LoadKind::Closed { think_time_ns, target, .. } => {
+            LoadKind::Closed { sessions, think_time_ns, target }
+        }
         LoadKind::Open { rate: first, .. } => {
             let mut rates = Vec::with_capacity(samples.len());
             for sample in samples {
@@ -351,20 +331,14 @@ pub(crate) fn load_of(samples: &[Sample]) -> Option<LoadKind> {
                     rates.push(rate);
                 }
             }
-            LoadKind::Open {
-                rate: median(&rates).unwrap_or(first),
-                sessions,
-            }
+            LoadKind::Open { rate: median(&rates).unwrap_or(first), sessions }
         }
     })
 }
 
 /// The second before the first event: what stalls from then on was made to.
 fn disturbed_from(point: &PointRecord) -> f64 {
-    let events = point
-        .disturbance()
-        .into_iter()
-        .flat_map(|seen| &seen.events);
+    let events = point.disturbance().into_iter().flat_map(|seen| &seen.events);
     let first = events.map(|event| event.at_ns).min();
     first.map_or(f64::INFINITY, |first| first as f64 / 1e9 - 1.0)
 }
@@ -372,10 +346,8 @@ fn disturbed_from(point: &PointRecord) -> f64 {
 /// Stalls in the measured part, in seconds from the start of the point.
 fn stalled(extract: &Extract) -> Vec<(f64, f64)> {
     let measured = &extract.seconds[extract.first_measured..];
-    let slices: Vec<(f64, f64)> = measured
-        .iter()
-        .map(|second| (second.throughput, second.length))
-        .collect();
+    let slices: Vec<(f64, f64)> =
+        measured.iter().map(|second| (second.throughput, second.length)).collect();
     let mut spans = Vec::new();
     for range in stalls(&slices) {
         let (first, last) = (&measured[range.start], &measured[range.end - 1]);
@@ -403,9 +375,7 @@ impl Silence {
             Some(silent)
         } else if end - begin >= SILENT_SLICES && longest >= SILENCE_CAUTION_SECONDS {
             let longest = crate::words::duration(self.longest_ns as f64);
-            Some(format!(
-                "{silent}, and an operation that was under way took {longest}"
-            ))
+            Some(format!("{silent}, and an operation that was under way took {longest}"))
         } else {
             None
         }
@@ -414,10 +384,8 @@ impl Silence {
 
 fn silent(extract: &Extract, point: &PointRecord) -> Vec<Silence> {
     let measured = &extract.seconds[extract.first_measured..];
-    let slices: Vec<(f64, f64)> = measured
-        .iter()
-        .map(|second| (second.throughput, second.length))
-        .collect();
+    let slices: Vec<(f64, f64)> =
+        measured.iter().map(|second| (second.throughput, second.length)).collect();
     let spans = silences(&slices).into_iter().map(|range| {
         let (first, last) = (&measured[range.start], &measured[range.end - 1]);
         let behind = point.slices.get(extract.first_measured + range.end);
@@ -425,10 +393,7 @@ fn silent(extract: &Extract, point: &PointRecord) -> Vec<Silence> {
         Silence {
             begin: first.at,
             end: last.at + last.length,
-            longest_ns: parts
-                .filter_map(|part| part.latencies.service.max_ns())
-                .max()
-                .unwrap_or(0),
+            longest_ns: parts.filter_map(|part| part.latencies.service.max_ns()).max().unwrap_or(0),
         }
     });
     spans.collect()
@@ -437,17 +402,13 @@ fn silent(extract: &Extract, point: &PointRecord) -> Vec<Silence> {
 /// Whether every condition holds. A lower bound that lies within a limit does not show that the limit holds.
 fn meets(objective: &Objective, extract: &Extract, gated: &Gated) -> bool {
     for (percentile, highest_ns) in &objective.response {
-        let Some(reading) = extract.reading(Metric::Response {
-            percentile: *percentile,
-        }) else {
+        let Some(reading) = extract.reading(Metric::Response { percentile: *percentile }) else {
             return false;
         };
         if reading.at_least || reading.value > *highest_ns as f64 {
             return false;
         }
     }
-    let in_time = gated
-        .achieved
-        .is_none_or(|achieved| achieved >= objective.achieved);
+    let in_time = gated.achieved.is_none_or(|achieved| achieved >= objective.achieved);
     in_time && extract.whole.completed.total() > 0 && extract.error_share() <= objective.errors
 }

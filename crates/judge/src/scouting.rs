@@ -55,9 +55,7 @@ pub fn brackets(records: &[ExperimentRecord]) -> Result<Vec<Bracket>, JudgeError
     else {
         return Ok(Vec::new());
     };
-    let levels = plan
-        .refined_factor()
-        .and_then(|axis| Some((axis, rising(plan, axis)?)));
+    let levels = plan.refined_factor().and_then(|axis| Some((axis, rising(plan, axis)?)));
     let Some((axis, levels)) = levels else {
         return Ok(Vec::new());
     };
@@ -91,10 +89,7 @@ impl Scouted {
         let samples = self.cell(cell, point).flat_map(|(_, _, samples)| samples);
         let values = samples.filter_map(|sample| {
             let reading = sample.reading(metric).filter(|one| one.value > 0.0)?;
-            Some((
-                sample.result.block,
-                metric.direction().sign() * reading.value.ln(),
-            ))
+            Some((sample.result.block, metric.direction().sign() * reading.value.ln()))
         });
         values.collect()
     }
@@ -150,10 +145,8 @@ impl Scouted {
                 let what = format!("{} changes most{of}", words::metric(place.1));
                 add(found, amounts[step], amounts[step + 1], what);
             }
-            let causes: Vec<_> = cells
-                .iter()
-                .map(|cell| (cell.0, self.cause(cell.1, place.2)))
-                .collect();
+            let causes: Vec<_> =
+                cells.iter().map(|cell| (cell.0, self.cause(cell.1, place.2))).collect();
             for turn in turns(&causes, |one, other| one != other) {
                 let (one, other) = (turn.before.name(), turn.after.name());
                 let what = format!("what limits it changes from {one} to {other}{of}");
@@ -212,15 +205,10 @@ struct Standing {
 
 impl Standing {
     fn of(ours: &BTreeMap<u32, f64>, theirs: &BTreeMap<u32, f64>, margin: f64) -> Self {
-        let differences = ours
-            .iter()
-            .filter_map(|(block, value)| Some(value - theirs.get(block)?));
+        let differences = ours.iter().filter_map(|(block, value)| Some(value - theirs.get(block)?));
         let differences: Vec<f64> = differences.collect();
         let smallest = differences.iter().copied().fold(f64::INFINITY, f64::min);
-        let largest = differences
-            .iter()
-            .copied()
-            .fold(f64::NEG_INFINITY, f64::max);
+        let largest = differences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Self {
             keeps_up: match () {
                 () if differences.is_empty() => None,
@@ -266,12 +254,7 @@ fn turns<T: Copy>(states: &[(f64, Option<T>)], is_other: impl Fn(&T, &T) -> bool
     for (place, (to, state)) in states.iter().enumerate() {
         let Some(after) = *state else { continue };
         if let Some(before) = last.filter(|before| is_other(before, &after)) {
-            turns.push(Turn {
-                from: states[place - 1].0,
-                to: *to,
-                before,
-                after,
-            });
+            turns.push(Turn { from: states[place - 1].0, to: *to, before, after });
         }
         last = Some(after);
     }
@@ -343,11 +326,7 @@ mod tests {
 
     #[test]
     fn brackets_are_divided_until_they_are_narrow() {
-        let bracket = |from, to| Bracket {
-            from,
-            to,
-            what: String::new(),
-        };
+        let bracket = |from, to| Bracket { from, to, what: String::new() };
         let middle = |from, to| bracket(from, to).middle(0.05);
         let is_about = |one: Option<f64>, other: f64| (one.unwrap() - other).abs() < 1e-9;
         assert_eq!(middle(0.90, 0.95), None);

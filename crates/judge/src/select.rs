@@ -73,10 +73,7 @@ impl<'a> Selection<'a> {
                 RunState::Finished => {}
             }
         }
-        let blocks_begun = latest
-            .keys()
-            .map(|(block, _)| block.saturating_add(1))
-            .max();
+        let blocks_begun = latest.keys().map(|(block, _)| block.saturating_add(1)).max();
         let ended_by_looks = record.state == ExperimentState::Finished
             && plan.measurement.looks.is_some()
             && blocks_begun.is_some_and(|begun| begun < plan.measurement.blocks);
@@ -109,9 +106,8 @@ fn cut_off<'a>(
         let Some(arm) = plan.arms.iter().position(|arm| arm.name == run.arm) else {
             continue;
         };
-        let is_before = finished[arm]
-            .get(&run.block)
-            .is_some_and(|finished| run.attempt < finished.attempt);
+        let is_before =
+            finished[arm].get(&run.block).is_some_and(|finished| run.attempt < finished.attempt);
         if is_cut_off && is_before {
             cut_off[arm].entry(run.block).or_default().push(run);
         }
@@ -139,17 +135,12 @@ fn progress(
         }
         runs.sort_by_key(|run| run.position);
         let arms = runs.into_iter().map(|run| run.arm.clone()).collect();
-        order.push(BlockOrder {
-            block: *block,
-            arms,
-        });
+        order.push(BlockOrder { block: *block, arms });
     }
     let of_block = |block: u32| plan.runs.iter().filter(move |run| run.block == block);
     let is_complete = |block: &&u32| {
         let is_finished = |run: &PlannedRun| {
-            let arm = usize::try_from(run.arm)
-                .ok()
-                .and_then(|arm| finished.get(arm));
+            let arm = usize::try_from(run.arm).ok().and_then(|arm| finished.get(arm));
             arm.is_some_and(|arm| arm.contains_key(block))
         };
         of_block(**block).next().is_some() && of_block(**block).all(is_finished)

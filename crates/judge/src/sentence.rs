@@ -21,27 +21,22 @@ impl Unit {
     fn counted(self, count: usize) -> String {
         match self {
             Self::Block => words::counted(count, "block"),
-            Self::Run { baseline, arm } if baseline != arm => format!(
-                "{} against {baseline} of the baseline",
-                words::counted(arm, "run")
-            ),
+            Self::Run { baseline, arm } if baseline != arm => {
+                format!("{} against {baseline} of the baseline", words::counted(arm, "run"))
+            }
             Self::Run { .. } => format!("{} of each arm", words::counted(count, "run")),
         }
     }
 
     /// `3 blocks, at least 6 are needed`.
     pub(crate) fn too_few(self, count: usize, needed: usize, deciding: Option<usize>) -> String {
-        let because = deciding.map_or(String::new(), |metrics| {
-            format!(" to judge {metrics} metrics together")
-        });
+        let because = deciding
+            .map_or(String::new(), |metrics| format!(" to judge {metrics} metrics together"));
         let of_each = match self {
             Self::Run { baseline, arm } if baseline != arm => " of each",
             _ => "",
         };
-        format!(
-            "{}, at least {needed}{of_each} are needed{because}",
-            self.counted(count)
-        )
+        format!("{}, at least {needed}{of_each} are needed{because}", self.counted(count))
     }
 }
 
@@ -60,14 +55,7 @@ pub(crate) fn sentence(
     verdict: &Verdict,
     grounds: Option<Grounds>,
 ) -> String {
-    let Question {
-        mix,
-        load_label,
-        metric,
-        baseline,
-        arm,
-        ..
-    } = question;
+    let Question { mix, load_label, metric, baseline, arm, .. } = question;
     let place = match metric {
         // It is where it is, at no load.
         Metric::Line => format!("Workload {mix}"),
@@ -89,11 +77,8 @@ pub(crate) fn sentence(
     let change = style.estimate(estimate);
     // Cheaper says already that it is the cost.
     let is_cost = *metric == Metric::Cost;
-    let said = if is_cost {
-        format!("{change} per operation")
-    } else {
-        format!("{subject} {change}")
-    };
+    let said =
+        if is_cost { format!("{change} per operation") } else { format!("{subject} {change}") };
     let figures = figures(question, verdict, &style);
     let margin = words::percent(verdict.margin, margin_decimals(verdict.margin));
     match verdict.judgement {
@@ -131,9 +116,7 @@ fn margin_decimals(margin: f64) -> usize {
 
 /// ` (96.9 % interval 58.0 % to 63.9 % lower, 6 blocks)`.
 fn figures(question: &Question<'_>, verdict: &Verdict, style: &Change) -> String {
-    let count = question
-        .unit
-        .counted(usize::try_from(verdict.blocks).unwrap_or(usize::MAX));
+    let count = question.unit.counted(usize::try_from(verdict.blocks).unwrap_or(usize::MAX));
     match (verdict.interval, verdict.confidence) {
         (Some(interval), Some(confidence)) => {
             format!(

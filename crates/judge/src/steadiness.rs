@@ -30,11 +30,7 @@ pub(crate) fn seconds(point: &PointRecord) -> Vec<SeriesSecond> {
 
 /// Operations per second; a stretch without length has no rate.
 pub(crate) fn rate(operations: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 {
-        operations as f64 / seconds
-    } else {
-        0.0
-    }
+    if seconds > 0.0 { operations as f64 / seconds } else { 0.0 }
 }
 
 /// Response times of what succeeded in a slice.
@@ -68,10 +64,7 @@ pub(crate) struct Settling {
 /// `measured` are the seconds after the asked warm-up, `watched` what was watched in them (empty where nothing was). A second without any operation has no median; operations then took at least that second, which is
 /// put in its place. A last slice of less than half the usual length says too little to vote.
 pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settling {
-    let longest = measured
-        .iter()
-        .map(|second| second.length)
-        .fold(0.0, f64::max);
+    let longest = measured.iter().map(|second| second.length).fold(0.0, f64::max);
     let voting = match measured.split_last() {
         Some((last, before)) if last.length < longest / 2.0 => before,
         _ => measured,
@@ -85,14 +78,8 @@ pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settli
     in_units_of_median(&mut throughput);
     in_units_of_median(&mut p50);
     let mut signals = vec![
-        Signal {
-            samples: &throughput,
-            scale: Scale::Linear,
-        },
-        Signal {
-            samples: &p50,
-            scale: Scale::Logarithmic,
-        },
+        Signal { samples: &throughput, scale: Scale::Linear },
+        Signal { samples: &p50, scale: Scale::Logarithmic },
     ];
     let watched = &watched[..watched.len().min(voting.len())];
     let ends = checkpoint_ends(watched);
@@ -103,10 +90,7 @@ pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settli
         shares.extend(telling(watched, |one| one.engine_cache_dirty));
     }
     for samples in &shares {
-        signals.push(Signal {
-            samples,
-            scale: Scale::Share,
-        });
+        signals.push(Signal { samples, scale: Scale::Share });
         match warm_up(&signals, &ends) {
             Ok(WarmUp::Steady { cut }) => found = Ok(WarmUp::Steady { cut }),
             _ => {
@@ -122,10 +106,7 @@ pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settli
         Ok(WarmUp::StillSettling { signal, drift }) => (
             0,
             Steadiness::NotSteady,
-            Some(format!(
-                "{} still settling to the end",
-                moved(signal, drift)
-            )),
+            Some(format!("{} still settling to the end", moved(signal, drift))),
         ),
         Ok(WarmUp::Drifting { cut, signal, drift }) => (
             cut,
@@ -139,21 +120,14 @@ pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settli
         }
         Err(error) => (0, Steadiness::Unknown, Some(error.to_string())),
     };
-    Settling {
-        cut,
-        steadiness,
-        remark,
-    }
+    Settling { cut, steadiness, remark }
 }
 
 /// A share that tells of a warm-up, if it does.
 fn telling(watched: &[Figures], share: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<f64>> {
     let samples: Option<Vec<f64>> = watched.iter().map(share).collect();
     let samples = samples?;
-    let signal = Signal {
-        samples: &samples,
-        scale: Scale::Share,
-    };
+    let signal = Signal { samples: &samples, scale: Scale::Share };
     let Ok(WarmUp::Steady { cut }) = warm_up(&[signal], &[]) else {
         return None;
     };
@@ -193,11 +167,7 @@ fn in_units_of_median(samples: &mut [f64]) {
 }
 
 fn moved(signal: usize, drift: f64) -> String {
-    let name = if signal == 0 {
-        "throughput"
-    } else {
-        "median response"
-    };
+    let name = if signal == 0 { "throughput" } else { "median response" };
     format!("{name} moved by {:+.0} %,", drift * 100.0)
 }
 
@@ -206,20 +176,12 @@ mod tests {
     use super::*;
 
     fn second(throughput: f64, p50_ns: Option<f64>) -> SeriesSecond {
-        SeriesSecond {
-            at: 0.0,
-            length: 1.0,
-            throughput,
-            p50_ns,
-            p99_ns: None,
-        }
+        SeriesSecond { at: 0.0, length: 1.0, throughput, p50_ns, p99_ns: None }
     }
 
     /// A ripple without a trend.
     fn steady(count: usize) -> Vec<SeriesSecond> {
-        (0..count)
-            .map(|i| second(1_000.0 + (i * 7 % 5) as f64, Some(1_000.0)))
-            .collect()
+        (0..count).map(|i| second(1_000.0 + (i * 7 % 5) as f64, Some(1_000.0))).collect()
     }
 
     #[test]
@@ -252,9 +214,8 @@ mod tests {
 
     #[test]
     fn a_series_that_climbs_to_its_end_is_not_steady() {
-        let climbing: Vec<SeriesSecond> = (0..60)
-            .map(|i| second(500.0 + 10.0 * f64::from(i), Some(1e6)))
-            .collect();
+        let climbing: Vec<SeriesSecond> =
+            (0..60).map(|i| second(500.0 + 10.0 * f64::from(i), Some(1e6))).collect();
         assert_eq!(settling(&climbing, &[]).steadiness, Steadiness::NotSteady);
     }
 
@@ -262,10 +223,7 @@ mod tests {
     fn a_second_without_operations_is_no_obstacle() {
         let mut measured = steady(40);
         measured[20] = second(0.0, None);
-        assert_eq!(
-            settling(&measured, &[]).steadiness,
-            Steadiness::Steady { cut_seconds: 0.0 }
-        );
+        assert_eq!(settling(&measured, &[]).steadiness, Steadiness::Steady { cut_seconds: 0.0 });
     }
 
     #[test]
@@ -279,14 +237,8 @@ mod tests {
     #[test]
     fn a_short_last_slice_does_not_vote() {
         let mut measured = steady(40);
-        measured.push(SeriesSecond {
-            length: 0.01,
-            ..second(90_000.0, Some(5.0))
-        });
-        assert_eq!(
-            settling(&measured, &[]).steadiness,
-            Steadiness::Steady { cut_seconds: 0.0 }
-        );
+        measured.push(SeriesSecond { length: 0.01, ..second(90_000.0, Some(5.0)) });
+        assert_eq!(settling(&measured, &[]).steadiness, Steadiness::Steady { cut_seconds: 0.0 });
     }
 
     /// Seconds with these shares of the cache full and dirty.

@@ -35,9 +35,7 @@ fn sum_up(point: &mut PointRecord, run: &RunRecord, arm: &Arm) {
     let seconds = extract.seconds.iter();
     end.summed_up = Some(Box::new(SummedUp {
         kept: Totals::of(&kept).into_operations(),
-        units: seconds
-            .map(|second| [second.p50_ns, second.p99_ns].map(whole))
-            .collect(),
+        units: seconds.map(|second| [second.p50_ns, second.p99_ns].map(whole)).collect(),
     }));
     for slice in &mut point.slices {
         for part in &mut slice.operations {

@@ -69,8 +69,7 @@ impl<'a> Sums<'a> {
 
     /// What is not found of what was asked, turned round.
     fn hit_ratio(&self, missed: &str, asked: &str) -> Option<f64> {
-        self.quotient(missed, asked)
-            .map(|missed| (1.0 - missed).max(0.0))
+        self.quotient(missed, asked).map(|missed| (1.0 - missed).max(0.0))
     }
 }
 
@@ -99,9 +98,8 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
     let asked_per_second = sums.per_second(asked);
     let read_per_second = sums.per_second(names::DEVICE_READ_BYTES);
     let read_size = sums.quotient(names::DEVICE_READ_BYTES, names::DEVICE_READS);
-    let from_page_cache = asked_per_second
-        .zip(read_per_second)
-        .map(|(asked, read)| (asked - read).max(0.0));
+    let from_page_cache =
+        asked_per_second.zip(read_per_second).map(|(asked, read)| (asked - read).max(0.0));
     let changes = [
         names::SERVER_DOCUMENTS_INSERTED,
         names::SERVER_DOCUMENTS_UPDATED,
@@ -120,10 +118,8 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         server_write_ns: sums.quotient(names::SERVER_WRITE_TIME, names::SERVER_WRITES),
         server_read_tickets_used: sums
             .quotient(names::SERVER_READ_TICKETS, names::SERVER_READ_TICKETS_TOTAL),
-        server_write_tickets_used: sums.quotient(
-            names::SERVER_WRITE_TICKETS,
-            names::SERVER_WRITE_TICKETS_TOTAL,
-        ),
+        server_write_tickets_used: sums
+            .quotient(names::SERVER_WRITE_TICKETS, names::SERVER_WRITE_TICKETS_TOTAL),
         server_read_tickets: sums.per_second(names::SERVER_READ_TICKETS_TOTAL),
         server_write_tickets: sums.per_second(names::SERVER_WRITE_TICKETS_TOTAL),
         server_reads_queued: sums.per_second(names::SERVER_READS_QUEUED),
@@ -267,8 +263,5 @@ pub(crate) fn by_second(slices: &[Slice], cores: u32, sessions: u32) -> Vec<Figu
     if slices.iter().all(|slice| slice.telemetry.is_empty()) {
         return Vec::new();
     }
-    slices
-        .iter()
-        .map(|slice| figures(&[slice], cores, sessions))
-        .collect()
+    slices.iter().map(|slice| figures(&[slice], cores, sessions)).collect()
 }

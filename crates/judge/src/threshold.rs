@@ -26,10 +26,8 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
                 if mix.is_none_or(|only| *only == first.label.mix)
                     && is_meant(threshold, point, load)
                 {
-                    let subject = format!(
-                        "{}, {} at {}",
-                        arm.name, first.label.mix, first.label.load_label
-                    );
+                    let subject =
+                        format!("{}, {} at {}", arm.name, first.label.mix, first.label.load_label);
                     results.push(result(threshold, subject, of_point));
                 }
             }
@@ -69,10 +67,5 @@ fn result(threshold: &Threshold, subject: String, samples: &[Sample]) -> Thresho
         // A lower bound that lies within the limit does not show that the limit holds.
         Some(value) => value <= threshold.bound && !is_bound,
     };
-    ThresholdResult {
-        text: threshold.text.clone(),
-        subject,
-        measured,
-        passed,
-    }
+    ThresholdResult { text: threshold.text.clone(), subject, measured, passed }
 }

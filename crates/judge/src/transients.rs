@@ -32,22 +32,16 @@ pub(crate) fn transients(extract: &Extract) -> Vec<(WarningId, String)> {
 }
 
 fn filling(seconds: &[Figures]) -> Option<String> {
-    let costs: Option<Vec<f64>> = seconds
-        .iter()
-        .map(|second| second.device_read_bytes_per_operation)
-        .collect();
+    let costs: Option<Vec<f64>> =
+        seconds.iter().map(|second| second.device_read_bytes_per_operation).collect();
     let costs = costs?;
     let (first, last) = (seconds.first()?, seconds.last()?);
     let [before, after] = still_falls(&costs)?;
     let held = |second: &Figures| {
-        let page_cache = second
-            .group_page_cache_bytes
-            .or(second.machine_page_cache_bytes);
+        let page_cache = second.group_page_cache_bytes.or(second.machine_page_cache_bytes);
         Some(page_cache? + second.engine_cache_bytes.unwrap_or(0.0))
     };
-    let grows = held(first)
-        .zip(held(last))
-        .is_none_or(|(first, last)| last > first);
+    let grows = held(first).zip(held(last)).is_none_or(|(first, last)| last > first);
     if before < LEAST_READ || !grows {
         return None;
     }
@@ -58,11 +52,7 @@ fn filling(seconds: &[Figures]) -> Option<String> {
     );
     let hits = |second: &Figures| second.page_cache_hit_ratio;
     if let (Some(from), Some(to)) = (hits(first), hits(last)) {
-        words.push_str(&format!(
-            "; page cache hits {} to {}",
-            percent(from, 0),
-            percent(to, 0)
-        ));
+        words.push_str(&format!("; page cache hits {} to {}", percent(from, 0), percent(to, 0)));
     }
     let room = last.group_limit_bytes.zip(last.group_memory_bytes);
     let read = last.device_read_bytes_per_second.filter(|read| *read > 0.0);

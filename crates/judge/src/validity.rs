@@ -37,15 +37,9 @@ pub(crate) fn validity(
     calibrations: &[Calibration],
     warnings: &[Warning],
 ) -> Vec<Validity> {
-    let points: Vec<&Sample> = arms
-        .iter()
-        .flat_map(|arm| arm.points.iter().flatten())
-        .collect();
-    let all: Vec<&Sample> = arms
-        .iter()
-        .flat_map(|arm| arm.load.iter())
-        .chain(points.iter().copied())
-        .collect();
+    let points: Vec<&Sample> = arms.iter().flat_map(|arm| arm.points.iter().flatten()).collect();
+    let all: Vec<&Sample> =
+        arms.iter().flat_map(|arm| arm.load.iter()).chain(points.iter().copied()).collect();
     if crate::imported::is_imported(selection) {
         return imported::validity(plan, selection, &points, warnings);
     }
@@ -73,24 +67,13 @@ pub(crate) fn validity(
 
 /// How many of the samples have a warning of this id.
 fn having(samples: &[&Sample], id: WarningId) -> usize {
-    let has = |sample: &&&Sample| {
-        sample
-            .result
-            .warnings
-            .iter()
-            .any(|warning| warning.id == id)
-    };
+    let has = |sample: &&&Sample| sample.result.warnings.iter().any(|warning| warning.id == id);
     samples.iter().filter(has).count()
 }
 
 fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
     let Progress {
-        runs_planned,
-        runs_finished,
-        runs_failed,
-        blocks_planned,
-        blocks_complete,
-        ..
+        runs_planned, runs_finished, runs_failed, blocks_planned, blocks_complete, ..
     } = selection.progress;
     let mut text = format!("{blocks_complete} of {blocks_planned} complete");
     if selection.ended_by_looks {
@@ -110,9 +93,7 @@ fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
     if runs_failed > 0 {
         text.push_str(&format!(", {runs_failed} of {runs_planned} runs failed"));
     } else if runs_finished < runs_planned {
-        text.push_str(&format!(
-            ", {runs_finished} of {runs_planned} runs finished"
-        ));
+        text.push_str(&format!(", {runs_finished} of {runs_planned} runs finished"));
     }
     let state = match () {
         () if runs_failed > 0 || runs_finished == 0 => ValidityState::Bad,
@@ -132,17 +113,11 @@ fn failures(all: &[&Sample]) -> Validity {
     let wrong = having(all, WarningId::Verification);
     let bad = having(all, WarningId::Errors);
     if wrong > 0 {
-        let text = format!(
-            "wrong data was read in {wrong} of {}",
-            counted(all.len(), "point")
-        );
+        let text = format!("wrong data was read in {wrong} of {}", counted(all.len(), "point"));
         return Validity::of("errors", ValidityState::Bad, text);
     }
-    let missing = if not_found > 0 {
-        format!(", {not_found} found no record")
-    } else {
-        String::new()
-    };
+    let missing =
+        if not_found > 0 { format!(", {not_found} found no record") } else { String::new() };
     if bad > 0 {
         let text = format!(
             "{failed} operations failed, too many in {bad} of {}{missing}",
@@ -171,11 +146,7 @@ fn is_closed(sample: &Sample) -> bool {
 
 fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
     let mut lowest = f64::INFINITY;
-    let open: Vec<&Sample> = points
-        .iter()
-        .copied()
-        .filter(|sample| !is_closed(sample))
-        .collect();
+    let open: Vec<&Sample> = points.iter().copied().filter(|sample| !is_closed(sample)).collect();
     let mut known = 0;
     for sample in &open {
         if let Some(achieved) = sample.result.achieved {
@@ -202,15 +173,9 @@ fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
     );
     let censored = having(&open, WarningId::CensoredTail);
     if censored > 0 {
-        text.push_str(&format!(
-            "; upper percentiles are lower bounds in {censored}"
-        ));
+        text.push_str(&format!("; upper percentiles are lower bounds in {censored}"));
     }
-    let state = if missed + censored == 0 {
-        ValidityState::Good
-    } else {
-        ValidityState::Caution
-    };
+    let state = if missed + censored == 0 { ValidityState::Good } else { ValidityState::Caution };
     Some(Validity::of("rate achieved", state, text))
 }
 
@@ -230,10 +195,8 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
     let is_refused = |warning: &Warning| {
         warning.id == WarningId::GeneratorLimited && warning.severity() == Severity::Invalid
     };
-    let refused = points
-        .iter()
-        .filter(|sample| sample.result.warnings.iter().any(is_refused))
-        .count();
+    let refused =
+        points.iter().filter(|sample| sample.result.warnings.iter().any(is_refused)).count();
     if let Some(share) = highest_share {
         parts.push(format!(
             "overhead up to {} of session time (limit {})",
@@ -249,27 +212,15 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
         return None;
     }
     if late > 0 {
-        parts.push(format!(
-            "late in {late} of {}",
-            counted(points.len(), "point")
-        ));
+        parts.push(format!("late in {late} of {}", counted(points.len(), "point")));
     }
     if refused > 0 {
-        parts.push(format!(
-            "the bottleneck in {refused} of {}",
-            counted(points.len(), "point")
-        ));
+        parts.push(format!("the bottleneck in {refused} of {}", counted(points.len(), "point")));
     }
     let excused = points
         .iter()
         .filter(|sample| {
-            let has = |id| {
-                sample
-                    .result
-                    .warnings
-                    .iter()
-                    .any(|warning| warning.id == id)
-            };
+            let has = |id| sample.result.warnings.iter().any(|warning| warning.id == id);
             sample.result.generator_share > Some(GENERATOR_LIMIT)
                 && has(WarningId::GeneratorLimited)
                 && !has(WarningId::GeneratorLate)
@@ -325,11 +276,7 @@ fn client(arms: &[ArmSamples]) -> Option<Validity> {
         "up to {} of {of} that its sessions can use (limit {}){}",
         percent(share, 1),
         percent(CLIENT_LIMIT, 0),
-        if is_server_known {
-            "; CPU/op is the server's"
-        } else {
-            ""
-        }
+        if is_server_known { "; CPU/op is the server's" } else { "" }
     );
     if decides > 0 {
         text.push_str(&format!(
@@ -374,11 +321,7 @@ fn disk_at_its_cap(curves: &[Curve]) -> Option<Validity> {
     if by_latency > 0 {
         text.push_str(&format!("; its latency limits the arm in {by_latency}"));
     }
-    let state = if at_cap + by_latency == 0 {
-        ValidityState::Good
-    } else {
-        ValidityState::Note
-    };
+    let state = if at_cap + by_latency == 0 { ValidityState::Good } else { ValidityState::Note };
     Some(Validity::of("disk limit", state, text))
 }
 
@@ -421,15 +364,8 @@ fn steadiness(points: &[&Sample]) -> Validity {
 }
 
 fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
-    let runs: Vec<_> = selection
-        .finished
-        .iter()
-        .flat_map(BTreeMap::values)
-        .collect();
-    let counted_runs = runs
-        .iter()
-        .filter(|run| run.records_loaded.is_some())
-        .count();
+    let runs: Vec<_> = selection.finished.iter().flat_map(BTreeMap::values).collect();
+    let counted_runs = runs.iter().filter(|run| run.records_loaded.is_some()).count();
     if having(all, WarningId::RecordCount) > 0 {
         let text =
             "the engine held a different number of records after the load than requested".into();
@@ -442,18 +378,11 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
             "no engine counted its records".into(),
         );
     }
-    let state = if counted_runs == runs.len() {
-        ValidityState::Good
-    } else {
-        ValidityState::Note
-    };
+    let state = if counted_runs == runs.len() { ValidityState::Good } else { ValidityState::Note };
     Validity::of(
         "records",
         state,
-        format!(
-            "record count correct after {counted_runs} of {}",
-            counted(runs.len(), "load")
-        ),
+        format!("record count correct after {counted_runs} of {}", counted(runs.len(), "load")),
     )
 }
 
@@ -470,28 +399,14 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
     let is_unknown = |arm: &&Arm| is_uncalibrated(&arm.rig, calibrations);
     let unknown = plan.arms.iter().filter(is_unknown).count();
     if unknown > 0 {
-        remarks.push(format!(
-            "not verified under {unknown} of {}",
-            counted(plan.arms.len(), "arm")
-        ));
+        remarks
+            .push(format!("not verified under {unknown} of {}", counted(plan.arms.len(), "arm")));
         state = ValidityState::Bad;
     }
     for (id, words, gravity) in [
-        (
-            WarningId::DiskUnshaped,
-            "without limits",
-            ValidityState::Bad,
-        ),
-        (
-            WarningId::EmulatorLate,
-            "answered late",
-            ValidityState::Caution,
-        ),
-        (
-            WarningId::IdentityBroken,
-            "did more than its limits allow",
-            ValidityState::Caution,
-        ),
+        (WarningId::DiskUnshaped, "without limits", ValidityState::Bad),
+        (WarningId::EmulatorLate, "answered late", ValidityState::Caution),
+        (WarningId::IdentityBroken, "did more than its limits allow", ValidityState::Caution),
     ] {
         let count = having(points, id);
         if count > 0 {
@@ -512,16 +427,11 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
 fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[Warning]) -> Validity {
     let mut remarks: Vec<String> = Vec::new();
     let mut state = ValidityState::Good;
-    let of_foreign = warnings
-        .iter()
-        .filter(|warning| warning.id == WarningId::ForeignCpu);
+    let of_foreign = warnings.iter().filter(|warning| warning.id == WarningId::ForeignCpu);
     let gravest = of_foreign.map(Warning::severity).max();
     let crowded = arms.iter().zip(&plan.arms).filter_map(|(samples, arm)| {
         let share = percent(samples.foreign?, 0);
-        Some(format!(
-            "{share} of the processors while {} was measured",
-            arm.name
-        ))
+        Some(format!("{share} of the processors while {} was measured", arm.name))
     });
     let crowded: Vec<String> = crowded.collect();
     let is_refused = |sample: &&&Sample| {
@@ -533,14 +443,12 @@ fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[War
     let refused = points.iter().filter(is_refused).count();
     // Points that were refused are left out of everything: what is left is what counts.
     let (foreign, foreign_words) = match gravest {
-        _ if !crowded.is_empty() => (
-            ValidityState::Bad,
-            format!("other programs used {}", crowded.join(", ")),
-        ),
-        Some(Severity::Invalid) if refused == points.len() => (
-            ValidityState::Bad,
-            "other programs used the processors in every point".into(),
-        ),
+        _ if !crowded.is_empty() => {
+            (ValidityState::Bad, format!("other programs used {}", crowded.join(", ")))
+        }
+        Some(Severity::Invalid) if refused == points.len() => {
+            (ValidityState::Bad, "other programs used the processors in every point".into())
+        }
         Some(Severity::Invalid) => (
             ValidityState::Caution,
             format!(
@@ -549,14 +457,12 @@ fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[War
                 counted(points.len(), "point")
             ),
         ),
-        Some(Severity::Caution) => (
-            ValidityState::Caution,
-            "other programs used the processors".into(),
-        ),
-        Some(Severity::Note) | None => (
-            ValidityState::Note,
-            "other programs used the processors a little".into(),
-        ),
+        Some(Severity::Caution) => {
+            (ValidityState::Caution, "other programs used the processors".into())
+        }
+        Some(Severity::Note) | None => {
+            (ValidityState::Note, "other programs used the processors a little".into())
+        }
     };
     for (id, words, gravity) in [
         (
@@ -564,33 +470,17 @@ fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[War
             "runs on different machines or versions",
             ValidityState::Caution,
         ),
-        (
-            WarningId::StolenCpu,
-            "the hypervisor took CPU time",
-            ValidityState::Caution,
-        ),
+        (WarningId::StolenCpu, "the hypervisor took CPU time", ValidityState::Caution),
         (WarningId::ForeignCpu, foreign_words.as_str(), foreign),
-        (
-            WarningId::ClockJumped,
-            "the clock jumped",
-            ValidityState::Caution,
-        ),
-        (
-            WarningId::Machine,
-            "not set up for measuring, see the warnings",
-            ValidityState::Note,
-        ),
+        (WarningId::ClockJumped, "the clock jumped", ValidityState::Caution),
+        (WarningId::Machine, "not set up for measuring, see the warnings", ValidityState::Note),
     ] {
         if warnings.iter().any(|warning| warning.id == id) {
             remarks.push(words.to_owned());
             state = state.max(gravity);
         }
     }
-    let text = if remarks.is_empty() {
-        "nothing to remark".into()
-    } else {
-        remarks.join("; ")
-    };
+    let text = if remarks.is_empty() { "nothing to remark".into() } else { remarks.join("; ") };
     Validity::of("machine", state, text)
 }
 

@@ -33,13 +33,11 @@ pub(crate) fn of_arm(arm: &str, samples: &ArmSamples) -> Vec<Warning> {
     let mut groups: BTreeMap<(WarningId, Severity), Group<'_>> = BTreeMap::new();
     for sample in samples.load.iter().chain(samples.points.iter().flatten()) {
         for warning in &sample.result.warnings {
-            let group = groups
-                .entry((warning.id, warning.severity()))
-                .or_insert(Group {
-                    first: warning,
-                    runs: 0,
-                    places: Vec::new(),
-                });
+            let group = groups.entry((warning.id, warning.severity())).or_insert(Group {
+                first: warning,
+                runs: 0,
+                places: Vec::new(),
+            });
             group.runs += 1;
             let place = place(sample);
             if !group.places.contains(&place) {
@@ -47,27 +45,16 @@ pub(crate) fn of_arm(arm: &str, samples: &ArmSamples) -> Vec<Warning> {
             }
         }
     }
-    groups
-        .into_iter()
-        .map(|((id, _), group)| group.warning(id, arm))
-        .collect()
+    groups.into_iter().map(|((id, _), group)| group.warning(id, arm)).collect()
 }
 
 impl Group<'_> {
     fn warning(self, id: WarningId, arm: &str) -> Warning {
-        let Warning {
-            subject: run,
-            message,
-            weight,
-            ..
-        } = self.first;
+        let Warning { subject: run, message, weight, .. } = self.first;
         let named = self.places.len().min(NAMED);
         let mut places = self.places[..named].join(", ");
         if self.places.len() > named {
-            places.push_str(&format!(
-                " and {}",
-                counted(self.places.len() - named, "other")
-            ));
+            places.push_str(&format!(" and {}", counted(self.places.len() - named, "other")));
         }
         let others = match self.runs - 1 {
             0 => String::new(),
@@ -75,11 +62,7 @@ impl Group<'_> {
         };
         Warning {
             weight: *weight,
-            ..Warning::new(
-                id,
-                format!("{arm}, {places}"),
-                format!("{message} ({run}{others})"),
-            )
+            ..Warning::new(id, format!("{arm}, {places}"), format!("{message} ({run}{others})"))
         }
     }
 }

@@ -71,12 +71,7 @@ impl Change {
             Some(_) => 2,
             None => usize::from(estimate.abs() < 0.1 || in_times),
         };
-        Self {
-            metric,
-            in_times,
-            inverted: false,
-            decimals,
-        }
+        Self { metric, in_times, inverted: false, decimals }
     }
 
     /// The style of a price, told in times where it is on one side for certain.
@@ -95,19 +90,10 @@ impl Change {
                 Some(_) => 1,
                 None => usize::from(estimate.abs() < 0.1),
             };
-            return Self {
-                metric: Metric::Cost,
-                in_times,
-                inverted: false,
-                decimals,
-            };
+            return Self { metric: Metric::Cost, in_times, inverted: false, decimals };
         }
         let times = |change: f64| {
-            if inverted {
-                1.0 / (1.0 + change)
-            } else {
-                1.0 + change
-            }
+            if inverted { 1.0 / (1.0 + change) } else { 1.0 + change }
         };
         let width = interval.map(|(lower, upper)| (times(upper) - times(lower)).abs());
         Self {
@@ -124,11 +110,7 @@ impl Change {
 
     /// A ratio as it is told.
     fn times(&self, change: f64) -> f64 {
-        if self.inverted {
-            1.0 / (1.0 + change)
-        } else {
-            1.0 + change
-        }
+        if self.inverted { 1.0 / (1.0 + change) } else { 1.0 + change }
     }
 
     /// `61.2 % lower`, `4.2 times as high`.
@@ -159,10 +141,8 @@ impl Change {
         }
         if self.in_times {
             let (near, far) = (self.times(lower), self.times(upper));
-            let (lower, upper) = (
-                grouped(near.min(far), self.decimals),
-                grouped(near.max(far), self.decimals),
-            );
+            let (lower, upper) =
+                (grouped(near.min(far), self.decimals), grouped(near.max(far), self.decimals));
             return format!("{lower} to {upper} times");
         }
         if lower == upper {
@@ -171,11 +151,7 @@ impl Change {
         if lower < 0.0 && upper > 0.0 {
             return format!("{} to {}", self.sided(lower), self.sided(upper));
         }
-        let (near, far) = if upper <= 0.0 {
-            (upper, lower)
-        } else {
-            (lower, upper)
-        };
+        let (near, far) = if upper <= 0.0 { (upper, lower) } else { (lower, upper) };
         format!("{} to {}", self.percent(near), self.sided(far))
     }
 
@@ -206,28 +182,13 @@ mod tests {
     #[test]
     fn changes_read_as_people_say_them() {
         let rows = [
-            (
-                -0.612,
-                (-0.639, -0.580),
-                "61.2 % lower",
-                "58.0 % to 63.9 % lower",
-            ),
-            (
-                0.005,
-                (-0.021, 0.030),
-                "0.5 % higher",
-                "2.1 % lower to 3.0 % higher",
-            ),
+            (-0.612, (-0.639, -0.580), "61.2 % lower", "58.0 % to 63.9 % lower"),
+            (0.005, (-0.021, 0.030), "0.5 % higher", "2.1 % lower to 3.0 % higher"),
             (3.2, (3.0, 3.4), "4.20 times as high", "4.00 to 4.40 times"),
             (0.30, (0.12, 0.55), "30 % higher", "12 % to 55 % higher"),
             (0.0, (0.0, 0.0), "0.0 % higher", "exactly 0.0 % higher"),
             // What is left is little, and not nothing.
-            (
-                -0.9998,
-                (-0.999_996, -0.7),
-                "99.98 % lower",
-                "70 % to 99.9996 % lower",
-            ),
+            (-0.9998, (-0.999_996, -0.7), "99.98 % lower", "70 % to 99.9996 % lower"),
         ];
         for (estimate, interval, first, second) in rows {
             let style = Change::style(Metric::Throughput, estimate, Some(interval));
@@ -235,25 +196,10 @@ mod tests {
             assert_eq!(style.interval(interval), second);
         }
         let prices = [
-            (
-                -0.63,
-                (-0.66, -0.58),
-                "2.7 times cheaper",
-                "2.4 to 2.9 times",
-            ),
+            (-0.63, (-0.66, -0.58), "2.7 times cheaper", "2.4 to 2.9 times"),
             (1.7, (1.4, 2.0), "2.7 times dearer", "2.4 to 3.0 times"),
-            (
-                -0.12,
-                (-0.15, -0.09),
-                "12.0 % cheaper",
-                "9.0 % to 15.0 % cheaper",
-            ),
-            (
-                0.6,
-                (-0.1, 1.2),
-                "60 % dearer",
-                "10 % cheaper to 120 % dearer",
-            ),
+            (-0.12, (-0.15, -0.09), "12.0 % cheaper", "9.0 % to 15.0 % cheaper"),
+            (0.6, (-0.1, 1.2), "60 % dearer", "10 % cheaper to 120 % dearer"),
         ];
         for (estimate, interval, first, second) in prices {
             let style = Change::style(Metric::Cost, estimate, Some(interval));

@@ -46,10 +46,7 @@ struct Rounds {
 
 impl Rounds {
     fn best(&self) -> f64 {
-        self.operations_per_second
-            .iter()
-            .copied()
-            .fold(0.0, f64::max)
+        self.operations_per_second.iter().copied().fold(0.0, f64::max)
     }
 
     fn median(&self) -> f64 {
@@ -73,13 +70,7 @@ fn subject(name: &'static str) -> Subject {
     let mix = Mix::preset(name).expect("it is a preset");
     let workload =
         Arc::new(Workload::new(&key_space, &mix, SEED, None).expect("the mix is possible"));
-    Subject {
-        name,
-        mix,
-        workload,
-        one: Rounds::default(),
-        two: Rounds::default(),
-    }
+    Subject { name, mix, workload, one: Rounds::default(), two: Rounds::default() }
 }
 
 fn measure(engine: &dyn Engine, subject: &mut Subject, sessions: u32) {
@@ -97,15 +88,9 @@ fn measure(engine: &dyn Engine, subject: &mut Subject, sessions: u32) {
     let end = run_point(engine, &subject.workload, &spec, &subject.mix, &mut count)
         .expect("the noop engine has sessions for all");
     let cpu_ns = process_cpu_ns() - cpu_begin;
-    let rounds = if sessions == 1 {
-        &mut subject.one
-    } else {
-        &mut subject.two
-    };
+    let rounds = if sessions == 1 { &mut subject.one } else { &mut subject.two };
     let operations = count.0 as f64;
-    rounds
-        .operations_per_second
-        .push(operations / end.measured_ns as f64 * 1e9);
+    rounds.operations_per_second.push(operations / end.measured_ns as f64 * 1e9);
     rounds.cpu_ns.push(cpu_ns / operations);
 }
 
@@ -163,10 +148,7 @@ fn rounds() -> u32 {
 fn main() {
     let rounds = rounds();
     let (settings, data) = (Settings::default(), DataSpec::with_records(RECORDS));
-    let opening = Opening {
-        seed: SEED,
-        ..Opening::new(&settings, &data)
-    };
+    let opening = Opening { seed: SEED, ..Opening::new(&settings, &data) };
     let engine = open("noop", &opening).expect("noop is always there");
     let mut subjects = [subject("c"), subject("a")];
     let mut bare_ns = Vec::new();
@@ -177,10 +159,7 @@ fn main() {
             measure(&*engine, subject, 2);
         }
     }
-    println!(
-        "clock {}, {RECORDS} records, zipfian, {rounds} rounds",
-        program_clock()
-    );
+    println!("clock {}, {RECORDS} records, zipfian, {rounds} rounds", program_clock());
     let bare_best = bare_ns.iter().copied().fold(f64::INFINITY, f64::min);
     println!(
         "a bare loop           best {bare_best:5.1} ns/op, median {:5.1} ns/op",

@@ -49,20 +49,13 @@ fn measure(point: &Point) -> (Times, PointEnd) {
     for (name, value) in &point.settings {
         settings.0.insert((*name).into(), value.clone());
     }
-    let opening = Opening {
-        seed: SEED,
-        ..Opening::new(&settings, &data)
-    };
+    let opening = Opening { seed: SEED, ..Opening::new(&settings, &data) };
     let engine = open("simulated", &opening).expect("the settings are possible");
     let mix = Mix::preset("c").expect("it is a preset");
     let key_space = KeySpace::new(&data).expect("the data is possible");
     let workload = Workload::new(&key_space, &mix, SEED, None).expect("the mix is possible");
     let spec = PointSpec {
-        load: Load::Open {
-            rate: point.rate,
-            arrivals: point.arrivals,
-            sessions: point.sessions,
-        },
+        load: Load::Open { rate: point.rate, arrivals: point.arrivals, sessions: point.sessions },
         warm_up_ns: point.warm_up_ns,
         duration_ns: point.duration_ns,
         operations: None,

@@ -32,10 +32,7 @@ struct Arguments {
 }
 
 fn arguments() -> Arguments {
-    let mut arguments = Arguments {
-        records: 1_000_000,
-        pairs: 30,
-    };
+    let mut arguments = Arguments { records: 1_000_000, pairs: 30 };
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
         let number = words
@@ -88,14 +85,10 @@ fn bare_turn(bare: &Bare, workload: &Arc<Workload>) -> Cost {
     let mut generator = workload.generator(0);
     let mut keys: Vec<Vec<u8>> = Vec::new();
     for _ in 0..OPERATIONS {
-        let Ask::Read { key, .. } = generator.next() else {
-            unreachable!("workload C only reads")
-        };
+        let Ask::Read { key, .. } = generator.next() else { unreachable!("workload C only reads") };
         keys.push(key.to_vec());
     }
-    let mut reader = bare
-        .reader(keys.iter().map(Vec::as_slice))
-        .expect("a bare session");
+    let mut reader = bare.reader(keys.iter().map(Vec::as_slice)).expect("a bare session");
     drop(keys);
     let (begin, cpu_begin) = (Instant::now(), process_cpu_ns());
     for number in 0..OPERATIONS as usize {
@@ -140,9 +133,7 @@ fn main() {
     let mut settings = Settings::default();
     // Twice the data and some more, so that nothing is evicted.
     let cache_bytes = 256 * 1024 * 1024 + 2 * arguments.records * 1_300;
-    settings
-        .0
-        .insert("cache_size".into(), SettingValue::Bytes(cache_bytes));
+    settings.0.insert("cache_size".into(), SettingValue::Bytes(cache_bytes));
     let opening = Opening {
         directory: Some(directory.path()),
         allocator: "mimalloc",
@@ -154,14 +145,8 @@ fn main() {
     let mut counts = Counts::default();
     run_load(bare.engine(), &key_space.loader(1), 1, &mut counts).expect("a session");
     assert_eq!(counts.completed, arguments.records);
-    println!(
-        "loaded {} records in {:.1} s",
-        arguments.records,
-        begin.elapsed().as_secs_f64()
-    );
-    bare.engine()
-        .settle()
-        .expect("the database is opened again");
+    println!("loaded {} records in {:.1} s", arguments.records, begin.elapsed().as_secs_f64());
+    bare.engine().settle().expect("the database is opened again");
 
     let mut mix = Mix::preset("c").expect("it is a preset");
     mix.request_distribution = RequestDistribution::Uniform;

@@ -69,10 +69,7 @@ impl Copied {
         let mut verifier = self.key_space.verifier(key);
         let mut at = 0;
         for (name_end, value_end) in &self.ends {
-            verifier.field(
-                &self.bytes[at..*name_end],
-                &self.bytes[*name_end..*value_end],
-            );
+            verifier.field(&self.bytes[at..*name_end], &self.bytes[*name_end..*value_end]);
             at = *value_end;
         }
         verifier.found() == Verification::Matches
@@ -158,19 +155,10 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
             Ask::Insert { key, fields, .. } => {
                 (Operation::Insert, self.session.insert(key, fields))
             }
-            Ask::Scan {
-                start,
-                count,
-                fields,
-            } => (
-                Operation::Scan,
-                self.session.scan(start, count, fields, &mut scanned),
-            ),
-            Ask::ReadModifyWrite {
-                key,
-                fields,
-                changes,
-            } => {
+            Ask::Scan { start, count, fields } => {
+                (Operation::Scan, self.session.scan(start, count, fields, &mut scanned))
+            }
+            Ask::ReadModifyWrite { key, fields, changes } => {
                 let visitor = self.copied.as_mut().map(|copied| {
                     copied.clear();
                     copied as &mut dyn FieldVisitor
@@ -178,10 +166,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 let read = self.session.read(key, fields, visitor);
                 let between = self.clock.now();
                 halfway = Some((between, self.status(Operation::Read, &read)));
-                (
-                    Operation::ReadModifyWrite,
-                    self.session.update(key, changes),
-                )
+                (Operation::ReadModifyWrite, self.session.update(key, changes))
             }
         };
         let completed = self.clock.now();
@@ -223,13 +208,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 let read = halfway.map_or(seen.status, |(_, read)| read);
                 self.verify(ask, read);
             }
-            return Asked {
-                intended,
-                dispatched,
-                completed,
-                operation,
-                status: seen.status,
-            };
+            return Asked { intended, dispatched, completed, operation, status: seen.status };
         }
         self.recorder.reach(completed);
         let mut status = match outcome {
@@ -249,18 +228,11 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         if self.copied.is_some() {
             let read = halfway.map_or(status, |(_, read)| read);
             if let Some((begun, ended, verified)) = self.verify(ask, read) {
-                self.recorder
-                    .record(Operation::Verify, verified, begun, begun, ended);
+                self.recorder.record(Operation::Verify, verified, begun, begun, ended);
             }
         }
         self.end.ended = completed + 1;
-        Asked {
-            intended,
-            dispatched,
-            completed,
-            operation,
-            status,
-        }
+        Asked { intended, dispatched, completed, operation, status }
     }
 
     /// Ends the session: sends the batch that has begun, and gives the session back to its engine.
@@ -330,10 +302,8 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         let status = if matches { Status::Ok } else { Status::Error };
         if !matches {
             let key = String::from_utf8_lossy(key);
-            self.end.error(
-                Operation::Verify,
-                &format!("record {key} does not hold what was stored"),
-            );
+            self.end
+                .error(Operation::Verify, &format!("record {key} does not hold what was stored"));
         }
         self.observer.saw(&ObservedOp {
             operation: Operation::Verify,

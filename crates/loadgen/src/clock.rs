@@ -79,9 +79,7 @@ pub(crate) struct ProgramClockStart {
 impl ProgramClockStart {
     /// To be made some time before the start: the first one in a process measures the processor's counter for some milliseconds.
     pub(crate) fn new() -> Self {
-        Self {
-            source: quanta::Clock::new(),
-        }
+        Self { source: quanta::Clock::new() }
     }
 
     /// Nanoseconds of 2 to the power of [`SCALE_BITS`] ticks.

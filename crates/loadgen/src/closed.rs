@@ -28,12 +28,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
     shared: &Shared,
     pacing: ClosedPace,
 ) -> SessionEnd {
-    let ClosedPace {
-        warm_up_ns,
-        think_time_ns,
-        share,
-        pace,
-    } = pacing;
+    let ClosedPace { warm_up_ns, think_time_ns, share, pace } = pacing;
     let (mut finished, mut all) = (0, 0);
     let mut first = u64::MAX;
     let mut now = parts.clock.now();
@@ -55,10 +50,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
         first = first.min(asked.dispatched);
         let mut attempts = 1;
         loop {
-            match parts
-                .observer
-                .after(asked.operation, asked.status, attempts)
-            {
+            match parts.observer.after(asked.operation, asked.status, attempts) {
                 After::GoOn => break,
                 After::Stop => break 'session,
                 After::Again { pause_ns } => {

@@ -73,10 +73,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         let _ = self.sink.sample();
         loop {
             let now = self.clock.now();
-            let sent = self
-                .waiting
-                .front()
-                .map(|slice| self.grid.end_of(slice.index) + GRACE_NS);
+            let sent = self.waiting.front().map(|slice| self.grid.end_of(slice.index) + GRACE_NS);
             let sampled = match self.grid.end_of(self.sampled) {
                 // No slice ends after the point.
                 end if end > self.shared.deadline() => u64::MAX,
@@ -137,10 +134,7 @@ impl<'a, C: Clock> Collector<'a, C> {
     fn sample(&mut self, until_ns: u64) {
         loop {
             let start_ns = self.grid.start_of(self.sampled);
-            if self
-                .measuring_from
-                .is_some_and(|from_ns| from_ns <= start_ns)
-            {
+            if self.measuring_from.is_some_and(|from_ns| from_ns <= start_ns) {
                 self.measuring_from = None;
                 self.sink.measuring_begins();
             }

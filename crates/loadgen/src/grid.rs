@@ -14,10 +14,7 @@ pub struct Grid {
 impl Grid {
     /// Of a point with this warm-up, nanoseconds.
     pub fn new(warm_up_ns: u64) -> Self {
-        Self {
-            warm_up_ns,
-            warm_up_slices: warm_up_ns.div_ceil(SLICE_NS),
-        }
+        Self { warm_up_ns, warm_up_slices: warm_up_ns.div_ceil(SLICE_NS) }
     }
 
     /// Index of the slice in which `time_ns` lies.
@@ -62,9 +59,7 @@ mod tests {
     #[test]
     fn the_last_slice_of_a_broken_warm_up_is_shorter() {
         let grid = Grid::new(2_500_000_000);
-        let starts: Vec<u64> = (0..5)
-            .map(|index| grid.start_of(index) / 100_000_000)
-            .collect();
+        let starts: Vec<u64> = (0..5).map(|index| grid.start_of(index) / 100_000_000).collect();
         assert_eq!(starts, [0, 10, 20, 25, 35]);
         assert!(grid.is_warm_up(2));
         assert!(!grid.is_warm_up(3));
@@ -72,14 +67,7 @@ mod tests {
 
     #[test]
     fn every_time_lies_in_its_slice() {
-        for warm_up in [
-            0,
-            1,
-            999_999_999,
-            1_000_000_000,
-            1_000_000_001,
-            2_300_000_000,
-        ] {
+        for warm_up in [0, 1, 999_999_999, 1_000_000_000, 1_000_000_001, 2_300_000_000] {
             let grid = Grid::new(warm_up);
             for step in 0..60_u64 {
                 let time = step * 123_456_789;

@@ -121,10 +121,7 @@ fn allocations(mix: &str, load: Load) -> Vec<u64> {
 fn allocations_noting(mix: &str, load: Load, noted: usize) -> Vec<u64> {
     let data = DataSpec::with_records(10_000);
     let settings = Settings::default();
-    let opening = Opening {
-        allocator: "counting",
-        ..Opening::new(&settings, &data)
-    };
+    let opening = Opening { allocator: "counting", ..Opening::new(&settings, &data) };
     let engine = Watching {
         engine: open("noop", &opening).unwrap(),
         calls: Arc::default(),
@@ -171,16 +168,8 @@ fn noting_operations_does_not_allocate() {
 fn an_open_loop_does_not_allocate() {
     for mix in ["a", "c"] {
         // All are due within a fifth of a millisecond.
-        let stage = Stage {
-            rate_from: 1e8,
-            rate_to: 1e8,
-            duration_ns: OPERATIONS * 10,
-        };
-        let load = Load::Stages {
-            stages: vec![stage],
-            arrivals: Arrivals::Constant,
-            sessions: 2,
-        };
+        let stage = Stage { rate_from: 1e8, rate_to: 1e8, duration_ns: OPERATIONS * 10 };
+        let load = Load::Stages { stages: vec![stage], arrivals: Arrivals::Constant, sessions: 2 };
         let allocations = allocations(mix, load);
         assert!(!allocations.is_empty());
         let all = allocations.iter().sum::<u64>();

@@ -50,9 +50,7 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
     let mut behind = Behind::default();
     loop {
         let index = shared.take_arrival();
-        let Some(intended) = usize::try_from(index)
-            .ok()
-            .and_then(|index| arrivals.get(index))
+        let Some(intended) = usize::try_from(index).ok().and_then(|index| arrivals.get(index))
         else {
             break;
         };
@@ -82,9 +80,7 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
             generator.acknowledge(number);
         }
         if waited && intended >= warm_up_ns {
-            parts
-                .recorder
-                .lag(asked.dispatched.saturating_sub(intended));
+            parts.recorder.lag(asked.dispatched.saturating_sub(intended));
         }
     }
     // Where nothing is due any more, the point goes on all the same.

@@ -55,10 +55,7 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
 ) -> Result<PointEnd, LoadError> {
     let share = spec.share;
     if share != workload.key_space().share() {
-        return Err(LoadError::Share {
-            point: share,
-            keys: workload.key_space().share(),
-        });
+        return Err(LoadError::Share { point: share, keys: workload.key_space().share() });
     }
     // Of all hosts.
     let sessions = spec.load.sessions();
@@ -66,11 +63,7 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
     let copied = || spec.verify.then(|| Copied::new(workload.key_space()));
     let window_ns = spec.warm_up_ns.saturating_add(spec.duration_ns);
     match &spec.load {
-        Load::Closed {
-            think_time_ns,
-            target,
-            ..
-        } => {
+        Load::Closed { think_time_ns, target, .. } => {
             let pace = target.map(|target| Pace::new(target, sessions));
             let jobs = Jobs {
                 engine,
@@ -91,9 +84,8 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
                 observer,
                 |index| workload.generator_among(u64::from(index), sessions),
                 |index, mut generator, parts, shared| {
-                    let share = spec
-                        .operations
-                        .map_or(u64::MAX, |all| share_of(all, sessions, index));
+                    let share =
+                        spec.operations.map_or(u64::MAX, |all| share_of(all, sessions, index));
                     let pacing = ClosedPace {
                         warm_up_ns: spec.warm_up_ns,
                         think_time_ns: *think_time_ns,
@@ -128,14 +120,7 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
                 observer,
                 |index| workload.generator(u64::from(index)),
                 |_, mut generator, parts, shared| {
-                    open::run(
-                        parts,
-                        &mut generator,
-                        shared,
-                        spec.warm_up_ns,
-                        &times,
-                        share,
-                    )
+                    open::run(parts, &mut generator, shared, spec.warm_up_ns, &times, share)
                 },
             )?;
             let until = spec.warm_up_ns + end.measured_ns;
@@ -223,9 +208,7 @@ pub fn run_load_with<W: OpObserver>(
             let pacing = ClosedPace {
                 warm_up_ns: 0,
                 think_time_ns: 0,
-                share: spec
-                    .operations
-                    .map_or(u64::MAX, |all| share_of(all, sessions, index)),
+                share: spec.operations.map_or(u64::MAX, |all| share_of(all, sessions, index)),
                 pace: pace.map(|pace| (pace, pace.start_ns(spec.seed, index))),
             };
             closed::run(parts, &mut generator, shared, pacing)
@@ -247,22 +230,15 @@ fn end_after(
     let measured_from = times.partition_point(|time| *time < spec.warm_up_ns);
     let is_constant = matches!(
         spec.load,
-        Load::Open {
-            arrivals: Arrivals::Constant,
-            ..
-        } | Load::Stages {
-            arrivals: Arrivals::Constant,
-            ..
-        }
+        Load::Open { arrivals: Arrivals::Constant, .. }
+            | Load::Stages { arrivals: Arrivals::Constant, .. }
     );
     let (kept, end) = if is_constant {
         let next = first_measured(&spec.load, spec.warm_up_ns)?.saturating_add(operations);
         let due = constant_arrival(&spec.load, next)?.filter(|due| *due < window_ns);
         // Of the numbers below the next, the host's own.
         let (index, hosts) = (share.index(), share.of());
-        let kept = next
-            .saturating_sub(u64::from(index))
-            .div_ceil(u64::from(hosts));
+        let kept = next.saturating_sub(u64::from(index)).div_ceil(u64::from(hosts));
         (kept, due)
     } else {
         let own = share_of(operations, share.of(), share.index());
@@ -310,11 +286,7 @@ fn operations_of(mix: &Mix, verify: bool) -> Vec<Operation> {
         (Operation::ReadModifyWrite, whole),
         (Operation::Verify, verify),
     ];
-    wanted
-        .iter()
-        .filter(|(_, wanted)| *wanted)
-        .map(|(operation, _)| *operation)
-        .collect()
+    wanted.iter().filter(|(_, wanted)| *wanted).map(|(operation, _)| *operation).collect()
 }
 
 /// As in YCSB: equal shares, the first sessions take the rest.
@@ -376,21 +348,13 @@ mod tests {
     #[test]
     fn hosts_end_constant_arrivals_together_and_have_asked_as_much_as_one() {
         let stages = [(0.0, 500.0), (500.0, 20.0)].map(|(rate_from, rate_to)| {
-            plimsoll_workload::schedule::Stage {
-                rate_from,
-                rate_to,
-                duration_ns: 4_000_000_000,
-            }
+            plimsoll_workload::schedule::Stage { rate_from, rate_to, duration_ns: 4_000_000_000 }
         });
         // More operations than in the window, none, and what ends at the end of the last stage.
         for operations in [0, 1, 7, 1_001, 1_000_000] {
             for sessions in [3, 1_000] {
                 for load in [
-                    Load::Open {
-                        rate: 312.7,
-                        arrivals: Arrivals::Constant,
-                        sessions,
-                    },
+                    Load::Open { rate: 312.7, arrivals: Arrivals::Constant, sessions },
                     Load::Stages {
                         stages: stages.to_vec(),
                         arrivals: Arrivals::Constant,
@@ -414,11 +378,7 @@ mod tests {
 
     #[test]
     fn hosts_with_poisson_arrivals_have_equal_shares_of_the_operations() {
-        let load = Load::Open {
-            rate: 500.0,
-            arrivals: Arrivals::Poisson,
-            sessions: 3,
-        };
+        let load = Load::Open { rate: 500.0, arrivals: Arrivals::Poisson, sessions: 3 };
         for hosts in [1, 2, 4] {
             let measured = kept(&load, 1_001, hosts).into_iter().map(|(times, end)| {
                 assert!(end.is_some() || times.is_empty());

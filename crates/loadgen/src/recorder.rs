@@ -129,10 +129,7 @@ impl Recording {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let most = FEWEST_SHARDS.max(cores);
         let shard = || {
-            let shard = Shard {
-                tables: Default::default(),
-                lag: open.then(Counts::new),
-            };
+            let shard = Shard { tables: Default::default(), lag: open.then(Counts::new) };
             for table in &shard.tables {
                 for operation in operations {
                     table.cell(*operation, Status::Ok, timed);
@@ -173,10 +170,7 @@ impl Recording {
 
     /// Time that sessions spent inside engine calls in the measured part, nanoseconds over all sessions.
     pub(crate) fn busy_ns(&self) -> u64 {
-        let measured = self
-            .shards
-            .iter()
-            .flat_map(|shard| &shard.tables[MEASURED..]);
+        let measured = self.shards.iter().flat_map(|shard| &shard.tables[MEASURED..]);
         measured.map(|table| table.busy_ns.load(Relaxed)).sum()
     }
 
@@ -238,18 +232,11 @@ impl Recording {
                     reading.add(of(2), timed().map(|(_, counts)| counts), &mut open.wait);
                 }
                 if latencies.count() > 0 {
-                    operations.push(OperationSlice {
-                        operation,
-                        status,
-                        latencies,
-                    });
+                    operations.push(OperationSlice { operation, status, latencies });
                 }
             }
         }
-        Counted {
-            completed,
-            operations,
-        }
+        Counted { completed, operations }
     }
 }
 
@@ -331,8 +318,7 @@ impl Recorder<'_> {
         completed: u64,
     ) {
         let cell = self.table.cell(operation, status, self.timed);
-        cell.service
-            .add(completed.saturating_sub(dispatched), self.alone);
+        cell.service.add(completed.saturating_sub(dispatched), self.alone);
         if let Some((response, wait)) = &cell.timed {
             response.add(completed.saturating_sub(intended), self.alone);
             wait.add(dispatched.saturating_sub(intended), self.alone);
@@ -364,10 +350,7 @@ impl Recorder<'_> {
     #[cold]
     pub(crate) fn busy_at_the_end(&mut self, dispatched: u64, deadline: u64) {
         let from = dispatched.max(self.measured_from);
-        self.add(
-            &self.shard.tables[MEASURED].busy_ns,
-            deadline.saturating_sub(from),
-        );
+        self.add(&self.shard.tables[MEASURED].busy_ns, deadline.saturating_sub(from));
     }
 
     /// Counts how late the generator was by itself.
@@ -436,16 +419,7 @@ mod tests {
         let recording = Recording::new(grid, &READS, 2, false, false);
         let mut both = [recording.recorder(0), recording.recorder(1)];
         let second = SLICE_NS;
-        let times = [
-            0,
-            1,
-            second,
-            second + 1,
-            second + 2,
-            4 * second,
-            5 * second,
-            5 * second + 1,
-        ];
+        let times = [0, 1, second, second + 1, second + 2, 4 * second, 5 * second, 5 * second + 1];
         count(&mut both, &times);
         let slices: Vec<u64> = (0..7).map(|slice| read(&recording.take(slice)).0).collect();
         assert_eq!(slices, [2, 3, 0, 0, 1, 2, 0]);
@@ -461,11 +435,8 @@ mod tests {
         one.complete(Status::Error);
         let counted = recording.take(0);
         assert_eq!(counted.completed.error, 1);
-        let parts: Vec<_> = counted
-            .operations
-            .iter()
-            .map(|part| (part.operation, part.status))
-            .collect();
+        let parts: Vec<_> =
+            counted.operations.iter().map(|part| (part.operation, part.status)).collect();
         assert_eq!(parts, [(Operation::Delete, Status::Error)]);
     }
 
@@ -475,10 +446,7 @@ mod tests {
         let recording = Recording::new(Grid::new(0), &READS, 1, false, false);
         let cell = recording.shards[0].tables[2].cell(Operation::Read, Status::Ok, false);
         cell.service.0[7].store(u32::MAX, Relaxed);
-        assert_eq!(
-            recording.take(0).operations[0].latencies.count(),
-            u64::from(u32::MAX)
-        );
+        assert_eq!(recording.take(0).operations[0].latencies.count(), u64::from(u32::MAX));
         let mut one = recording.recorder(0);
         for _ in 0..3 {
             one.reach(2 * SLICE_NS);

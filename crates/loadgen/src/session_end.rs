@@ -32,12 +32,7 @@ impl SessionEnd {
         self.due += other.due;
         self.retries += other.retries;
         for sample in other.errors {
-            add(
-                &mut self.errors,
-                sample.operation,
-                &sample.message,
-                sample.count,
-            );
+            add(&mut self.errors, sample.operation, &sample.message, sample.count);
         }
     }
 }
@@ -52,16 +47,10 @@ fn add(errors: &mut Vec<ErrorSample>, operation: Operation, message: &str, count
         return;
     }
     if errors.len() < KINDS_OF_ERRORS {
-        errors.push(ErrorSample {
-            operation,
-            message: message.to_owned(),
-            count,
-        });
+        errors.push(ErrorSample { operation, message: message.to_owned(), count });
         return;
     }
-    let last = errors
-        .last_mut()
-        .expect("there are some kinds of errors already");
+    let last = errors.last_mut().expect("there are some kinds of errors already");
     "further kinds of failure".clone_into(&mut last.message);
     last.count += count;
 }
@@ -97,14 +86,8 @@ mod tests {
         assert_eq!(end.errors.len(), KINDS_OF_ERRORS);
         let found = end.errors.iter().map(|sample| sample.count).sum::<u64>();
         assert_eq!(found, 40);
-        assert!(are_alike(
-            "h: no E11000 of 5 (X, code 1)",
-            "h: no E11000 of 17 (X, code 1)"
-        ));
-        assert!(!are_alike(
-            "h refused: no (X, code 1)",
-            "h refused: no (X, code 2)"
-        ));
+        assert!(are_alike("h: no E11000 of 5 (X, code 1)", "h: no E11000 of 17 (X, code 1)"));
+        assert!(!are_alike("h refused: no (X, code 1)", "h refused: no (X, code 2)"));
         let mut all = SessionEnd::default();
         all.merge(end);
         assert_eq!(

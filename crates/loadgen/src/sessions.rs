@@ -50,13 +50,7 @@ struct GateState<C> {
 
 impl<C: Clock> Gate<C> {
     fn new() -> Self {
-        Self {
-            state: Mutex::new(GateState {
-                waiting: 0,
-                clock: None,
-            }),
-            changed: Condvar::new(),
-        }
+        Self { state: Mutex::new(GateState { waiting: 0, clock: None }), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, GateState<C>> {
@@ -72,10 +66,7 @@ impl<C: Clock> Gate<C> {
     fn wait_for(&self, sessions: u32) {
         let mut state = self.lock();
         while state.waiting < sessions {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -89,10 +80,7 @@ impl<C: Clock> Gate<C> {
             if let Some(clock) = state.clock.as_ref() {
                 return clock.clone();
             }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -155,14 +143,7 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
         })?;
         interrupters.extend(session.interrupter());
         let recorder = recording.recorder(own);
-        seats.push((
-            index,
-            session,
-            recorder,
-            copied(),
-            observer(index),
-            source(index),
-        ));
+        seats.push((index, session, recorder, copied(), observer(index), source(index)));
     }
     // Nothing is ever sent: the collector sees that the last session has dropped its end.
     let (running, ended) = sync_channel::<Infallible>(0);
@@ -184,24 +165,14 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
                 let end = body(
                     index,
                     source,
-                    SessionParts {
-                        clock,
-                        session,
-                        recorder,
-                        end,
-                        copied,
-                        observer,
-                    },
+                    SessionParts { clock, session, recorder, end, copied, observer },
                     shared,
                 );
                 drop(running);
                 end
             };
             let name = format!("session-{index}");
-            match std::thread::Builder::new()
-                .name(name)
-                .spawn_scoped(scope, work)
-            {
+            match std::thread::Builder::new().name(name).spawn_scoped(scope, work) {
                 Ok(thread) => threads.push(thread),
                 Err(source) => {
                     gate.open(None);
@@ -225,9 +196,7 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
                 SessionEnd::default()
             };
             let name = "no-session".to_owned();
-            let thread = std::thread::Builder::new()
-                .name(name)
-                .spawn_scoped(scope, work);
+            let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, work);
             threads.push(thread.map_err(|source| LoadError::Thread {
                 session: 0,
                 sessions,

@@ -34,20 +34,12 @@ impl Shared {
     /// Counts an operation that was due at `intended` and not finished at `end`.
     #[cold]
     pub(crate) fn leave_unfinished(&self, intended: u64, end: u64) {
-        let mut unfinished = self
-            .unfinished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        unfinished
-            .get_or_insert_default()
-            .record(end.saturating_sub(intended));
+        let mut unfinished = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner);
+        unfinished.get_or_insert_default().record(end.saturating_sub(intended));
     }
 
     pub(crate) fn unfinished(&self) -> Option<Histogram> {
-        self.unfinished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// When the point ends, nanoseconds from its start.

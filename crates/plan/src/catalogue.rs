@@ -37,10 +37,7 @@ pub struct Unfit {
 impl Unfit {
     /// Says that a value does not suit.
     pub fn new(setting: &'static str, reason: impl Into<String>) -> Self {
-        Self {
-            setting,
-            reason: reason.into(),
-        }
+        Self { setting, reason: reason.into() }
     }
 }
 

@@ -24,11 +24,7 @@ const MEMORY_PAGE: u64 = 4 << 10;
 pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
     let mut cautions = Vec::new();
     let duration_ns = plan.measurement.duration_ns;
-    if plan
-        .points
-        .iter()
-        .all(|point| point.role == PointRole::Line)
-    {
+    if plan.points.iter().all(|point| point.role == PointRole::Line) {
         return cautions;
     }
     if duration_ns < JUDGED_FROM_NS {
@@ -42,11 +38,8 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
     if let Some(first) = writing.first()
         && plan.measurement.checkpoints == Checkpoints::AsTheyCome
     {
-        let mut intervals: Vec<u64> = plan
-            .arms
-            .iter()
-            .filter_map(|arm| interval_ns(arm, engines))
-            .collect();
+        let mut intervals: Vec<u64> =
+            plan.arms.iter().filter_map(|arm| interval_ns(arm, engines)).collect();
         intervals.sort_unstable();
         intervals.dedup();
         for interval_ns in intervals.into_iter().filter(|ns| duration_ns < *ns) {
@@ -75,8 +68,7 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
 /// Time between two checkpoints of an arm; `None` where there are none, or nobody here knows.
 fn interval_ns(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
     let kind = engines.iter().find(|kind| kind.name == arm.engine)?;
-    kind.setting("checkpoint_interval")
-        .filter(|_| !is_by_uri(arm))?;
+    kind.setting("checkpoint_interval").filter(|_| !is_by_uri(arm))?;
     let interval_ns = arm.settings.nanos("checkpoint_interval");
     Some(interval_ns.unwrap_or(USUAL_CHECKPOINT_INTERVAL_NS)).filter(|ns| *ns > 0)
 }

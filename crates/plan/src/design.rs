@@ -2,9 +2,7 @@
 
 /// First rows of the designs of Plackett and Burman (Biometrika 33, 1946): all others are shifts of it, and one row of lower levels.
 const OF_12: [u8; 11] = [1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0];
-const OF_24: [u8; 23] = [
-    1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0,
-];
+const OF_24: [u8; 23] = [1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0];
 /// Factors of which a fraction has all combinations: from 4 to 256 cells.
 const FIRST_FACTORS: std::ops::RangeInclusive<usize> = 2..=8;
 
@@ -39,17 +37,12 @@ pub fn fraction(factors: usize, of: usize) -> Option<Vec<Vec<u32>>> {
     // Taken one by one, the best first word may leave no good second one: so words of several kinds are tried, those of odd size and each size alone.
     let kinds = (0..=base as u32).filter_map(|kind| generators(factors, base, kind));
     let words = kinds.min_by_key(|words| word_lengths(words, factors))?;
-    if word_lengths(&words, factors)[..3]
-        .iter()
-        .any(|count| *count > 0)
-    {
+    if word_lengths(&words, factors)[..3].iter().any(|count| *count > 0) {
         return None;
     }
     let mut cells = Vec::new();
     for row in 0u32..1 << base {
-        let mut cell: Vec<u32> = (0..base)
-            .map(|factor| row >> (base - 1 - factor) & 1)
-            .collect();
+        let mut cell: Vec<u32> = (0..base).map(|factor| row >> (base - 1 - factor) & 1).collect();
         for word in &words {
             let lower = (0..base).filter(|factor| word >> factor & 1 == 1 && cell[*factor] == 0);
             // A product of signs is negative where an odd number of them is.
@@ -73,12 +66,10 @@ fn generators(factors: usize, base: usize, kind: u32) -> Option<Vec<u32>> {
     let mut words: Vec<u32> = Vec::new();
     for further in base..factors {
         let candidates = (1u32..1 << base).filter(is_of_kind);
-        let best = candidates
-            .map(|subset| subset | 1 << further)
-            .min_by_key(|word| {
-                let all: Vec<u32> = words.iter().copied().chain([*word]).collect();
-                (word_lengths(&all, factors), *word)
-            })?;
+        let best = candidates.map(|subset| subset | 1 << further).min_by_key(|word| {
+            let all: Vec<u32> = words.iter().copied().chain([*word]).collect();
+            (word_lengths(&all, factors), *word)
+        })?;
         words.push(best);
     }
     Some(words)

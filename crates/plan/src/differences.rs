@@ -39,18 +39,13 @@ pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
     settings(left, right, &mut found);
     data(left, right, &mut found);
     let directory = |arm: &Arm| {
-        arm.directory.as_ref().map_or_else(
-            || "the program's own place".to_owned(),
-            |path| path.display().to_string(),
-        )
+        arm.directory
+            .as_ref()
+            .map_or_else(|| "the program's own place".to_owned(), |path| path.display().to_string())
     };
     found.add("directory", &directory(left), &directory(right));
     disk(left.rig.disk.as_ref(), right.rig.disk.as_ref(), &mut found);
-    filesystem(
-        left.rig.filesystem.as_ref(),
-        right.rig.filesystem.as_ref(),
-        &mut found,
-    );
+    filesystem(left.rig.filesystem.as_ref(), right.rig.filesystem.as_ref(), &mut found);
     let readahead = |arm: &Arm| or_nothing(arm.rig.readahead().map(units::size));
     found.add("readahead", &readahead(left), &readahead(right));
     limits(&left.rig.limits, &right.rig.limits, &mut found);
@@ -94,14 +89,10 @@ fn server(left: &Arm, right: &Arm, found: &mut DifferenceList) {
     add("server.program", |server| server.program.clone());
     add("server.environment", |server| {
         let pairs = server.environment.iter();
-        let pairs: Vec<String> = pairs
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
         or_nothing(Some(pairs.join(" ")).filter(|text| !text.is_empty()))
     });
-    add("server.after_start", |server| {
-        or_nothing(own_after_start(server))
-    });
+    add("server.after_start", |server| or_nothing(own_after_start(server)));
     let arguments =
         |arm: &Arm| or_nothing(Some(own_arguments(arm).join(" ")).filter(|text| !text.is_empty()));
     found.add("server.arguments", &arguments(left), &arguments(right));
@@ -112,19 +103,9 @@ fn or_nothing(text: Option<String>) -> String {
 }
 
 fn settings(left: &Arm, right: &Arm, found: &mut DifferenceList) {
-    let names: BTreeSet<&String> = left
-        .settings
-        .0
-        .keys()
-        .chain(right.settings.0.keys())
-        .collect();
+    let names: BTreeSet<&String> = left.settings.0.keys().chain(right.settings.0.keys()).collect();
     for name in names {
-        let value = |arm: &Arm| {
-            arm.settings
-                .0
-                .get(name)
-                .map(|value| redact(&value.to_string()))
-        };
+        let value = |arm: &Arm| arm.settings.0.get(name).map(|value| redact(&value.to_string()));
         let (one, other) = (value(left), value(right));
         let of_both = one.is_some() && other.is_some();
         if left.engine == right.engine || of_both {
@@ -146,9 +127,9 @@ fn data(left: &Arm, right: &Arm, found: &mut DifferenceList) {
         let text = |map: &serde_json::Map<String, Value>| match map.get(name) {
             None | Some(Value::Null) => NOTHING.to_owned(),
             Some(Value::String(text)) => text.clone(),
-            Some(value) => value
-                .as_u64()
-                .map_or_else(|| value.to_string(), |number| grouped(number as f64, 0)),
+            Some(value) => {
+                value.as_u64().map_or_else(|| value.to_string(), |number| grouped(number as f64, 0))
+            }
         };
         found.add(name, &text(&one), &text(&other));
     }
@@ -170,10 +151,7 @@ fn emulated(left: &DiskSpec, right: &DiskSpec, found: &mut DifferenceList) {
     found.add("disk", &preset(left), &preset(right));
     let one_law = |disk: &DiskSpec| disk.read_latency == disk.write_latency;
     let one_latency = one_law(left) && one_law(right);
-    let (one, other) = (
-        disk_words(left, one_latency),
-        disk_words(right, one_latency),
-    );
+    let (one, other) = (disk_words(left, one_latency), disk_words(right, one_latency));
     for key in DISK_FIGURES {
         let text = |words: &[(&str, String)]| {
             let word = words.iter().find(|(name, _)| *name == key);
@@ -198,16 +176,8 @@ fn filesystem(
         [] => STOCK.to_owned(),
         words => words.join(between),
     };
-    found.add(
-        "filesystem.mkfs",
-        &options(&left.mkfs, " "),
-        &options(&right.mkfs, " "),
-    );
-    found.add(
-        "filesystem.mount",
-        &options(&left.mount, ","),
-        &options(&right.mount, ","),
-    );
+    found.add("filesystem.mkfs", &options(&left.mkfs, " "), &options(&right.mkfs, " "));
+    found.add("filesystem.mount", &options(&left.mount, ","), &options(&right.mount, ","));
 }
 
 fn limits(left: &LimitsSpec, right: &LimitsSpec, found: &mut DifferenceList) {
@@ -219,11 +189,7 @@ fn limits(left: &LimitsSpec, right: &LimitsSpec, found: &mut DifferenceList) {
     found.add("limits.cpus", &cpus(left), &cpus(right));
     let pin = |limits: &LimitsSpec| match limits.pin.as_slice() {
         [] => NOTHING.to_owned(),
-        numbers => numbers
-            .iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join(", "),
+        numbers => numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
     };
     found.add("limits.pin", &pin(left), &pin(right));
 }

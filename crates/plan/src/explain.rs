@@ -92,22 +92,11 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         scale: plan.scale.as_ref().map(|scale| scale_words(plan, scale)),
         hash: plan.hash(),
         grid: GridExplanation::of(plan),
-        arms: plan
-            .arms
-            .iter()
-            .map(|arm| explain_arm(plan, arm, &needs, engines))
-            .collect(),
+        arms: plan.arms.iter().map(|arm| explain_arm(plan, arm, &needs, engines)).collect(),
         points: point_lines(plan),
-        events: plan
-            .events
-            .iter()
-            .map(|event| event_in_words(*event))
-            .collect(),
+        events: plan.events.iter().map(|event| event_in_words(*event)).collect(),
         point_count: plan.points.len(),
-        has_sweeps: plan
-            .points
-            .iter()
-            .any(|point| point.role == PointRole::Sweep),
+        has_sweeps: plan.points.iter().any(|point| point.role == PointRole::Sweep),
         against_itself: plan.against_itself,
         looks: plan.measurement.looks,
         spare_blocks: plan.measurement.spare(),
@@ -163,9 +152,7 @@ fn load_hosts(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Vec<String> {
         return Vec::new();
     };
     let hosts = plan.load_hosts_of(arm, kind).into_iter();
-    hosts
-        .map(|host| host.unwrap_or(CONTROLLER).to_owned())
-        .collect()
+    hosts.map(|host| host.unwrap_or(CONTROLLER).to_owned()).collect()
 }
 
 impl PlanExplanation {
@@ -230,11 +217,7 @@ impl PlanExplanation {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let neither = |(least, most): (f64, f64)| {
             let (least, most) = (percent(least), percent(most));
-            if least == most {
-                most
-            } else {
-                format!("{} to {most}", least.trim_end_matches(" %"))
-            }
+            if least == most { most } else { format!("{} to {most}", least.trim_end_matches(" %")) }
         };
         let told = self.arms.iter().filter_map(|arm| {
             let shares = arm.shares?;
@@ -316,11 +299,7 @@ impl std::fmt::Display for PlanExplanation {
             let share = f64::from(looks.first) / self.blocks.len().max(1) as f64;
             let least = (each_run as f64 * share) as u64;
             let least = about(least.saturating_add(self.needs.calibration_ns));
-            write!(
-                f,
-                ", about {least} for {}",
-                plural(looks.first as usize, "block")
-            )?;
+            write!(f, ", about {least} for {}", plural(looks.first as usize, "block"))?;
         }
         write!(f, ":")?;
         if self.needs.measuring_ns > 0 || self.needs.searching_ns == 0 {
@@ -337,11 +316,7 @@ impl std::fmt::Display for PlanExplanation {
             )?;
         }
         if self.needs.loading_ns >= 500_000_000 {
-            write!(
-                f,
-                ", about {} of storing data",
-                about(self.needs.loading_ns)
-            )?;
+            write!(f, ", about {} of storing data", about(self.needs.loading_ns))?;
         }
         if self.needs.calibration_ns > 0 {
             write!(
@@ -353,10 +328,7 @@ impl std::fmt::Display for PlanExplanation {
         writeln!(f)?;
         if self.arms.len() > 1 && self.looks.is_none() {
             match self.spare_blocks {
-                0 => writeln!(
-                    f,
-                    "reserve none: a block in which a gate refuses a point is lost"
-                )?,
+                0 => writeln!(f, "reserve none: a block in which a gate refuses a point is lost")?,
                 spare => writeln!(
                     f,
                     "reserve {}, measured again where a gate refuses a point",
@@ -370,11 +342,7 @@ impl std::fmt::Display for PlanExplanation {
                 f,
                 "disk    up to about {}, {} at a time",
                 decimal_bytes(disk_bytes as f64),
-                if self.pairing.is_in_turn() {
-                    "one run"
-                } else {
-                    "two runs"
-                }
+                if self.pairing.is_in_turn() { "one run" } else { "two runs" }
             )?,
         }
         write!(
@@ -449,10 +417,9 @@ impl PlanExplanation {
         };
         let (how, between) = match self.pairing {
             Pairing::InTurn => (how, ", "),
-            Pairing::Duet => (
-                format!("duets, each arm on a half of the machine, {how}"),
-                " beside ",
-            ),
+            Pairing::Duet => {
+                (format!("duets, each arm on a half of the machine, {how}"), " beside ")
+            }
         };
         writeln!(f, "\norder ({how})")?;
         for (block, arms) in self.blocks.iter().enumerate() {
@@ -467,21 +434,14 @@ impl PlanExplanation {
             writeln!(f, "  {:<3} {point}", index + 1)?;
         }
         if !self.events.is_empty() {
-            writeln!(
-                f,
-                "\nevents of each point, from the beginning of its measured part"
-            )?;
+            writeln!(f, "\nevents of each point, from the beginning of its measured part")?;
             for event in &self.events {
                 writeln!(f, "  {event}")?;
             }
         }
         writeln!(f, "\nvalues")?;
         let row = |origin: &Origin| {
-            vec![
-                origin.path.clone(),
-                shortened_to(&origin.value, 80),
-                origin.source.to_string(),
-            ]
+            vec![origin.path.clone(), shortened_to(&origin.value, 80), origin.source.to_string()]
         };
         let rows: Vec<Vec<String>> = match self.grid {
             Some(_) => without_cells(&self.origins, &self.arms),

@@ -100,10 +100,6 @@ impl Factor {
 
     /// Index of its baseline, or of the first level where a record says otherwise.
     pub fn baseline(&self) -> u32 {
-        if (self.baseline as usize) < self.levels.len() {
-            self.baseline
-        } else {
-            0
-        }
+        if (self.baseline as usize) < self.levels.len() { self.baseline } else { 0 }
     }
 }

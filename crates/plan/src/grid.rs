@@ -63,9 +63,7 @@ impl GridExplanation {
                 .refine
                 .zip(factor.quantity)
                 .map(|(width, quantity)| quantity.in_words(width)),
-            most_levels: factor
-                .refine
-                .and_then(|width| Some(most_levels(&factor.axis()?, width))),
+            most_levels: factor.refine.and_then(|width| Some(most_levels(&factor.axis()?, width))),
         };
         Some(Self {
             factors: plan.factors.iter().map(factor).collect(),
@@ -116,11 +114,7 @@ impl GridExplanation {
 
     /// A table of the time of each cell: the last factor across, combinations of the others down.
     fn write_cells(&self, f: &mut Formatter<'_>, arms: &[ArmExplanation]) -> Result {
-        writeln!(
-            f,
-            "\ngrid of {} cells, with the time of one run of each",
-            arms.len()
-        )?;
+        writeln!(f, "\ngrid of {} cells, with the time of one run of each", arms.len())?;
         let across = match self.factors.last() {
             Some(last) if last.levels.len() <= MOST_COLUMNS => last.levels.as_slice(),
             _ => &[],
@@ -131,10 +125,8 @@ impl GridExplanation {
             let names = named.map(|(level, factor)| factor.levels[*level as usize].clone());
             names.collect::<Vec<String>>()
         };
-        let mut head: Vec<String> = self.factors[..down]
-            .iter()
-            .map(|one| one.name.clone())
-            .collect();
+        let mut head: Vec<String> =
+            self.factors[..down].iter().map(|one| one.name.clone()).collect();
         if let (Some(corner), Some(last)) = (head.last_mut(), self.factors.last())
             && !across.is_empty()
         {
@@ -216,9 +208,7 @@ pub(crate) fn without_cells(origins: &[Origin], arms: &[ArmExplanation]) -> Vec<
     let mut rows: Vec<(String, String, String, usize)> = Vec::new();
     for origin in origins {
         let of_cell = origin.path.strip_prefix("arms.").and_then(|rest| {
-            let rests = arms
-                .iter()
-                .filter_map(|arm| rest.strip_prefix(arm.name.as_str()));
+            let rests = arms.iter().filter_map(|arm| rest.strip_prefix(arm.name.as_str()));
             rests.filter_map(|rest| rest.strip_prefix('.')).next()
         });
         let path = of_cell.map_or_else(|| origin.path.clone(), |rest| format!("arms.*.{rest}"));

@@ -90,10 +90,7 @@ fn without_passwords(settings: &Settings) -> Value {
 
 /// The parts of a rig that affect the measurement.
 fn without_bystanders(rig: &RigSpec) -> RigSpec {
-    let mut rig = RigSpec {
-        price: None,
-        ..rig.clone()
-    };
+    let mut rig = RigSpec { price: None, ..rig.clone() };
     if let Some(DiskChoice::Emulated { spec }) = &mut rig.disk {
         spec.trace_requests = 0;
     }
@@ -168,10 +165,7 @@ mod tests {
             json!({ "b": [1, 0.5, null], "a": { "d": "x\"y", "c": true }, "é": {}, "[": [] });
         let mut text = String::new();
         write_sorted(&value, &mut text);
-        assert_eq!(
-            text,
-            r#"{"[":[],"a":{"c":true,"d":"x\"y"},"b":[1,0.5,null],"é":{}}"#
-        );
+        assert_eq!(text, r#"{"[":[],"a":{"c":true,"d":"x\"y"},"b":[1,0.5,null],"é":{}}"#);
     }
 
     /// The digest that is published with the algorithm.

@@ -136,24 +136,14 @@ fn memory_besides(arm: &Arm) -> f64 {
 /// Estimates what a plan needs. `engines` are those that it was checked against.
 pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     let measurement = &plan.measurement;
-    let lines = plan
-        .points
-        .iter()
-        .filter(|point| point.role == PointRole::Line);
+    let lines = plan.points.iter().filter(|point| point.role == PointRole::Line);
     let lines = lines.count() as u64;
-    let search = plan
-        .objective
-        .as_ref()
-        .and_then(|objective| objective.search);
+    let search = plan.objective.as_ref().and_then(|objective| objective.search);
     let run_ns = point_ns(measurement).saturating_mul(plan.points.len() as u64 - lines);
-    let trials_ns = search.map_or(0, |search| {
-        window_ns(search.warm_up_ns, search.trial_ns).saturating_mul(lines)
-    });
-    let searching_ns = |trials| {
-        trials_ns
-            .saturating_mul(trials)
-            .saturating_mul(plan.runs.len() as u64)
-    };
+    let trials_ns = search
+        .map_or(0, |search| window_ns(search.warm_up_ns, search.trial_ns).saturating_mul(lines));
+    let searching_ns =
+        |trials| trials_ns.saturating_mul(trials).saturating_mul(plan.runs.len() as u64);
     let mut loading_seconds = 0.0;
     let (mut disk, mut memory, mut disk_memory) =
         (AtOnce::of(plan), AtOnce::of(plan), AtOnce::of(plan));
@@ -207,10 +197,7 @@ struct AtOnce {
 
 impl AtOnce {
     fn of(plan: &Plan) -> Self {
-        Self {
-            runs: plan.at_once(),
-            of_arms: Vec::new(),
-        }
+        Self { runs: plan.at_once(), of_arms: Vec::new() }
     }
 
     fn add(&mut self, of_arm: f64) {
@@ -267,12 +254,7 @@ fn distinct_disks(plan: &Plan) -> u64 {
         let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
             continue;
         };
-        let speed = DiskSpec {
-            preset: None,
-            capacity_bytes: 0,
-            trace_requests: 0,
-            ..spec.clone()
-        };
+        let speed = DiskSpec { preset: None, capacity_bytes: 0, trace_requests: 0, ..spec.clone() };
         if !seen.contains(&speed) {
             seen.push(speed);
         }
@@ -309,10 +291,7 @@ fn inserted_records(plan: &Plan) -> f64 {
         .iter()
         .map(|point| {
             let mix = &plan.mixes[point.mix as usize];
-            let search = plan
-                .objective
-                .as_ref()
-                .and_then(|objective| objective.search);
+            let search = plan.objective.as_ref().and_then(|objective| objective.search);
             inserted_at(point, mix, &plan.measurement, search.as_ref())
         })
         .sum()
@@ -333,15 +312,12 @@ pub fn inserted_at(
     let most_done = LOADED_RECORDS_PER_SECOND * window_ns as f64 / 1e9;
     let expected = match point.role {
         PointRole::Fixed => point.load.expected_arrivals(window_ns),
-        PointRole::Sweep => point
-            .load
-            .expected_arrivals(window_ns)
-            .map(|expected| expected.min(most_done)),
+        PointRole::Sweep => {
+            point.load.expected_arrivals(window_ns).map(|expected| expected.min(most_done))
+        }
         PointRole::Line | PointRole::ShareOfLine { .. } => None,
     };
     let operations = expected.unwrap_or(most_done);
-    let most = measurement
-        .operations
-        .map_or(f64::INFINITY, |most| most as f64);
+    let most = measurement.operations.map_or(f64::INFINITY, |most| most as f64);
     operations.min(most) * times as f64 * mix.insert_share()
 }

@@ -90,12 +90,7 @@ pub fn duet_runs(pairs: &[[u32; 2]], rounds: u32, order: Order, seed: u64) -> Ve
         }
         for (pair, seed) in of_round.iter().zip(block_seeds) {
             for (position, arm) in (0..).zip(*pair) {
-                runs.push(PlannedRun {
-                    block,
-                    position,
-                    arm,
-                    seed,
-                });
+                runs.push(PlannedRun { block, position, arm, seed });
             }
             block += 1;
         }
@@ -118,12 +113,7 @@ fn runs_in_blocks(
             SplitMix64(block_seed ^ ORDER_STREAM).shuffle(&mut arms);
         }
         for (position, arm) in (0..).zip(arms) {
-            runs.push(PlannedRun {
-                block,
-                position,
-                arm,
-                seed: block_seed,
-            });
+            runs.push(PlannedRun { block, position, arm, seed: block_seed });
         }
     }
     runs
@@ -156,10 +146,8 @@ mod tests {
     fn order_never_changes() {
         let runs = planned_runs(5, 4, Order::Shuffled, 42);
         let seeds: Vec<u64> = runs.iter().step_by(5).map(|run| run.seed).collect();
-        let arms: Vec<Vec<u32>> = runs
-            .chunks(5)
-            .map(|block| block.iter().map(|run| run.arm).collect())
-            .collect();
+        let arms: Vec<Vec<u32>> =
+            runs.chunks(5).map(|block| block.iter().map(|run| run.arm).collect()).collect();
         assert_eq!(seeds, PINNED_SEEDS);
         assert_eq!(arms, PINNED_ORDER);
     }
@@ -170,12 +158,8 @@ mod tests {
         5_139_283_748_462_763_858,
         6_349_198_060_258_255_764,
     ];
-    const PINNED_ORDER: [[u32; 5]; 4] = [
-        [4, 1, 2, 3, 0],
-        [3, 2, 4, 1, 0],
-        [3, 0, 4, 1, 2],
-        [3, 2, 0, 1, 4],
-    ];
+    const PINNED_ORDER: [[u32; 5]; 4] =
+        [[4, 1, 2, 3, 0], [3, 2, 4, 1, 0], [3, 0, 4, 1, 2], [3, 2, 0, 1, 4]];
 
     #[test]
     fn each_order_is_equally_frequent() {
@@ -186,10 +170,7 @@ mod tests {
         }
         assert_eq!(counts.len(), 6);
         // Standard deviation of each is 91: five of them.
-        assert!(
-            counts.values().all(|count| count.abs_diff(10_000) < 456),
-            "{counts:?}"
-        );
+        assert!(counts.values().all(|count| count.abs_diff(10_000) < 456), "{counts:?}");
     }
 
     /// Made by a program of its own in another language from the words at the top of this file.
@@ -198,10 +179,7 @@ mod tests {
         let runs = duet_runs(&[[0, 1], [0, 2], [0, 3]], 4, Order::Shuffled, 42);
         let seeds: Vec<u64> = runs.iter().step_by(2).map(|run| run.seed).collect();
         assert_eq!(seeds[..4], PINNED_SEEDS);
-        let arms: Vec<[u32; 2]> = runs
-            .chunks(2)
-            .map(|pair| [pair[0].arm, pair[1].arm])
-            .collect();
+        let arms: Vec<[u32; 2]> = runs.chunks(2).map(|pair| [pair[0].arm, pair[1].arm]).collect();
         assert_eq!(arms, PINNED_DUETS);
     }
 

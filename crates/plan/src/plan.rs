@@ -146,12 +146,7 @@ pub struct Point {
 impl Point {
     /// A point whose load is as given.
     pub fn fixed(mix: u32, load: Load) -> Self {
-        Self {
-            mix,
-            load,
-            role: PointRole::Fixed,
-            sessions: Sessions::Given,
-        }
+        Self { mix, load, role: PointRole::Fixed, sessions: Sessions::Given }
     }
 }
 

@@ -12,17 +12,11 @@ impl Plan {
         }
         if self.load_hosts.is_empty() {
             // Without a server of its own there is nobody to be asked from elsewhere.
-            let stands = if engine.server.is_some() {
-                None
-            } else {
-                arm.on.as_deref()
-            };
+            let stands = if engine.server.is_some() { None } else { arm.on.as_deref() };
             return vec![stands];
         }
         let hosts = self.load_hosts.iter();
-        hosts
-            .map(|host| (host != CONTROLLER).then_some(host.as_str()))
-            .collect()
+        hosts.map(|host| (host != CONTROLLER).then_some(host.as_str())).collect()
     }
 
     /// Every machine that takes part, once: those that arms stand on, and those that make load.
@@ -125,10 +119,7 @@ impl Plan {
         let mut groups: Vec<(Vec<i8>, Vec<String>)> = Vec::new();
         for (name, column) in effects {
             let opposite: Vec<i8> = column.iter().map(|sign| -sign).collect();
-            match groups
-                .iter_mut()
-                .find(|(known, _)| *known == column || *known == opposite)
-            {
+            match groups.iter_mut().find(|(known, _)| *known == column || *known == opposite) {
                 Some((_, names)) => names.push(name),
                 None => groups.push((column, vec![name])),
             }

@@ -10,18 +10,11 @@ pub(crate) fn point_lines(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = plan.points.as_slice();
     while let Some(first) = rest.first() {
-        let count = rest
-            .iter()
-            .take_while(|point| is_same_sweep(first, point))
-            .count()
-            .max(1);
+        let count = rest.iter().take_while(|point| is_same_sweep(first, point)).count().max(1);
         let (points, others) = rest.split_at(count);
         rest = others;
         let mix = &plan.mixes[first.mix as usize].name;
-        let search = plan
-            .objective
-            .as_ref()
-            .and_then(|objective| objective.search);
+        let search = plan.objective.as_ref().and_then(|objective| objective.search);
         let mut line = match (first.role, search) {
             (PointRole::Line, Some(search)) => format!("mix {mix}, {}", search_words(&search)),
             (PointRole::ShareOfLine { share }, _) => {
@@ -46,11 +39,7 @@ fn is_same_sweep(first: &Point, point: &Point) -> bool {
 }
 
 fn kind(point: &Point) -> &'static str {
-    if matches!(point.load, Load::Closed { .. }) {
-        "closed loop"
-    } else {
-        "open loop"
-    }
+    if matches!(point.load, Load::Closed { .. }) { "closed loop" } else { "open loop" }
 }
 
 /// `closed loop, 1, 2, 4 … until bent, at most 1,024 threads`.
@@ -64,12 +53,7 @@ fn sweep_words(points: &[Point]) -> String {
     let Some(last) = points.last() else {
         return String::new();
     };
-    format!(
-        "{}, {} … until bent, at most {}",
-        kind(last),
-        begin.join(", "),
-        last.load
-    )
+    format!("{}, {} … until bent, at most {}", kind(last), begin.join(", "), last.load)
 }
 
 /// `search for the line, 10/s to 1M/s, within 2%: about 25 trials of 2s + 10s`.

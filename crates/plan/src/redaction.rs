@@ -20,9 +20,6 @@ mod tests {
     fn passwords_vanish_at_every_depth() {
         let mut value = serde_json::json!({ "a": [{ "b": "x://c:d@e" }, "c:d@e", 1, null] });
         redact_json(&mut value);
-        assert_eq!(
-            value,
-            serde_json::json!({ "a": [{ "b": "x://c:***@e" }, "c:***@e", 1, null] })
-        );
+        assert_eq!(value, serde_json::json!({ "a": [{ "b": "x://c:***@e" }, "c:***@e", 1, null] }));
     }
 }

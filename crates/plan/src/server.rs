@@ -66,9 +66,7 @@ pub(crate) fn own_arguments(arm: &Arm) -> Vec<String> {
     let all = server.arguments.as_slice();
     let beyond = all.strip_prefix(known.as_slice()).unwrap_or(all);
     let of_set = preset.set.as_ref().map(|set| set.arguments.as_slice());
-    let beyond = of_set
-        .and_then(|words| beyond.strip_prefix(words))
-        .unwrap_or(beyond);
+    let beyond = of_set.and_then(|words| beyond.strip_prefix(words)).unwrap_or(beyond);
     beyond.to_vec()
 }
 

@@ -42,9 +42,7 @@ impl ReplicaSetPreset {
     /// Whether an argument is the option that makes a server a member of a set.
     pub fn is_made_by(&self, argument: &str) -> bool {
         let name = |word: &str| word.split('=').next().map(str::to_owned);
-        self.arguments
-            .first()
-            .is_some_and(|first| name(first) == name(argument))
+        self.arguments.first().is_some_and(|first| name(first) == name(argument))
     }
 }
 
@@ -100,9 +98,7 @@ pub fn server_presets() -> &'static [ServerPreset] {
 
 /// The preset of this name, if there is one.
 pub fn server_preset(name: &str) -> Option<&'static ServerPreset> {
-    server_presets()
-        .iter()
-        .find(|preset| preset.name.eq_ignore_ascii_case(name))
+    server_presets().iter().find(|preset| preset.name.eq_ignore_ascii_case(name))
 }
 
 fn setting(
@@ -110,11 +106,7 @@ fn setting(
     between: Option<char>,
     arguments: &'static [&'static str],
 ) -> ServerSetting {
-    ServerSetting {
-        name,
-        between,
-        arguments,
-    }
+    ServerSetting { name, between, arguments }
 }
 
 fn mongod() -> ServerPreset {
@@ -135,21 +127,13 @@ fn mongod() -> ServerPreset {
         },
         settings: vec![
             // mongod's own option takes no less than 256 MiB.
-            setting(
-                "cache_size",
-                None,
-                &["--wiredTigerEngineConfigString", "cache_size={value}"],
-            ),
+            setting("cache_size", None, &["--wiredTigerEngineConfigString", "cache_size={value}"]),
             setting(
                 "block_compressor",
                 None,
                 &["--wiredTigerCollectionBlockCompressor", "{value}"],
             ),
-            setting(
-                "journal_compressor",
-                None,
-                &["--wiredTigerJournalCompressor", "{value}"],
-            ),
+            setting("journal_compressor", None, &["--wiredTigerJournalCompressor", "{value}"]),
             setting("checkpoint_interval", None, &["--syncdelay", "{value}"]),
             setting("directory_per_db", None, &["--directoryperdb"]),
             setting("parameters", Some(','), &["--setParameter", "{value}"]),

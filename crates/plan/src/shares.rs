@@ -18,10 +18,8 @@ impl DataShares {
     /// Of so many bytes of data, with so many bytes of each cache. `None` without data.
     pub fn of(data: f64, engine_cache: f64, page_cache: f64) -> Option<Self> {
         let share = |cache: f64| (cache / data).clamp(0.0, 1.0);
-        (data > 0.0).then(|| Self {
-            engine_cache: share(engine_cache),
-            page_cache: share(page_cache),
-        })
+        (data > 0.0)
+            .then(|| Self { engine_cache: share(engine_cache), page_cache: share(page_cache) })
     }
 
     /// Share that fits into neither and must be read from the disk: the least, if no page is in both caches, and the most, if the larger contains the smaller.

@@ -31,11 +31,8 @@ pub const DISK_FIGURES: [&str; 16] = [
 /// Every figure that a disk has, by its key among [`DISK_FIGURES`] and in their order. With `one_latency` that of reads and writes is one figure where both are alike.
 pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, String)> {
     let mut words = vec![("capacity", units::size(disk.capacity_bytes))];
-    let rates = [
-        ("iops", disk.iops.joint),
-        ("read_iops", disk.iops.read),
-        ("write_iops", disk.iops.write),
-    ];
+    let rates =
+        [("iops", disk.iops.joint), ("read_iops", disk.iops.read), ("write_iops", disk.iops.write)];
     for (key, rate) in rates {
         words.extend(rate.map(|rate| (key, units::rate(rate))));
     }
@@ -47,10 +44,7 @@ pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, Stri
     for (key, bandwidth) in bandwidths {
         words.extend(bandwidth.map(|bytes| (key, bandwidth_words(bytes))));
     }
-    words.extend(
-        disk.io_unit_bytes
-            .map(|bytes| ("io_unit", units::size(bytes))),
-    );
+    words.extend(disk.io_unit_bytes.map(|bytes| ("io_unit", units::size(bytes))));
     let mut latency = |key, law: &DiskLatency| {
         words.extend(latency_words(law).map(|text| (key, text)));
     };
@@ -61,15 +55,8 @@ pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, Stri
         latency("write_latency", &disk.write_latency);
     }
     latency("flush", &disk.flush_latency);
-    words.extend(
-        disk.queue_depth
-            .map(|depth| ("queue_depth", depth.to_string())),
-    );
-    words.extend(
-        disk.burst
-            .as_ref()
-            .map(|burst| ("burst", burst_words(burst))),
-    );
+    words.extend(disk.queue_depth.map(|depth| ("queue_depth", depth.to_string())));
+    words.extend(disk.burst.as_ref().map(|burst| ("burst", burst_words(burst))));
     words.push(("backing", backing_word(disk.backing).to_owned()));
     let trace = match disk.trace_requests {
         0 => "off".to_owned(),
@@ -134,11 +121,7 @@ pub fn filesystem_line(rig: &RigSpec) -> Option<String> {
 /// Limits in one line: `382MiB of memory, 1.5 processors, on 0 and 1`; `None` where nothing is limited.
 pub fn limits_line(limits: &LimitsSpec) -> Option<String> {
     let mut parts = Vec::new();
-    parts.extend(
-        limits
-            .memory_bytes
-            .map(|bytes| format!("{} of memory", units::size(bytes))),
-    );
+    parts.extend(limits.memory_bytes.map(|bytes| format!("{} of memory", units::size(bytes))));
     let page_cache = limits.page_cache_bytes;
     parts.extend(page_cache.map(|bytes| format!("{} of page cache", units::size(bytes))));
     parts.extend(limits.cpus.map(|cpus| {
@@ -208,34 +191,22 @@ pub fn price_words(price: &Price) -> String {
 
 /// An event in a line: `at 30 s: the primary steps down`.
 pub fn event_in_words(event: EventSpec) -> String {
-    format!(
-        "at {}: {}",
-        units::duration(event.at_ns),
-        act_in_words(event.act)
-    )
+    format!("at {}: {}", units::duration(event.at_ns), act_in_words(event.act))
 }
 
 /// An action, in a few words.
 fn act_in_words(act: Act) -> String {
     match act {
         Act::StepDown => "the primary steps down".into(),
-        Act::Kill {
-            member,
-            restart_after_ns: None,
-        } => format!("the {} is killed", member.name()),
-        Act::Kill {
-            member,
-            restart_after_ns: Some(nanos),
-        } => format!(
+        Act::Kill { member, restart_after_ns: None } => format!("the {} is killed", member.name()),
+        Act::Kill { member, restart_after_ns: Some(nanos) } => format!(
             "the {} is killed, and started again after {}",
             member.name(),
             units::duration(nanos)
         ),
-        Act::Pause { member, for_ns } => format!(
-            "the {} stands still for {}",
-            member.name(),
-            units::duration(for_ns)
-        ),
+        Act::Pause { member, for_ns } => {
+            format!("the {} stands still for {}", member.name(), units::duration(for_ns))
+        }
     }
 }
 
@@ -245,10 +216,7 @@ pub fn working_set_words(records: u64, set: &WorkingSet) -> String {
     format!(
         "{} records: {percent} % of {} MiB usable cache at {} B a record",
         grouped(records as f64, 0),
-        grouped(
-            (set.usable_cache_bytes as f64 / f64::from(1u32 << 20)).round(),
-            0
-        ),
+        grouped((set.usable_cache_bytes as f64 / f64::from(1u32 << 20)).round(), 0),
         grouped(set.bytes_per_record.round(), 0),
     )
 }

@@ -52,10 +52,7 @@ fn measure(step: &Step, objective: &Objective, seed: u64) -> Outcome {
     // Arrivals and services are drawn apart.
     let mut engine = Simulation::new(&settings, !seed).expect("its settings suit the engine");
     let window_ns = step.warm_up_ns + step.duration_ns;
-    let mut end = PointEnd {
-        measured_ns: step.duration_ns,
-        ..PointEnd::default()
-    };
+    let mut end = PointEnd { measured_ns: step.duration_ns, ..PointEnd::default() };
     let mut latencies = OpenLatencies::default();
     let (mut finished, mut due_count) = (0, 0);
     for due_ns in
@@ -76,10 +73,7 @@ fn measure(step: &Step, objective: &Objective, seed: u64) -> Outcome {
     let slice = Slice {
         start_ns: step.warm_up_ns,
         length_ns: step.duration_ns,
-        completed: Completed {
-            ok: finished,
-            ..Completed::default()
-        },
+        completed: Completed { ok: finished, ..Completed::default() },
         operations: vec![OperationSlice {
             operation: Operation::Read,
             status: Status::Ok,
@@ -114,15 +108,8 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
         caches: plimsoll_plan::Caches::AsLoaded,
         end_timeout_ns: plimsoll_plan::END_TIMEOUT_NS,
     };
-    let load = Load::Open {
-        rate: 1_000.0,
-        arrivals: Arrivals::Poisson,
-        sessions: 10_000,
-    };
-    let points = [Point {
-        role: PointRole::Line,
-        ..Point::fixed(0, load)
-    }];
+    let load = Load::Open { rate: 1_000.0, arrivals: Arrivals::Poisson, sessions: 10_000 };
+    let points = [Point { role: PointRole::Line, ..Point::fixed(0, load) }];
     let known = Known::default();
     let mut sequence = PointSequence::new(&points, &measurement, Some(&objective), &known);
     let mut trials = Vec::new();
@@ -189,11 +176,6 @@ mod slow {
     #[test]
     fn the_line_of_a_known_queue_is_found() {
         let found = searches(0..4, 100);
-        assert!(
-            found.holding >= 3,
-            "{} of {}",
-            found.holding,
-            found.searches
-        );
+        assert!(found.holding >= 3, "{} of {}", found.holding, found.searches);
     }
 }

@@ -59,12 +59,7 @@ fn log_levels(text: &str) -> Result<Targets, String> {
 }
 
 fn long_version() -> &'static str {
-    concat!(
-        env!("CARGO_PKG_VERSION"),
-        " (",
-        env!("PLIMSOLL_COMMIT"),
-        ")"
-    )
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("PLIMSOLL_COMMIT"), ")")
 }
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -151,10 +146,7 @@ pub enum Command {
 impl Command {
     /// Whether it is for this program itself.
     pub fn is_hidden(&self) -> bool {
-        matches!(
-            self,
-            Self::Worker | Self::DiskDaemon | Self::ReplicaSet { .. } | Self::Rig { .. }
-        )
+        matches!(self, Self::Worker | Self::DiskDaemon | Self::ReplicaSet { .. } | Self::Rig { .. })
     }
 }
 
@@ -235,10 +227,7 @@ fn uri(text: &str) -> Result<String, String> {
     if text.is_empty() {
         return Err("it is empty: is the variable that holds it set?".into());
     }
-    if !["mongodb://", "mongodb+srv://"]
-        .iter()
-        .any(|scheme| text.starts_with(scheme))
-    {
+    if !["mongodb://", "mongodb+srv://"].iter().any(|scheme| text.starts_with(scheme)) {
         // What stands there may be a password.
         return Err("it is no address of a MongoDB server: write mongodb://HOST:PORT, or mongodb+srv://HOST".into());
     }
@@ -246,8 +235,7 @@ fn uri(text: &str) -> Result<String, String> {
 }
 
 fn blocks(text: &str) -> Result<u32, String> {
-    text.parse()
-        .map_err(|_| format!("`{text}` is not a number of blocks, e.g. 8"))
+    text.parse().map_err(|_| format!("`{text}` is not a number of blocks, e.g. 8"))
 }
 
 fn duration(text: &str) -> Result<u64, String> {

@@ -21,11 +21,7 @@ const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 64;
 
 pub fn audit(arguments: &arguments::Audit) -> anyhow::Result<Exit> {
-    let mut audit = Audit {
-        results: Vec::new(),
-        passed_over: 0,
-        other_forms: BTreeMap::new(),
-    };
+    let mut audit = Audit { results: Vec::new(), passed_over: 0, other_forms: BTreeMap::new() };
     let mut seen = Vec::new();
     for path in &arguments.paths {
         if path.is_dir() {
@@ -167,11 +163,7 @@ fn name_clients(audit: &mut Audit, seen: &[Seen]) {
             let others = run.iter().filter(|other| other.place != one.place);
             let names = others.map(|other| {
                 let source = Path::new(&audit.results[other.place].source);
-                source
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned()
+                source.file_name().unwrap_or_default().to_string_lossy().into_owned()
             });
             let mut names: Vec<String> = names.collect();
             if names.len() > NAMED {
@@ -230,10 +222,7 @@ fn judged(source: String, output: Measured) -> Audited {
         program: this_program(),
         ..Frame::default()
     };
-    let arm = Arm {
-        name: "published".into(),
-        outputs: vec![output],
-    };
+    let arm = Arm { name: "published".into(), outputs: vec![output] };
     let record = match record(&frame, vec![arm]) {
         Ok(record) => record,
         Err(error) => return Audited::broken(source, error.problem.to_string()),

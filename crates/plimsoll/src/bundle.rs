@@ -21,19 +21,13 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
         found.record = summed_up(&found.record)?;
     }
     let mut analysis = analyse(&found.record)?;
-    let report = Report {
-        record: &found.record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &found.record, analysis: &analysis };
     let drawn = drawn(&report, &found.maps);
     if arguments.small {
         // The record has every second, from which the analysis can be made again.
         analysis.series.clear();
     }
-    let report = Report {
-        record: &found.record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &found.record, analysis: &analysis };
     let path = match &arguments.to {
         Some(path) => path.clone(),
         None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(report.record))),

@@ -45,12 +45,7 @@ pub fn check(
             print(format_args!("      {advice}\n"))?;
         }
     }
-    let count = |severity| {
-        findings
-            .iter()
-            .filter(|finding| finding.severity == severity)
-            .count()
-    };
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
     print(format_args!(
         "\n{} good, {} to note, {} bad\n",
         count(FindingSeverity::Good),

@@ -12,15 +12,8 @@ use std::io;
 /// `plimsoll clean`: undoes what the journals say that programs had made which are gone: mounts, loop devices, groups, processes, data
 /// directories. One journal that cannot be undone keeps no other from being.
 pub fn clean(arguments: &arguments::Clean, rigs: &Rigs) -> anyhow::Result<Exit> {
-    let mut told = Told {
-        json: arguments.json,
-        lines: Vec::new(),
-    };
-    let before = if arguments.dry_run {
-        "would undo: "
-    } else {
-        ""
-    };
+    let mut told = Told { json: arguments.json, lines: Vec::new() };
+    let before = if arguments.dry_run { "would undo: " } else { "" };
     let mut shown = Ok(());
     let failures = rigs.get()?.clean(arguments.dry_run, &mut |what| {
         if shown.is_ok() {

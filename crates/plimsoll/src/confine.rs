@@ -96,10 +96,7 @@ mod tests {
             fs::write(write.join("new"), "made").unwrap();
             fs::remove_file(write.join("new")).unwrap();
             assert!(is_denied(fs::create_dir(write.join("folder"))));
-            assert!(is_denied(std::os::unix::fs::symlink(
-                other.join("file"),
-                write.join("link")
-            )));
+            assert!(is_denied(std::os::unix::fs::symlink(other.join("file"), write.join("link"))));
             assert!(is_denied(fs::read(other.join("file")).map(drop)));
             assert!(is_denied(fs::read("/etc/passwd").map(drop)));
             assert!(is_denied(fs::write(other.join("file"), "changed")));

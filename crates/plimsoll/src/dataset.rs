@@ -34,11 +34,8 @@ pub fn export_all(arguments: &arguments::Export, store: Option<&Path>) -> anyhow
     let (mut new, mut kept, mut unreadable) = (0, 0, 0);
     for summary in store.list(&Filter::default())? {
         let stem = stem(&store, &summary)?;
-        let there: Vec<String> = written
-            .before()
-            .filter(|name| name.ends_with(&stem))
-            .map(str::to_owned)
-            .collect();
+        let there: Vec<String> =
+            written.before().filter(|name| name.ends_with(&stem)).map(str::to_owned).collect();
         if !there.is_empty() {
             there.iter().for_each(|name| written.keep(name));
             kept += 1;
@@ -76,28 +73,16 @@ pub fn export_all(arguments: &arguments::Export, store: Option<&Path>) -> anyhow
 fn stem(store: &Store, summary: &Summary) -> anyhow::Result<String> {
     let (_, version) = store.version(&summary.id)?;
     let program = this_program();
-    let state = format!(
-        "{} {} {}",
-        version.number(),
-        program.version,
-        program.commit
-    );
+    let state = format!("{} {} {}", version.number(), program.version, program.commit);
     let state = sha256(state);
-    Ok(format!(
-        "{}-{}.parquet",
-        file_stem(&summary.id),
-        &state[..DIGITS]
-    ))
+    Ok(format!("{}-{}.parquet", file_stem(&summary.id), &state[..DIGITS]))
 }
 
 /// The tables of an experiment, each as a file.
 fn tables(store: &Store, summary: &Summary) -> anyhow::Result<Vec<(Table, Vec<u8>)>> {
     let record = store.load(&summary.id)?;
     let analysis = analyse(&record)?;
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &record, analysis: &analysis };
     let mut files = Vec::new();
     for table in Table::of(&report) {
         let mut bytes = Vec::new();

@@ -9,11 +9,7 @@ use plimsoll_experiment::{reference_markdown, schema_text};
 
 pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
     let engines = plimsoll_engine::kinds();
-    let text = if arguments.reference {
-        reference_markdown(engines)
-    } else {
-        schema_text(engines)
-    };
+    let text = if arguments.reference { reference_markdown(engines) } else { schema_text(engines) };
     print(text)?;
     Ok(Exit::Good)
 }
@@ -31,15 +27,8 @@ pub fn man() -> anyhow::Result<Exit> {
     clap_mangen::Man::new(command.clone()).render(&mut text)?;
     let mut text = String::from_utf8(text)?;
     // There is this one page: commands are named as they are called, and have their help.
-    for name in command
-        .get_subcommands()
-        .map(clap::Command::get_name)
-        .chain(["help"])
-    {
-        text = text.replace(
-            &format!("plimsoll\\-{name}(1)"),
-            &format!("plimsoll {name}"),
-        );
+    for name in command.get_subcommands().map(clap::Command::get_name).chain(["help"]) {
+        text = text.replace(&format!("plimsoll\\-{name}(1)"), &format!("plimsoll {name}"));
     }
     print(text)?;
     Ok(Exit::Good)

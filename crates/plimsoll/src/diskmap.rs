@@ -69,11 +69,7 @@ pub fn diskmap(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::
         "{}  {} to {}{frames}\n",
         arguments.to.display(),
         counted(accesses.all.len(), "access", "accesses"),
-        counted(
-            accesses.files.len() + accesses.files_left_out,
-            "file",
-            "files"
-        )
+        counted(accesses.files.len() + accesses.files_left_out, "file", "files")
     ))?;
     Ok(Exit::Good)
 }
@@ -85,15 +81,10 @@ fn write(
 ) -> anyhow::Result<()> {
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let file = opened.with_context(|| {
-        format!(
-            "cannot make {}; existing files are never overwritten",
-            path.display()
-        )
+        format!("cannot make {}; existing files are never overwritten", path.display())
     })?;
     let mut out = BufWriter::new(file);
-    let written = picture(&mut out)
-        .map_err(anyhow::Error::from)
-        .and_then(|()| Ok(out.flush()?));
+    let written = picture(&mut out).map_err(anyhow::Error::from).and_then(|()| Ok(out.flush()?));
     if written.is_err() {
         let _ = std::fs::remove_file(path);
     }
@@ -110,10 +101,7 @@ struct Source {
 fn source(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::Result<Source> {
     let named = Path::new(&arguments.source);
     if named.is_file() && !arguments.source.ends_with(".json") {
-        return Ok(Source {
-            path: named.to_owned(),
-            run: None,
-        });
+        return Ok(Source { path: named.to_owned(), run: None });
     }
     let record = record(&arguments.source, store)?;
     let (run, path) = traced_run(&record, arguments.arm.as_deref(), arguments.block)?;
@@ -123,10 +111,7 @@ fn source(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::Resul
             path.display()
         );
     }
-    Ok(Source {
-        path: path.to_owned(),
-        run: Some(run.clone()),
-    })
+    Ok(Source { path: path.to_owned(), run: Some(run.clone()) })
 }
 
 /// The operations of a run with these numbers, of each of its points.

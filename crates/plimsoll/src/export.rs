@@ -22,10 +22,7 @@ pub fn export(arguments: &arguments::Export, store: Option<&Path>) -> anyhow::Re
     }
     let record = record(&arguments.experiment, store)?;
     let analysis = analyse(&record)?;
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &record, analysis: &analysis };
     let chosen = chosen(files(&report), &arguments.only, &record.id)?;
     let folder = match &arguments.to {
         Some(folder) => folder.clone(),
@@ -64,10 +61,7 @@ fn chosen<'a>(
             Form::Fio => "none of its disks was calibrated",
             _ => "it has nothing of that form",
         };
-        bail!(
-            "experiment {id} cannot be written as {}: {why}",
-            form.word()
-        );
+        bail!("experiment {id} cannot be written as {}: {why}", form.word());
     }
     if !only.is_empty() {
         files.retain(|file| only.contains(&file.form));

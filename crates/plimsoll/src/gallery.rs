@@ -38,10 +38,7 @@ pub fn gallery(arguments: &arguments::Gallery, store: Option<&Path>) -> anyhow::
         let found = found(wanted, store)?;
         let record = &found.record;
         let analysis = analyse(record)?;
-        let report = Report {
-            record,
-            analysis: &analysis,
-        };
+        let report = Report { record, analysis: &analysis };
         let drawn = drawn(&report, &found.maps);
         let stem = file_stem(record);
         let file = format!("{stem}.html");
@@ -77,10 +74,7 @@ pub fn gallery(arguments: &arguments::Gallery, store: Option<&Path>) -> anyhow::
 
 fn newest_of_each_name(store: Option<&Path>) -> anyhow::Result<Vec<String>> {
     let store = Store::open_read_only(&store_path(store)?)?;
-    let filter = Filter {
-        state: Some(ExperimentState::Finished),
-        ..Filter::default()
-    };
+    let filter = Filter { state: Some(ExperimentState::Finished), ..Filter::default() };
     let mut names = BTreeSet::new();
     let mut newest = store.list(&filter)?;
     newest.retain(|summary| names.insert(summary.name.clone()));

@@ -36,9 +36,7 @@ pub fn gate(
             }
         }
     }
-    let Ok([base, new]) = <[Side; 2]>::try_from(sides) else {
-        unreachable!("there are two paths")
-    };
+    let Ok([base, new]) = <[Side; 2]>::try_from(sides) else { unreachable!("there are two paths") };
     if let Some(what) = asked_differently(&base.plan, &new.plan) {
         tell(format_args!(
             "{} and {} do not ask the same: {what} differs. A gate compares two arms; workload, load and measurement must be the same",
@@ -64,9 +62,7 @@ pub fn gate(
         let why: Vec<&str> = why.collect();
         if why.len() == problems.count() {
             for why in why {
-                tell(format_args!(
-                    "in turn, because duets are not possible here: {why}"
-                ));
+                tell(format_args!("in turn, because duets are not possible here: {why}"));
             }
             checked = read_gate(&new.file, &request, false, &rigs)?;
         }
@@ -134,9 +130,7 @@ pub fn gate(
         return Ok(Exit::Interrupted);
     }
     let exit = show::exit_of(&analysis);
-    let is_open = analysis
-        .gate
-        .is_none_or(|gate| gate.outcome == GateOutcome::Open);
+    let is_open = analysis.gate.is_none_or(|gate| gate.outcome == GateOutcome::Open);
     if exit == Exit::Good && arguments.open == arguments::OpenGate::Fail && is_open {
         return Ok(Exit::InvalidMeasurement);
     }
@@ -173,10 +167,7 @@ fn side(
         ..ExperimentFile::default()
     };
     // A file with one arm may ask for what needs two: duets, or blocks until they are enough. Against itself it has two.
-    let itself = Overrides {
-        against_itself: Some(None),
-        ..overrides(&file)
-    };
+    let itself = Overrides { against_itself: Some(None), ..overrides(&file) };
     let mut arm = match read_with(&file, &itself, rigs)?.plan {
         Ok(mut plan) => plan.arms.swap_remove(0),
         Err(problems) => return Ok(Err(Refused::Problems(problems))),
@@ -209,12 +200,7 @@ fn side(
     };
     let checked = read_gate(&file, &request, false, rigs)?;
     Ok(match checked.plan {
-        Ok(plan) => Ok(Side {
-            file,
-            text: checked.text,
-            plan,
-            arm,
-        }),
+        Ok(plan) => Ok(Side { file, text: checked.text, plan, arm }),
         Err(problems) => Err(Refused::Problems(problems)),
     })
 }
@@ -225,11 +211,7 @@ fn read_gate(
     duet: bool,
     rigs: &Rigs,
 ) -> anyhow::Result<Checked> {
-    let asked = Overrides {
-        gate: Some(request.clone()),
-        duet,
-        ..overrides(file)
-    };
+    let asked = Overrides { gate: Some(request.clone()), duet, ..overrides(file) };
     read_with(file, &asked, rigs)
 }
 
@@ -257,9 +239,7 @@ fn with_margin(plan: &mut Plan, margin: f64) {
         plan.origins.push(Origin {
             path,
             value: units::share(margin),
-            source: Source::Flag {
-                name: "--margin".into(),
-            },
+            source: Source::Flag { name: "--margin".into() },
         });
         plan.compare.margins.insert(metric.name(), margin);
     }

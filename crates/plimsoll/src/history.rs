@@ -20,11 +20,7 @@ pub fn history(arguments: &arguments::History, store: Option<&Path>) -> anyhow::
         at: arguments.at.clone(),
         any_plan: arguments.any_plan,
     };
-    let found = lookup::history(
-        std::slice::from_ref(&store),
-        &arguments.experiment,
-        &question,
-    )?;
+    let found = lookup::history(std::slice::from_ref(&store), &arguments.experiment, &question)?;
     if let Some(file) = &arguments.page {
         let page =
             plimsoll_report::page::history::page(&found, env!("CARGO_PKG_VERSION"), Place::File);

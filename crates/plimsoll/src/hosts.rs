@@ -102,10 +102,7 @@ fn joined(nats: Option<&Connection>, json: bool) -> anyhow::Result<Exit> {
                 "{}, {} x {}, {}; may be used for {}",
                 card.program,
                 card.machine.cores,
-                card.machine
-                    .cpu_model
-                    .as_deref()
-                    .unwrap_or("unknown processors"),
+                card.machine.cpu_model.as_deref().unwrap_or("unknown processors"),
                 decimal_bytes(card.machine.memory_bytes as f64),
                 card.allow.join(", ")
             )
@@ -116,11 +113,7 @@ fn joined(nats: Option<&Connection>, json: bool) -> anyhow::Result<Exit> {
 }
 
 fn look(plan: &Plan, name: Option<&str>, host: &dyn RunHost, seen: &mut Seen) {
-    let arms: Vec<_> = plan
-        .arms
-        .iter()
-        .filter(|arm| arm.on.as_deref() == name)
-        .collect();
+    let arms: Vec<_> = plan.arms.iter().filter(|arm| arm.on.as_deref() == name).collect();
     let rigs = arms.iter().map(|arm| arm.rig.clone()).collect();
     match host.rigs().what_runs(rigs) {
         Ok(whys) => {
@@ -142,10 +135,7 @@ fn look(plan: &Plan, name: Option<&str>, host: &dyn RunHost, seen: &mut Seen) {
 }
 
 fn way(plan: &Plan, name: Option<&str>) -> String {
-    let spec = plan
-        .hosts
-        .iter()
-        .find(|host| Some(host.name.as_str()) == name);
+    let spec = plan.hosts.iter().find(|host| Some(host.name.as_str()) == name);
     spec.map_or_else(|| "this machine".to_owned(), |host| host.way.to_string())
 }
 

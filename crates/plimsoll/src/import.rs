@@ -21,11 +21,8 @@ struct Input {
 }
 
 pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Result<Exit> {
-    let options = Options {
-        format: arguments.format,
-        unit: arguments.unit,
-        operation: arguments.operation,
-    };
+    let options =
+        Options { format: arguments.format, unit: arguments.unit, operation: arguments.operation };
     let mut arms: Vec<Arm> = Vec::new();
     let mut name = arguments.name.clone();
     for argument in &arguments.inputs {
@@ -56,11 +53,7 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
     let mut record = record(&frame, arms)?;
     let mut open = Store::open(&store_path(store)?)?;
     record.id = open.import(record.clone())?;
-    tell(format_args!(
-        "imported as {}: {}",
-        record.id,
-        arms_in_words(&record.runs)
-    ));
+    tell(format_args!("imported as {}: {}", record.id, arms_in_words(&record.runs)));
     let wanted = Wanted {
         json: arguments.json,
         page: arguments.page.as_deref(),
@@ -93,10 +86,7 @@ fn arms_in_words(runs: &[plimsoll_record::RunRecord]) -> String {
 fn input(argument: &str) -> anyhow::Result<Input> {
     let is_file = |text: &str| Path::new(text).exists();
     if is_file(argument) {
-        return Ok(Input {
-            arm: None,
-            runs: vec![vec![argument.into()]],
-        });
+        return Ok(Input { arm: None, runs: vec![vec![argument.into()]] });
     }
     let (arm, files) = match argument.split_once('=') {
         Some((arm, files)) if !arm.contains('/') => (Some(arm), files),
@@ -106,26 +96,15 @@ fn input(argument: &str) -> anyhow::Result<Input> {
         bail!("`{argument}` names no arm before the `=`: write ARM=FILE, or the file alone");
     }
     let mut runs = Vec::new();
-    let listed = if is_file(files) {
-        vec![files]
-    } else {
-        files.split(',').collect()
-    };
+    let listed = if is_file(files) { vec![files] } else { files.split(',').collect() };
     for run in listed {
-        let parts = if is_file(run) {
-            vec![run]
-        } else {
-            run.split('+').collect()
-        };
+        let parts = if is_file(run) { vec![run] } else { run.split('+').collect() };
         if parts.iter().any(|part| part.is_empty()) {
             bail!("`{argument}` names no file in one place: write ARM=FILE,FILE");
         }
         runs.push(parts.into_iter().map(PathBuf::from).collect());
     }
-    Ok(Input {
-        arm: arm.map(str::to_owned),
-        runs,
-    })
+    Ok(Input { arm: arm.map(str::to_owned), runs })
 }
 
 /// What the files of one run hold. Among several, those that are of no operation are passed over.

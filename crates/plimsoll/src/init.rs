@@ -135,9 +135,7 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
         }
     };
     if between.len() < 2 {
-        return Ok(Err(
-            "a comparison needs two: give --between at least twice".into()
-        ));
+        return Ok(Err("a comparison needs two: give --between at least twice".into()));
     }
     let addresses = match (question, &database) {
         (Question::Machine, Database::Mongod) => match addresses(&between) {
@@ -157,11 +155,9 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
     };
     let within_ns = match arguments.within {
         Some(within_ns) => within_ns,
-        None if asks => ask(
-            "How long may it take?",
-            &units::duration(USUAL_NS),
-            |line| units::parse_duration(line).map_err(|why| why.to_string()),
-        )?,
+        None if asks => ask("How long may it take?", &units::duration(USUAL_NS), |line| {
+            units::parse_duration(line).map_err(|why| why.to_string())
+        })?,
         None => USUAL_NS,
     };
     let file = &arguments.file;
@@ -209,11 +205,7 @@ fn database(word: &str) -> Database {
 /// What can be measured here, what is most likely meant first.
 fn found() -> Vec<(Database, String)> {
     let mut found = Vec::new();
-    let has = |name: &str| {
-        plimsoll_engine::kinds()
-            .iter()
-            .any(|kind| kind.name == name)
-    };
+    let has = |name: &str| plimsoll_engine::kinds().iter().any(|kind| kind.name == name);
     if has("mongodb") {
         let here = SocketAddr::from(([127, 0, 0, 1], USUAL_PORT));
         if TcpStream::connect_timeout(&here, LONGEST_LOOK).is_ok() {
@@ -231,10 +223,7 @@ fn found() -> Vec<(Database, String)> {
         found.push((Database::Embedded, words.into()));
     }
     if found.is_empty() {
-        found.push((
-            Database::Mongod,
-            "a mongod, which is not on PATH yet".into(),
-        ));
+        found.push((Database::Mongod, "a mongod, which is not on PATH yet".into()));
     }
     found
 }
@@ -330,10 +319,7 @@ struct Fitted {
 
 /// With the longest points of which enough blocks fit; otherwise with the longest of which the fewest do; otherwise with the shortest.
 fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems> {
-    let Answers {
-        mut draft,
-        within_ns,
-    } = answers;
+    let Answers { mut draft, within_ns } = answers;
     // Data that is a share of the cache is measured each time a file is checked, so it is checked twice only: the time follows from the first.
     (draft.duration_ns, draft.warm_up_ns) = (LENGTHS[0] * SECOND_NS, warm_up_ns(LENGTHS[0]));
     let plan = checked(&draft, file, rigs)?;

@@ -150,8 +150,7 @@ impl Live {
         self.now.point = PointProgress::begins(warm_up_ns, duration_ns);
         self.now.measured = Span::default();
         let point = &self.now.point;
-        self.left
-            .point_begins(point.warm_up_seconds + point.asked_seconds);
+        self.left.point_begins(point.warm_up_seconds + point.asked_seconds);
         self.phase(point.phase());
     }
 
@@ -183,20 +182,11 @@ impl Live {
 impl Watcher for Live {
     fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Begins {
-                id,
-                plan,
-                finished,
-                took,
-                missing,
-                to_make,
-            } => {
+            Event::Begins { id, plan, finished, took, missing, to_make } => {
                 match self.log.keep(&self.logs, id) {
                     Ok(path) => self.log_path = Some(path),
-                    Err(error) => self.say(&format!(
-                        "there will be no log in {}: {error}",
-                        self.logs.display()
-                    )),
+                    Err(error) => self
+                        .say(&format!("there will be no log in {}: {error}", self.logs.display())),
                 }
                 self.left = Left::of(&explain(plan, plimsoll_engine::kinds()).needs);
                 for seconds in took {
@@ -221,12 +211,7 @@ impl Watcher for Live {
                 }
             }
             Event::Note(note) => self.say(note),
-            Event::RunBegins {
-                run,
-                arm,
-                number,
-                runs,
-            } => {
+            Event::RunBegins { run, arm, number, runs } => {
                 self.left.run_begins(self.seconds());
                 self.runs_to_begin = self.runs_to_begin.saturating_sub(1);
                 self.now = Now {
@@ -243,11 +228,7 @@ impl Watcher for Live {
                 self.now.measured = Span::default();
                 self.phase(Phase::Load);
             }
-            Event::PointBegins {
-                label,
-                warm_up_ns,
-                duration_ns,
-            } => {
+            Event::PointBegins { label, warm_up_ns, duration_ns } => {
                 self.point_begins(label, *warm_up_ns, *duration_ns);
             }
             Event::Slice(slice) => self.slice(slice),
@@ -257,8 +238,7 @@ impl Watcher for Live {
             }
             Event::Closing => self.phase(Phase::TearDown),
             Event::RunEnds { state, refused } => {
-                self.left
-                    .run_ends(**state == RunState::Finished, self.seconds());
+                self.left.run_ends(**state == RunState::Finished, self.seconds());
                 let Now { run, runs, arm, .. } = &self.now;
                 let ended = match (state, refused) {
                     (RunState::Failed { message }, _) => format!("failed: {message}"),

@@ -61,12 +61,7 @@ pub fn begin(arguments: &Arguments) -> Log {
         return log;
     }
     tracing_subscriber::registry()
-        .with(
-            layer()
-                .with_ansi(false)
-                .with_writer(|| ErrorLines)
-                .with_filter(shown),
-        )
+        .with(layer().with_ansi(false).with_writer(|| ErrorLines).with_filter(shown))
         .with(
             layer()
                 .with_ansi(false)

@@ -68,9 +68,7 @@ pub fn serve_over_nats(
     let asked = Arc::clone(&ends);
     ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
     let mut joined = plimsoll_hosts::nats::Agent::join(nats, name, card)?;
-    tell(format_args!(
-        "agent {name} has joined, and waits for `plimsoll run`"
-    ));
+    tell(format_args!("agent {name} has joined, and waits for `plimsoll run`"));
     while !ends.load(Ordering::Relaxed) {
         let Some(carrier) = joined.accept_within(LOOK)? else {
             continue;
@@ -97,21 +95,14 @@ pub fn init_files(arguments: &NatsInit) -> anyhow::Result<Exit> {
                     "an agent cannot be called {CONTROLLER}: that is the machine of `plimsoll run`"
                 );
             }
-            Ok(Member {
-                name: name.clone(),
-                seed: seed(&folder, name)?,
-            })
+            Ok(Member { name: name.clone(), seed: seed(&folder, name)? })
         })
         .collect();
-    let settings = ServerSettings {
-        listen: arguments.listen.clone(),
-        store_dir: folder.path().join("store"),
-    };
+    let settings =
+        ServerSettings { listen: arguments.listen.clone(), store_dir: folder.path().join("store") };
     let made = init(&settings, seed(&folder, CONTROLLER)?.as_deref(), &members?)?;
-    let mut files: Vec<(OsString, String)> = vec![
-        ("nats.conf".into(), made.config),
-        (seed_file(CONTROLLER), made.controller_seed),
-    ];
+    let mut files: Vec<(OsString, String)> =
+        vec![("nats.conf".into(), made.config), (seed_file(CONTROLLER), made.controller_seed)];
     for (name, seed) in made.agent_seeds {
         files.push((seed_file(&name), seed));
     }
@@ -144,8 +135,6 @@ fn seed(folder: &OwnFolder, name: &str) -> anyhow::Result<Option<String>> {
     }
     let mut text = String::new();
     let open = folder.open_to_read(&file).with_context(failed)?;
-    open.take(LONGEST_SEED)
-        .read_to_string(&mut text)
-        .with_context(failed)?;
+    open.take(LONGEST_SEED).read_to_string(&mut text).with_context(failed)?;
     Ok(Some(text.trim().to_owned()))
 }

@@ -16,16 +16,10 @@ pub fn chosen(plan: &Plan, words: &[String]) -> Result<Option<Vec<bool>>, String
             continue;
         }
         let Some((name, level)) = word.split_once('=') else {
-            return Err(format!(
-                "--only {word}: there is no such arm; {}",
-                known(plan)
-            ));
+            return Err(format!("--only {word}: there is no such arm; {}", known(plan)));
         };
         let Some(factor) = plan.factors.iter().position(|one| one.name == name) else {
-            return Err(format!(
-                "--only {word}: there is no factor {name}; {}",
-                known(plan)
-            ));
+            return Err(format!("--only {word}: there is no factor {name}; {}", known(plan)));
         };
         let levels = &plan.factors[factor].levels;
         let Some((level, _)) = (0..).zip(levels).find(|(_, one)| one.name == level) else {
@@ -45,14 +39,10 @@ pub fn chosen(plan: &Plan, words: &[String]) -> Result<Option<Vec<bool>>, String
         !by_level.is_empty() && by_level.iter().all(has)
     };
     let arms = plan.arms.iter().zip(by_name);
-    let chosen: Vec<bool> = arms
-        .map(|(arm, is_named)| is_named || has_levels(&arm.levels))
-        .collect();
+    let chosen: Vec<bool> =
+        arms.map(|(arm, is_named)| is_named || has_levels(&arm.levels)).collect();
     if !chosen.contains(&true) {
-        return Err(format!(
-            "--only {}: no cell has all of these levels",
-            words.join(" --only ")
-        ));
+        return Err(format!("--only {}: no cell has all of these levels", words.join(" --only ")));
     }
     Ok(Some(chosen))
 }

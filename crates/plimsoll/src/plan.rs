@@ -87,20 +87,14 @@ pub fn check_text(
     // The plan must not depend on the folder from which the program was called.
     let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let machine = Host::here().machine();
-    let memory_bytes = machine
-        .memory_limit_bytes
-        .unwrap_or(u64::MAX)
-        .min(machine.memory_bytes);
+    let memory_bytes = machine.memory_limit_bytes.unwrap_or(u64::MAX).min(machine.memory_bytes);
     let surroundings = Surroundings {
         base_dir: whole.parent().unwrap_or(Path::new(".")),
         engines: plimsoll_engine::kinds(),
         limits: if memory_bytes == 0 {
             Limits::UNKNOWN
         } else {
-            Limits {
-                memory_bytes,
-                cores: machine.cores,
-            }
+            Limits { memory_bytes, cores: machine.cores }
         },
         overrides,
         read_file: &read_text_file,
@@ -128,10 +122,7 @@ fn text_of_bundle(file: &Path, overrides: &mut Overrides) -> anyhow::Result<Stri
         return Err(why.context(NoExperiment(words)));
     }
     let plan = plimsoll_judge::plan_of(&record)?;
-    let gate = plan
-        .measurement
-        .looks
-        .and_then(|looks| Some((looks, looks.gate?)));
+    let gate = plan.measurement.looks.and_then(|looks| Some((looks, looks.gate?)));
     if let (Some((looks, gate)), [base, new]) = (gate, plan.arms.as_slice()) {
         overrides.gate = Some(GateRequest {
             arms: [base.clone(), new.clone()],
@@ -147,17 +138,10 @@ fn text_of_bundle(file: &Path, overrides: &mut Overrides) -> anyhow::Result<Stri
 
 fn text_of(file: &Path) -> anyhow::Result<String> {
     read_text_file(file).map_err(|why| {
-        let no_such = matches!(
-            why.kind(),
-            ErrorKind::NotFound | ErrorKind::PermissionDenied
-        );
+        let no_such = matches!(why.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
         let words = format!("cannot read the experiment file {}", file.display());
         let error = anyhow::Error::new(why);
-        if no_such {
-            error.context(words)
-        } else {
-            error.context(NoExperiment(words))
-        }
+        if no_such { error.context(words) } else { error.context(NoExperiment(words)) }
     })
 }
 
@@ -256,10 +240,7 @@ pub fn plan(
             print(format_args!("\n{measured}\n"))?;
         }
         if let Some(share) = arguments.find {
-            print(format_args!(
-                "\n{}\n",
-                in_words(share, USUAL_SPREAD, &power)
-            ))?;
+            print(format_args!("\n{}\n", in_words(share, USUAL_SPREAD, &power)))?;
         }
     }
     Ok(Exit::Good)

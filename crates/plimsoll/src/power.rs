@@ -53,10 +53,7 @@ fn of_history(plan: &Plan, share: f64, file: &Path) -> anyhow::Result<Vec<Power>
         return Ok(found);
     }
     let store = Store::open_read_only(file)?;
-    let filter = Filter {
-        name: Some(plan.name.clone()),
-        ..Filter::default()
-    };
+    let filter = Filter { name: Some(plan.name.clone()), ..Filter::default() };
     let here = Host::here().machine().fingerprint();
     let all = store.list(&filter)?.into_iter();
     for summary in all.take(LOOKED_AT) {
@@ -130,10 +127,8 @@ pub fn in_words(share: f64, usual_spread: f64, all: &[Power]) -> String {
             units::about((reach.seconds * 1e9) as u64)
         )
     };
-    let mut lines = vec![format!(
-        "find      a difference of {}, four times in five",
-        units::share(share)
-    )];
+    let mut lines =
+        vec![format!("find      a difference of {}, four times in five", units::share(share))];
     for power in all {
         let way = match power.pairing {
             Pairing::InTurn => "in turn",
@@ -153,14 +148,9 @@ pub fn in_words(share: f64, usual_spread: f64, all: &[Power]) -> String {
         }
         lines.push(line);
     }
-    let is_measured = |pairing| {
-        all.iter()
-            .any(|power| power.experiment.is_some() && power.pairing == pairing)
-    };
-    for (pairing, flags) in [
-        (Pairing::InTurn, "--pilot"),
-        (Pairing::Duet, "--pilot --duet"),
-    ] {
+    let is_measured =
+        |pairing| all.iter().any(|power| power.experiment.is_some() && power.pairing == pairing);
+    for (pairing, flags) in [(Pairing::InTurn, "--pilot"), (Pairing::Duet, "--pilot --duet")] {
         if !is_measured(pairing) {
             lines.push(format!(
                 "  `plimsoll run` of this file with {flags} would tell how much it varies here"

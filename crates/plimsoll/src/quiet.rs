@@ -52,11 +52,7 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
             said(seen)
         )
     };
-    let line = if speaks {
-        rewritten_line()
-    } else {
-        ProgressBar::hidden()
-    };
+    let line = if speaks { rewritten_line() } else { ProgressBar::hidden() };
     let mut told = begun;
     while is_busy(&seen) {
         if begun.elapsed() >= longest {

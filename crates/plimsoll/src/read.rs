@@ -56,11 +56,7 @@ pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
         loaded?
     };
     let maps = Vec::new();
-    Ok(Found {
-        record,
-        maps,
-        is_stored,
-    })
+    Ok(Found { record, maps, is_stored })
 }
 
 pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRecord> {

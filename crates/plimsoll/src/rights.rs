@@ -26,11 +26,7 @@ pub struct Right {
 
 /// All parts, as they run when they are started as this command was.
 pub fn rights() -> Vec<Right> {
-    let right = |user: &str, what, why| Right {
-        user: user.to_owned(),
-        what,
-        why,
-    };
+    let right = |user: &str, what, why| Right { user: user.to_owned(), what, why };
     let invoker = std::env::var(GAVE_UP).ok();
     let (you, others) = match (&invoker, RunUser::here()) {
         (Some(invoker), _) => (invoker.as_str(), invoker.clone()),
@@ -44,31 +40,11 @@ pub fn rights() -> Vec<Right> {
         }
     };
     vec![
-        right(
-            "root",
-            "plimsoll rig: mkfs, mount, losetup",
-            "emulated disks and filesystems",
-        ),
-        right(
-            "root",
-            "plimsoll rig: control groups",
-            "limits of memory and CPU",
-        ),
-        right(
-            "root",
-            "plimsoll rig: fio",
-            "reads and writes block devices",
-        ),
-        right(
-            "root",
-            "plimsoll rig: clean-up",
-            "undoes what was made as root",
-        ),
-        right(
-            &others,
-            "load generator, embedded engines",
-            "they need no root",
-        ),
+        right("root", "plimsoll rig: mkfs, mount, losetup", "emulated disks and filesystems"),
+        right("root", "plimsoll rig: control groups", "limits of memory and CPU"),
+        right("root", "plimsoll rig: fio", "reads and writes block devices"),
+        right("root", "plimsoll rig: clean-up", "undoes what was made as root"),
+        right(&others, "load generator, embedded engines", "they need no root"),
         right(&others, "servers under test", "they are programs of others"),
         right(
             you,
@@ -109,9 +85,7 @@ pub fn give_up_root(asked: &Asked) -> anyhow::Result<()> {
     again.arg0(words.next().unwrap_or_else(|| "plimsoll".into()));
     again.args(words);
     again.env(GAVE_UP, &user.name).env("USER", &user.name);
-    again
-        .env("LOGNAME", &user.name)
-        .env_remove(rig::SOCKET_VARIABLE);
+    again.env("LOGNAME", &user.name).env_remove(rig::SOCKET_VARIABLE);
     if let Some(home) = home {
         again.env("HOME", home);
     }

@@ -52,11 +52,7 @@ pub fn rm(arguments: &arguments::Rm, store: Option<&Path>) -> anyhow::Result<Exi
         return Ok(Exit::Good);
     }
     for summary in chosen {
-        let verb = if arguments.dry_run {
-            "would remove"
-        } else {
-            "removed"
-        };
+        let verb = if arguments.dry_run { "would remove" } else { "removed" };
         if !arguments.dry_run {
             Store::open(&file)?.delete(&summary.id)?;
             remove_beside(&file, summary);

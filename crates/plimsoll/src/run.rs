@@ -126,18 +126,11 @@ pub fn run(
             "{why}: {} of {} runs are missing; the same command{} makes them: {}",
             ended.missing,
             plan.runs.len(),
-            if arguments.only.is_empty() {
-                ""
-            } else {
-                " without --only"
-            },
+            if arguments.only.is_empty() { "" } else { " without --only" },
             redact(&command_line())
         ));
         if let Some(path) = made.log {
-            tell(format_args!(
-                "what was done, step by step: {}",
-                path.display()
-            ));
+            tell(format_args!("what was done, step by step: {}", path.display()));
         }
     }
     if ended.interrupted {
@@ -221,10 +214,7 @@ pub fn measure(
         to_repeat,
         why_refused: |record| {
             let (_, analysis) = judged(record)?;
-            record
-                .runs
-                .iter()
-                .find_map(|run| analysis.why_refused(run.block, &run.arm))
+            record.runs.iter().find_map(|run| analysis.why_refused(run.block, &run.arm))
         },
         is_hopeless: match asked.keep_going {
             true => |_| None,
@@ -239,11 +229,7 @@ pub fn measure(
     );
     let mut live = Live::new(asked.quiet, log, store_file.with_file_name("logs"))?;
     if of_file.refined_factor().is_some() {
-        let scout = Scout {
-            file: asked.experiment,
-            rigs: &rigs,
-            execution: &execution,
-        };
+        let scout = Scout { file: asked.experiment, rigs: &rigs, execution: &execution };
         let scouted = scout.run(&mut open, &mut live);
         if !matches!(scouted, Ok(Scouting::Chosen(_))) {
             live.end();
@@ -279,11 +265,7 @@ pub fn measure(
     let ended = ended?;
     let record = open.load(&ended.id)?;
     drop(open);
-    Ok(Measured::Made(Box::new(Made {
-        record,
-        ended,
-        log: live.log_path().map(Path::to_owned),
-    })))
+    Ok(Measured::Made(Box::new(Made { record, ended, log: live.log_path().map(Path::to_owned) })))
 }
 
 fn own_file() -> anyhow::Result<PathBuf> {
@@ -293,30 +275,21 @@ fn own_file() -> anyhow::Result<PathBuf> {
 
 /// Which program this is, for agents.
 pub fn identity() -> anyhow::Result<Identity> {
-    let words = format!(
-        "{} ({})",
-        env!("CARGO_PKG_VERSION"),
-        env!("PLIMSOLL_COMMIT")
-    );
+    let words = format!("{} ({})", env!("CARGO_PKG_VERSION"), env!("PLIMSOLL_COMMIT"));
     // Its file may have been replaced since it was started, and what runs is what counts.
     Identity::of(words, Path::new("/proc/self/exe")).context("cannot read this program's own file")
 }
 
 /// Which program this is, for records and what is made of them.
 pub fn this_program() -> Program {
-    Program {
-        version: env!("CARGO_PKG_VERSION").into(),
-        commit: env!("PLIMSOLL_COMMIT").into(),
-    }
+    Program { version: env!("CARGO_PKG_VERSION").into(), commit: env!("PLIMSOLL_COMMIT").into() }
 }
 
 pub fn worker_program() -> anyhow::Result<WorkerProgram> {
     Ok(WorkerProgram {
         path: own_file()?,
         arguments: vec!["worker".into()],
-        frugal: crate::allocator::FRUGAL
-            .map(|(name, value)| (name.into(), value.into()))
-            .into(),
+        frugal: crate::allocator::FRUGAL.map(|(name, value)| (name.into(), value.into())).into(),
     })
 }
 
@@ -326,10 +299,7 @@ pub fn fleet<'a>(
     hosts: &'a [HostSpec],
     nats: Option<&'a Connection>,
 ) -> anyhow::Result<Fleet<'a>> {
-    let here = LocalHost {
-        rigs: rigs.get()?,
-        worker: worker_program()?,
-    };
+    let here = LocalHost { rigs: rigs.get()?, worker: worker_program()? };
     // Reading the whole program takes a while, and only others ask for it.
     let identity = match hosts {
         [] => Identity::default(),
@@ -360,9 +330,7 @@ fn in_clear(plan: &Plan, nats: Option<&Connection>) -> Option<String> {
 /// What the process that makes rigs had made when it was killed.
 fn undo_what_it_left(rigs: &Rigs) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
-    let stays = rigs
-        .get()?
-        .clean(false, &mut |what| lines.push(what.to_owned()))?;
+    let stays = rigs.get()?.clean(false, &mut |what| lines.push(what.to_owned()))?;
     lines.extend(stays);
     Ok(lines)
 }
@@ -404,11 +372,7 @@ pub fn command_line() -> String {
             && word
                 .chars()
                 .all(|letter| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter));
-        words.push(if plain {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        });
+        words.push(if plain { word } else { format!("'{}'", word.replace('\'', r"'\''")) });
     }
     words.join(" ")
 }

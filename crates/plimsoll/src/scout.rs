@@ -74,10 +74,7 @@ impl Scout<'_> {
 
     /// The plan of the file with these levels.
     fn read(&self, scouted: &Scouted) -> anyhow::Result<Result<Plan, Problems>> {
-        let overrides = Overrides {
-            scouted: scouted.clone(),
-            ..overrides(self.file)
-        };
+        let overrides = Overrides { scouted: scouted.clone(), ..overrides(self.file) };
         Ok(read_with(self.file, &overrides, self.rigs)?.plan)
     }
 
@@ -88,17 +85,11 @@ impl Scout<'_> {
             pilot: false,
             // Other keys and another order than where it is judged.
             seed: Some(self.execution.plan.measurement.seed.wrapping_add(1)),
-            scouted: Scouted {
-                amounts: amounts.to_vec(),
-                experiments: Vec::new(),
-            },
+            scouted: Scouted { amounts: amounts.to_vec(), experiments: Vec::new() },
             ..overrides(self.file)
         };
         let plan = read_with(self.file, &overrides, self.rigs)?.plan;
-        Ok(plan.map(|plan| Plan {
-            name: format!("{}-scouting", plan.name),
-            ..plan
-        }))
+        Ok(plan.map(|plan| Plan { name: format!("{}-scouting", plan.name), ..plan }))
     }
 
     /// Round after round, until what is looked for lies between levels as near as asked. With `reuse`, finished rounds are used again; others are made where there is
@@ -122,15 +113,8 @@ impl Scout<'_> {
                 Ok(plan) => plan,
                 Err(problems) => return Ok(Scouting::Wrong(problems)),
             };
-            let before = rounds
-                .records
-                .last()
-                .map(|record| record.started_at.as_str());
-            let known = if reuse {
-                finished(store, &plan, before)?
-            } else {
-                None
-            };
+            let before = rounds.records.last().map(|record| record.started_at.as_str());
+            let known = if reuse { finished(store, &plan, before)? } else { None };
             let record = match (known, &mut live) {
                 (Some(record), _) => record,
                 (None, None) => return Ok(Scouting::Unfinished),
@@ -147,9 +131,7 @@ impl Scout<'_> {
             found = brackets(&rounds.records)?;
             rounds.latest = found.iter().filter_map(|one| one.middle(refine)).collect();
             sort(&mut rounds.latest);
-            rounds
-                .latest
-                .retain(|one| !rounds.amounts.iter().any(|known| is_same(*known, *one)));
+            rounds.latest.retain(|one| !rounds.amounts.iter().any(|known| is_same(*known, *one)));
             if rounds.latest.is_empty() {
                 break;
             }
@@ -162,10 +144,7 @@ impl Scout<'_> {
         sort(&mut amounts);
         let experiments = rounds.records.into_iter().map(|record| record.id);
         Ok(Scouting::Chosen(Chosen {
-            scouted: Scouted {
-                amounts,
-                experiments: experiments.collect(),
-            },
+            scouted: Scouted { amounts, experiments: experiments.collect() },
             places: found,
         }))
     }
@@ -178,30 +157,21 @@ impl Scout<'_> {
         store: &mut Store,
         live: &mut Live,
     ) -> anyhow::Result<Option<ExperimentRecord>> {
-        let only = plan
-            .refined_factor()
-            .filter(|_| !rounds.latest.is_empty())
-            .map(|factor| {
-                let amounts = plan.factors[factor].axis().unwrap_or_default();
-                // Levels are rounded as they are written, and lie at least half of `refine` apart.
-                let rounding = plan.factors[factor].refine.unwrap_or(0.0) / 4.0;
-                let is_new = |arm: &plimsoll_plan::Arm| {
-                    let level = arm.levels.get(factor).map_or(0, |level| *level as usize);
-                    let amount = amounts.get(level);
-                    amount.is_some_and(|amount| {
-                        rounds
-                            .latest
-                            .iter()
-                            .any(|new| (new - amount).abs() < rounding)
-                    })
-                };
-                plan.arms.iter().map(is_new).collect::<Vec<bool>>()
-            });
-        let calibrations = rounds
-            .records
-            .last()
-            .into_iter()
-            .flat_map(|record| &record.calibrations);
+        let only = plan.refined_factor().filter(|_| !rounds.latest.is_empty()).map(|factor| {
+            let amounts = plan.factors[factor].axis().unwrap_or_default();
+            // Levels are rounded as they are written, and lie at least half of `refine` apart.
+            let rounding = plan.factors[factor].refine.unwrap_or(0.0) / 4.0;
+            let is_new = |arm: &plimsoll_plan::Arm| {
+                let level = arm.levels.get(factor).map_or(0, |level| *level as usize);
+                let amount = amounts.get(level);
+                amount.is_some_and(|amount| {
+                    rounds.latest.iter().any(|new| (new - amount).abs() < rounding)
+                })
+            };
+            plan.arms.iter().map(is_new).collect::<Vec<bool>>()
+        });
+        let calibrations =
+            rounds.records.last().into_iter().flat_map(|record| &record.calibrations);
         let execution = Execution {
             plan,
             only,
@@ -250,10 +220,7 @@ fn say<'b>(live: &mut Live, plan: &Plan, factor: &str, wide: impl Iterator<Item 
             plan.arms.len()
         )
     } else {
-        format!(
-            "scouting for levels of {factor}: looking where {}",
-            list(&wide)
-        )
+        format!("scouting for levels of {factor}: looking where {}", list(&wide))
     };
     live.event(&Event::Note(&line));
 }

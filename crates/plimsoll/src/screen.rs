@@ -13,10 +13,7 @@ const COLUMNS_OF_A_FILE: usize = 100;
 
 /// The screen behind the standard output.
 pub fn screen() -> Screen {
-    Screen {
-        width: columns(),
-        unicode: knows_unicode(),
-    }
+    Screen { width: columns(), unicode: knows_unicode() }
 }
 
 /// Writes a result to the standard output. Nothing in it is obeyed by a terminal: names, messages and paths may come from strangers. A reader that
@@ -87,16 +84,10 @@ fn style(text: &str) -> &str {
         return "";
     };
     let is_ours = |number: &str| {
-        matches!(
-            number,
-            "0" | "1" | "2" | "3" | "4" | "22" | "23" | "24" | "39"
-        ) || (number.len() == 2 && number.starts_with(['3', '9']) && number != "38")
+        matches!(number, "0" | "1" | "2" | "3" | "4" | "22" | "23" | "24" | "39")
+            || (number.len() == 2 && number.starts_with(['3', '9']) && number != "38")
     };
-    if text[1..end].split(';').all(is_ours) {
-        &text[..=end]
-    } else {
-        ""
-    }
+    if text[1..end].split(';').all(is_ours) { &text[..=end] } else { "" }
 }
 
 /// JSON in which what [`visible`] replaces is spelled in ASCII.
@@ -178,10 +169,7 @@ mod tests {
         let text = "a\x1b[2J\u{9b}\u{7f}\u{202e}é\n";
         let json = serde_json::to_string_pretty(&[text]).unwrap();
         let shown = spelled(&json);
-        assert!(
-            shown.chars().all(|c| c == '\n' || visible(c) == c),
-            "{shown}"
-        );
+        assert!(shown.chars().all(|c| c == '\n' || visible(c) == c), "{shown}");
         assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), [text]);
     }
 }

@@ -71,17 +71,11 @@ fn reach(store: &Path) -> Reach {
         _ => PathBuf::from("."),
     };
     // A store that is not there yet is found in it as soon as a run makes it. Where no folder can be made nothing appears.
-    let _ = DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder(store));
+    let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder(store));
     let mut write = vec![folder(store)];
     // Where the store is a link, SQLite keeps its log beside the file.
     write.extend(store.canonicalize().ok().map(|real| folder(&real)));
     let stores = [Some(store.to_owned()), Store::default_path().ok()];
     let traces = |store: PathBuf| store.with_file_name("traces");
-    Reach {
-        read: stores.into_iter().flatten().map(traces).collect(),
-        write,
-    }
+    Reach { read: stores.into_iter().flatten().map(traces).collect(), write }
 }

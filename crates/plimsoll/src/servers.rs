@@ -70,10 +70,7 @@ pub fn announce_bundle(plan: &Plan, yes: bool) -> io::Result<Option<Exit>> {
         return Ok(None);
     }
     let lines: Vec<String> = named.into_iter().map(|line| format!("  {line}")).collect();
-    tell(format_args!(
-        "The experiment in this bundle\n{}",
-        lines.join("\n")
-    ));
+    tell(format_args!("The experiment in this bundle\n{}", lines.join("\n")));
     asked(yes)
 }
 
@@ -119,10 +116,7 @@ fn announcement(plan: &Plan, arm: &Arm, keep: bool) -> String {
         false => "They are removed at the end; --keep leaves them there.",
     };
     let threads = plan.points.iter().map(|point| point.load.sessions());
-    let (least, most) = (
-        threads.clone().min().unwrap_or(1),
-        threads.max().unwrap_or(1),
-    );
+    let (least, most) = (threads.clone().min().unwrap_or(1), threads.max().unwrap_or(1));
     let threads = match least == most {
         true => counted(most as usize, "thread"),
         false => format!("{least} to {most} threads"),

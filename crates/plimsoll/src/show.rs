@@ -31,10 +31,7 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
     };
     let analysis = result(&found.record, &wanted, store)?;
     if let Some(folder) = &arguments.svg {
-        let report = Report {
-            record: &found.record,
-            analysis: &analysis,
-        };
+        let report = Report { record: &found.record, analysis: &analysis };
         charts::write(&report, folder)?;
     }
     Ok(exit_of(&analysis))
@@ -66,10 +63,7 @@ pub fn result(
     store: Option<&Path>,
 ) -> anyhow::Result<Analysis> {
     let analysis = analyse(record)?;
-    let report = Report {
-        record,
-        analysis: &analysis,
-    };
+    let report = Report { record, analysis: &analysis };
     if wanted.is_stored {
         note_verdict(record, &analysis, store)?;
     }
@@ -161,13 +155,7 @@ pub fn stem(name: &str, id: &str) -> String {
     let name: String = name
         .chars()
         .take(60)
-        .map(|letter| {
-            if letter.is_alphanumeric() || letter == '_' {
-                letter
-            } else {
-                '-'
-            }
-        })
+        .map(|letter| if letter.is_alphanumeric() || letter == '_' { letter } else { '-' })
         .collect();
     format!("{name}-{}", plimsoll_report::text::file_stem(id))
 }
@@ -184,13 +172,7 @@ pub fn drawn(report: &Report<'_>, bundled: &[DiskMap]) -> Drawn {
     let maps = maps(report, bundled, LARGEST.saturating_sub(bare.len()));
     let page = match maps.is_empty() {
         true => bare,
-        false => render_in(
-            report,
-            &Setting {
-                maps: &maps,
-                ..Setting::default()
-            },
-        ),
+        false => render_in(report, &Setting { maps: &maps, ..Setting::default() }),
     };
     Drawn { page, maps }
 }
@@ -217,9 +199,7 @@ fn write_page(
     let pages = OwnFolder::make(folder).and_then(|folder| folder.make_inside("pages".as_ref()));
     let pages = pages.with_context(|| not_written(&folder.join("pages").join(&name)))?;
     let file = pages.path().join(&name);
-    pages
-        .write_whole(name.as_ref(), page.as_bytes())
-        .with_context(|| not_written(&file))?;
+    pages.write_whole(name.as_ref(), page.as_bytes()).with_context(|| not_written(&file))?;
     Ok(file)
 }
 
@@ -236,10 +216,7 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
         if arguments.json {
             print_json(&analysis.comparisons)?;
         } else {
-            print_drawn(&plimsoll_report::terminal::comparisons(
-                &analysis,
-                &screen(),
-            ))?;
+            print_drawn(&plimsoll_report::terminal::comparisons(&analysis, &screen()))?;
         }
         return Ok(Exit::Good);
     };
@@ -250,10 +227,7 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     if arguments.json {
         print_json(&comparison)?;
     } else {
-        print_drawn(&plimsoll_report::terminal::record_comparison(
-            &comparison,
-            &screen(),
-        ))?;
+        print_drawn(&plimsoll_report::terminal::record_comparison(&comparison, &screen()))?;
     }
     Ok(Exit::Good)
 }
@@ -273,10 +247,7 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
         if is_empty(&store)? {
             tell(nothing_in(&store));
         } else {
-            tell(format_args!(
-                "no such experiment in {}",
-                store.path().display()
-            ));
+            tell(format_args!("no such experiment in {}", store.path().display()));
         }
         return Ok(Exit::Good);
     }
@@ -290,11 +261,7 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
             (ExperimentState::Finished, _) => "finished",
             (ExperimentState::Unfinished, _) => "interrupted",
         };
-        let begun = summary
-            .started_at
-            .get(..19)
-            .unwrap_or(&summary.started_at)
-            .replace('T', " ");
+        let begun = summary.started_at.get(..19).unwrap_or(&summary.started_at).replace('T', " ");
         let mut runs = format!("{}/{}", summary.runs_finished, summary.runs_planned);
         if summary.runs_failed > 0 {
             runs.push_str(&format!(", {} failed", summary.runs_failed));

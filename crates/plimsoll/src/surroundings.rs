@@ -8,13 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const FEWEST_FILES: u64 = 64;
 
 /// Variables that name folders, which appear in messages and in orders to other processes.
-const FOLDERS: [&str; 5] = [
-    "HOME",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
-];
+const FOLDERS: [&str; 5] = ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 
 /// Asks for as many open files as there may be, and takes a full file for an error of writing.
 ///
@@ -32,22 +26,13 @@ pub fn ready() -> anyhow::Result<()> {
     }
     if files.current.is_some_and(|now| now < most) {
         // Where the system gives less than it says, what there is must do.
-        let _ = setrlimit(
-            Resource::Nofile,
-            Rlimit {
-                current: files.maximum,
-                ..files
-            },
-        );
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
     }
     for name in FOLDERS {
         if let Some(value) = std::env::var_os(name)
             && value.to_str().is_none()
         {
-            bail!(
-                "{name} names a folder that is not valid UTF-8: {}",
-                value.display()
-            );
+            bail!("{name} names a folder that is not valid UTF-8: {}", value.display());
         }
     }
     Ok(())

@@ -44,12 +44,7 @@ impl<'a> Written<'a> {
                 before.entry(name.into()).or_default().insert(hash.into());
             }
         }
-        Ok(Self {
-            folder,
-            list,
-            before,
-            now: BTreeMap::new(),
-        })
+        Ok(Self { folder, list, before, now: BTreeMap::new() })
     }
 
     /// Names of what was written before.
@@ -61,14 +56,9 @@ impl<'a> Written<'a> {
     pub fn may_write(&self, name: &str) -> anyhow::Result<()> {
         let path = self.folder.path().join(name);
         if !is_inside(name) {
-            bail!(
-                "{name:?} is no name of a file in {}",
-                self.folder.path().display()
-            );
+            bail!("{name:?} is no name of a file in {}", self.folder.path().display());
         }
-        let there = self
-            .read(name)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let there = self.read(name).with_context(|| format!("cannot write {}", path.display()))?;
         if let Some(bytes) = there
             && !self.is_ours(name, &bytes)
         {
@@ -86,13 +76,9 @@ impl<'a> Written<'a> {
         let shown = || format!("cannot write {}", self.folder.path().join(name).display());
         let hash = sha256(bytes);
         // Before the file, so that what a killed command has written is still known to be its own.
-        self.folder
-            .append(self.list, &format!("{hash}  {name}"))
+        self.folder.append(self.list, &format!("{hash}  {name}")).with_context(shown)?;
+        self.at(name, SharedFolder::inside, |folder, file| folder.write_whole(file, bytes))
             .with_context(shown)?;
-        self.at(name, SharedFolder::inside, |folder, file| {
-            folder.write_whole(file, bytes)
-        })
-        .with_context(shown)?;
         self.now.insert(name.to_owned(), hash);
         Ok(())
     }
@@ -117,28 +103,17 @@ impl<'a> Written<'a> {
                 let _ = self.at(name, SharedFolder::existing_inside, SharedFolder::remove);
             }
         }
-        let lines = self
-            .now
-            .iter()
-            .map(|(name, hash)| format!("{hash}  {name}\n"));
+        let lines = self.now.iter().map(|(name, hash)| format!("{hash}  {name}\n"));
         let list: String = lines.collect();
-        self.folder
-            .write_whole(self.list, list.as_bytes())
-            .with_context(|| {
-                format!(
-                    "cannot write {}",
-                    self.folder.path().join(self.list).display()
-                )
-            })
+        self.folder.write_whole(self.list, list.as_bytes()).with_context(|| {
+            format!("cannot write {}", self.folder.path().join(self.list).display())
+        })
     }
 
     fn is_ours(&self, name: &str, bytes: &[u8]) -> bool {
         let hash = sha256(bytes);
         self.now.get(name) == Some(&hash)
-            || self
-                .before
-                .get(name)
-                .is_some_and(|hashes| hashes.contains(&hash))
+            || self.before.get(name).is_some_and(|hashes| hashes.contains(&hash))
     }
 
     /// What lies there under this name.

@@ -11,11 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
-    let end: fn(Exit) -> Exit = if arguments.exit_as_ycsb {
-        as_ycsb
-    } else {
-        |exit| exit
-    };
+    let end: fn(Exit) -> Exit = if arguments.exit_as_ycsb { as_ycsb } else { |exit| exit };
     let phase = arguments.phase.as_deref().unwrap_or_default();
     let command = Command::read(phase, &arguments.words, &|path| {
         plimsoll_record::files::read(path, MOST_OF_A_FILE)
@@ -78,9 +74,5 @@ fn exit(ended: &Ended) -> Exit {
 }
 
 fn code(error: &YcsbError) -> Exit {
-    if error.is_usage() {
-        Exit::Usage
-    } else {
-        Exit::Failed
-    }
+    if error.is_usage() { Exit::Usage } else { Exit::Failed }
 }

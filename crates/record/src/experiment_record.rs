@@ -121,10 +121,7 @@ impl ExperimentRecord {
         if version > u64::from(RECORD_VERSION) {
             return Err(FormatError::Newer { found: version });
         }
-        if head
-            .plan
-            .is_some_and(|plan| plan.get().len() > LARGEST_PLAN)
-        {
+        if head.plan.is_some_and(|plan| plan.get().len() > LARGEST_PLAN) {
             return Err(FormatError::LargePlan);
         }
         let mut record: Self = serde_json::from_str(text)?;

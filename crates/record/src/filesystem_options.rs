@@ -27,17 +27,7 @@ const fn option(names: &'static [&'static str], takes: Takes) -> MkfsOption {
 
 const XFS: &[MkfsOption] = &[
     option(&["-b"], Takes::Keys(&["size"])),
-    option(
-        &["-m"],
-        Takes::Keys(&[
-            "crc",
-            "finobt",
-            "rmapbt",
-            "reflink",
-            "inobtcount",
-            "bigtime",
-        ]),
-    ),
+    option(&["-m"], Takes::Keys(&["crc", "finobt", "rmapbt", "reflink", "inobtcount", "bigtime"])),
     option(
         &["-d"],
         Takes::Keys(&[
@@ -70,10 +60,7 @@ const XFS: &[MkfsOption] = &[
             "lazy-count",
         ]),
     ),
-    option(
-        &["-n"],
-        Takes::Keys(&["size", "version", "ftype", "parent"]),
-    ),
+    option(&["-n"], Takes::Keys(&["size", "version", "ftype", "parent"])),
     option(&["-s"], Takes::Keys(&["size"])),
     option(&["-K"], Takes::Nothing),
     option(&["-L"], Takes::Plain),
@@ -109,10 +96,7 @@ const EXT4: &[MkfsOption] = &[
     option(&["-i"], Takes::Plain),
     option(&["-I"], Takes::Plain),
     option(&["-j"], Takes::Nothing),
-    option(
-        &["-J"],
-        Takes::Keys(&["size", "fast_commit_size", "location"]),
-    ),
+    option(&["-J"], Takes::Keys(&["size", "fast_commit_size", "location"])),
     option(&["-L"], Takes::Plain),
     option(&["-m"], Takes::Plain),
     option(&["-N"], Takes::Plain),
@@ -388,18 +372,9 @@ mod tests {
             assert_eq!(kind.refused_for_mkfs(&words(text)), None, "{text}");
         }
         for (kind, text) in [
-            (
-                FilesystemKind::Xfs,
-                "noatime nobarrier allocsize=64k logbufs=8",
-            ),
-            (
-                FilesystemKind::Ext4,
-                "data=writeback commit=30 barrier=0 nodelalloc",
-            ),
-            (
-                FilesystemKind::Btrfs,
-                "compress=zstd:3 nodatacow discard=async",
-            ),
+            (FilesystemKind::Xfs, "noatime nobarrier allocsize=64k logbufs=8"),
+            (FilesystemKind::Ext4, "data=writeback commit=30 barrier=0 nodelalloc"),
+            (FilesystemKind::Btrfs, "compress=zstd:3 nodatacow discard=async"),
         ] {
             assert_eq!(kind.refused_for_mount(&words(text)), None, "{text}");
         }
@@ -408,22 +383,10 @@ mod tests {
     #[test]
     fn what_names_a_path_or_a_device_is_refused() {
         for (kind, text, refused) in [
-            (
-                FilesystemKind::Xfs,
-                "-l logdev=/dev/loop1,size=10m",
-                "-l logdev=/dev/loop1,size=10m",
-            ),
-            (
-                FilesystemKind::Xfs,
-                "-llogdev=/dev/loop1",
-                "-llogdev=/dev/loop1",
-            ),
+            (FilesystemKind::Xfs, "-l logdev=/dev/loop1,size=10m", "-l logdev=/dev/loop1,size=10m"),
+            (FilesystemKind::Xfs, "-llogdev=/dev/loop1", "-llogdev=/dev/loop1"),
             (FilesystemKind::Xfs, "-K -r rtdev=/dev/loop1", "-r"),
-            (
-                FilesystemKind::Xfs,
-                "-d file,name=/etc/passwd",
-                "-d file,name=/etc/passwd",
-            ),
+            (FilesystemKind::Xfs, "-d file,name=/etc/passwd", "-d file,name=/etc/passwd"),
             (FilesystemKind::Xfs, "-d name=x", "-d name=x"),
             (FilesystemKind::Xfs, "-c options=/etc/shadow", "-c"),
             (FilesystemKind::Xfs, "-p /etc", "-p"),
@@ -433,11 +396,7 @@ mod tests {
             // Several in one word, of which the second is not looked at by those who look at the first.
             (FilesystemKind::Xfs, "-Kp /etc", "-Kp"),
             (FilesystemKind::Ext4, "-d /etc", "-d"),
-            (
-                FilesystemKind::Ext4,
-                "-J device=/dev/loop1",
-                "-J device=/dev/loop1",
-            ),
+            (FilesystemKind::Ext4, "-J device=/dev/loop1", "-J device=/dev/loop1"),
             (FilesystemKind::Ext4, "-z /root/undo", "-z"),
             (FilesystemKind::Ext4, "-l /etc/shadow", "-l"),
             (FilesystemKind::Ext4, "-b -F", "-b -F"),

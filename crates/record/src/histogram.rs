@@ -115,9 +115,7 @@ impl Histogram {
                 }
             }
             Form::Dense(other) => {
-                self.dense()
-                    .add(other)
-                    .expect("all histograms here have the same bounds");
+                self.dense().add(other).expect("all histograms here have the same bounds");
             }
             Form::Packed(other) => add(self.dense(), other),
         }
@@ -227,15 +225,11 @@ impl Histogram {
             Form::Known(_) => (None, None),
         };
         let dense = dense.into_iter().flat_map(|dense| {
-            dense
-                .iter_recorded()
-                .map(|step| (step.value_iterated_to(), step.count_at_value()))
+            dense.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
         });
-        let packed = packed.into_iter().flat_map(|packed| {
-            packed
-                .buckets()
-                .map(|bucket| (bucket.highest, bucket.count))
-        });
+        let packed = packed
+            .into_iter()
+            .flat_map(|packed| packed.buckets().map(|bucket| (bucket.highest, bucket.count)));
         dense.chain(packed)
     }
 
@@ -375,10 +369,7 @@ fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut v2 = Vec::with_capacity(bytes.len() * 3);
-    ZlibDecoder::new(deflated)
-        .take(LONGEST_V2_BYTES)
-        .read_to_end(&mut v2)
-        .ok()?;
+    ZlibDecoder::new(deflated).take(LONGEST_V2_BYTES).read_to_end(&mut v2).ok()?;
     Some(v2)
 }
 

@@ -66,14 +66,8 @@ mod tests {
 
     #[test]
     fn the_worse_of_two_bounds_counts() {
-        let clock = |bound_ns| ClockOffset {
-            bound_ns,
-            ..ClockOffset::default()
-        };
-        let mut host = HostPoint {
-            clock: clock(300),
-            ..HostPoint::default()
-        };
+        let clock = |bound_ns| ClockOffset { bound_ns, ..ClockOffset::default() };
+        let mut host = HostPoint { clock: clock(300), ..HostPoint::default() };
         assert_eq!(host.clock_bound_ns(), 300);
         host.clock_after = Some(clock(200));
         assert_eq!(host.clock_bound_ns(), 300);
@@ -86,11 +80,7 @@ mod tests {
         let mut host = HostPoint {
             makes_load: true,
             measured_ns: 2_000,
-            worker: WorkerUse {
-                cpu_user_ns: 2_500,
-                cpu_system_ns: 500,
-                ..WorkerUse::default()
-            },
+            worker: WorkerUse { cpu_user_ns: 2_500, cpu_system_ns: 500, ..WorkerUse::default() },
             ..HostPoint::default()
         };
         assert_eq!(host.worker_processors(), Some(1.5));
@@ -103,11 +93,8 @@ mod tests {
 
     #[test]
     fn a_host_of_an_earlier_record_has_an_unknown_number_of_cores() {
-        let mut json = serde_json::to_value(HostPoint {
-            cores: 4,
-            ..HostPoint::default()
-        })
-        .expect("it has no key that is no text");
+        let mut json = serde_json::to_value(HostPoint { cores: 4, ..HostPoint::default() })
+            .expect("it has no key that is no text");
         json.as_object_mut().expect("it is one").remove("cores");
         let read: HostPoint = serde_json::from_value(json).expect("cores may be missing");
         assert_eq!(read, HostPoint::default());

@@ -44,10 +44,9 @@ impl NetworkPoint {
         if slice.warm_up {
             return;
         }
-        if let (Some(received), Some(sent)) = (
-            of(figures::NETWORK_RECEIVED_BYTES),
-            of(figures::NETWORK_SENT_BYTES),
-        ) {
+        if let (Some(received), Some(sent)) =
+            (of(figures::NETWORK_RECEIVED_BYTES), of(figures::NETWORK_SENT_BYTES))
+        {
             self.length_ns = self.length_ns.saturating_add(slice.length_ns);
             self.received_bytes = self.received_bytes.saturating_add(received);
             self.sent_bytes = self.sent_bytes.saturating_add(sent);
@@ -94,10 +93,7 @@ mod tests {
         network.add(&slice(false, 1.0));
         network.add(&slice(false, 2.0));
         // A second in which nothing was told.
-        network.add(&Slice {
-            length_ns: 1_000_000_000,
-            ..Slice::default()
-        });
+        network.add(&Slice { length_ns: 1_000_000_000, ..Slice::default() });
         let expected = NetworkPoint {
             length_ns: 1_000_000_000,
             received_bytes: 900,

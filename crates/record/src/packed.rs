@@ -24,11 +24,7 @@ pub const BUCKETS: usize = bucket_of(HIGHEST_LATENCY_NS) + 1;
 /// of [`BUCKETS`] counts and hands it to [`Histogram::record_bucket`](crate::Histogram::record_bucket).
 #[inline(always)]
 pub const fn bucket_of(value_ns: u64) -> usize {
-    let value = if value_ns < HIGHEST_LATENCY_NS {
-        value_ns
-    } else {
-        HIGHEST_LATENCY_NS
-    };
+    let value = if value_ns < HIGHEST_LATENCY_NS { value_ns } else { HIGHEST_LATENCY_NS };
     let doubling = (value | (STEPS - 1)).ilog2() - (STEPS - 1).ilog2();
     (doubling as u64 * HALF + (value >> doubling)) as usize
 }
@@ -72,21 +68,14 @@ impl Packed {
         if header != header_of(counts.len()) {
             return None;
         }
-        let mut reader = Counts {
-            rest: counts,
-            index: 0,
-        };
+        let mut reader = Counts { rest: counts, index: 0 };
         let (mut total, mut max) = (0_u64, 0);
         for bucket in &mut reader {
             total = total.checked_add(bucket.count)?;
             max = bucket.highest;
         }
         let ended_at_the_end = reader.rest.is_empty();
-        ended_at_the_end.then(|| Self {
-            counts: counts.into(),
-            total,
-            max,
-        })
+        ended_at_the_end.then(|| Self { counts: counts.into(), total, max })
     }
 
     pub(crate) fn to_v2(&self) -> Vec<u8> {
@@ -106,10 +95,7 @@ impl Packed {
 
     /// The non-empty buckets in rising order.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        Counts {
-            rest: &self.counts,
-            index: 0,
-        }
+        Counts { rest: &self.counts, index: 0 }
     }
 
     /// As HdrHistogram defines it: the highest value that is counted with the first one at or below which the share lies.
@@ -119,11 +105,7 @@ impl Packed {
         for bucket in self.buckets() {
             seen += bucket.count;
             if seen >= wanted {
-                return if percentile == 0.0 {
-                    bucket.lowest
-                } else {
-                    bucket.highest
-                };
+                return if percentile == 0.0 { bucket.lowest } else { bucket.highest };
             }
         }
         0
@@ -201,20 +183,12 @@ impl Iterator for Counts<'_> {
                 Some(doubling) => (doubling, index % HALF + HALF),
                 None => (0, index),
             };
-            let lowest = if doubling < 53 {
-                step << doubling
-            } else {
-                u64::MAX
-            };
+            let lowest = if doubling < 53 { step << doubling } else { u64::MAX };
             if lowest > HIGHEST_LATENCY_NS {
                 self.rest = before;
                 return None;
             }
-            return Some(Bucket {
-                lowest,
-                highest: lowest + (1 << doubling) - 1,
-                count,
-            });
+            return Some(Bucket { lowest, highest: lowest + (1 << doubling) - 1, count });
         }
     }
 }

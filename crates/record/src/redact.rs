@@ -44,13 +44,8 @@ enum Shown {
 }
 
 const CONCERNS: &[&str] = &["local", "available", "majority", "linearizable", "snapshot"];
-const PREFERENCES: &[&str] = &[
-    "primary",
-    "primarypreferred",
-    "secondary",
-    "secondarypreferred",
-    "nearest",
-];
+const PREFERENCES: &[&str] =
+    &["primary", "primarypreferred", "secondary", "secondarypreferred", "nearest"];
 const MECHANISMS: &[&str] = &[
     "default",
     "gssapi",
@@ -62,13 +57,8 @@ const MECHANISMS: &[&str] = &[
     "scram-sha-1",
     "scram-sha-256",
 ];
-const REPRESENTATIONS: &[&str] = &[
-    "csharplegacy",
-    "javalegacy",
-    "pythonlegacy",
-    "standard",
-    "unspecified",
-];
+const REPRESENTATIONS: &[&str] =
+    &["csharplegacy", "javalegacy", "pythonlegacy", "standard", "unspecified"];
 const COMPRESSORS: &[&str] = &["snappy", "zlib", "zstd", "none"];
 
 /// Options of addresses that may be shown, by their names in small letters, with the values that may be.
@@ -97,10 +87,7 @@ const ALLOWED: &[(&str, Shown)] = &[
     ("retryreads", Shown::Truth),
     ("retrywrites", Shown::Truth),
     ("safe", Shown::Truth),
-    (
-        "servermonitoringmode",
-        Shown::Words(&["auto", "poll", "stream"]),
-    ),
+    ("servermonitoringmode", Shown::Words(&["auto", "poll", "stream"])),
     ("serverselectiontimeoutms", Shown::Number),
     ("serverselectiontryonce", Shown::Truth),
     ("slaveok", Shown::Truth),
@@ -314,10 +301,7 @@ mod tests {
         for (text, redacted) in [
             ("mongodb://a:b@h", "mongodb://a:***@h"),
             ("MongoDB://u:p@h", "MongoDB://u:***@h"),
-            (
-                "mongodb://a:b/c?d@e:f@h:1,g:2/x",
-                "mongodb://a:***@h:1,g:2/x",
-            ),
+            ("mongodb://a:b/c?d@e:f@h:1,g:2/x", "mongodb://a:***@h:1,g:2/x"),
             (
                 "x mongodb+srv://a:b@h \"mongodb://c:d@i\" y",
                 "x mongodb+srv://a:***@h \"mongodb://c:***@i\" y",
@@ -332,46 +316,22 @@ mod tests {
             ("mongodb://a:${B}${C}@h", "mongodb://a:***@h"),
             ("x: mongodb://a:b c 'd@h", "x: mongodb://a:***@h"),
             ("mongodb://a:1 2@h\nx@y", "mongodb://a:***@h\nx@y"),
-            (
-                "mongodb://1.2.3.4:5/ is gone, a@b",
-                "mongodb://1.2.3.4:5/ is gone, a@b",
-            ),
-            (
-                "mongodb://[::1]:27017/d, says a@b",
-                "mongodb://[::1]:27017/d, says a@b",
-            ),
-            (
-                "mongodb://a:b mongodb://c:d@h",
-                "mongodb://a:b mongodb://c:***@h",
-            ),
-            (
-                "<mongodb://u:p@h> is at a@b",
-                "<mongodb://u:***@h> is at a@b",
-            ),
-            (
-                "mongodb.url=mongodb://u:p@h -p b=c@d",
-                "mongodb.url=mongodb://u:***@h -p b=c@d",
-            ),
+            ("mongodb://1.2.3.4:5/ is gone, a@b", "mongodb://1.2.3.4:5/ is gone, a@b"),
+            ("mongodb://[::1]:27017/d, says a@b", "mongodb://[::1]:27017/d, says a@b"),
+            ("mongodb://a:b mongodb://c:d@h", "mongodb://a:b mongodb://c:***@h"),
+            ("<mongodb://u:p@h> is at a@b", "<mongodb://u:***@h> is at a@b"),
+            ("mongodb.url=mongodb://u:p@h -p b=c@d", "mongodb.url=mongodb://u:***@h -p b=c@d"),
             // Where the slashes, or the whole scheme, were forgotten.
             ("u:pw@h", "u:***@h"),
             ("//u:pw@h/d?w=1", "//u:***@h/d?w=1"),
             ("mongodb:u:pw@h", "mongodb:***@h"),
             ("mongodb:/u:pw@h", "mongodb:***@h"),
-            (
-                "{uri: u:pw@h, b: 'x:p@w@i'}",
-                "{uri: u:***@h, b: 'x:***@i'}",
-            ),
-            (
-                "u:pw@h mongodb://a:b@h v:qw@i",
-                "u:***@h mongodb://a:***@h v:***@i",
-            ),
+            ("{uri: u:pw@h, b: 'x:p@w@i'}", "{uri: u:***@h, b: 'x:***@i'}"),
+            ("u:pw@h mongodb://a:b@h v:qw@i", "u:***@h mongodb://a:***@h v:***@i"),
             ("é u:pé@h", "é u:***@h"),
             ("u:${P}@h", "u:${P}@h"),
             ("mongo:8@sha256:0a1b", "mongo:8@sha256:0a1b"),
-            (
-                "me@example.org at 10:30, git@h:path",
-                "me@example.org at 10:30, git@h:path",
-            ),
+            ("me@example.org at 10:30, git@h:path", "me@example.org at 10:30, git@h:path"),
             ("h:1/d?password=pw&w=1", "h:1/d?password=***&w=1"),
             ("?password=pw", "?password=***"),
             ("why? a=b", "why? a=b"),
@@ -465,10 +425,7 @@ mod tests {
     fn secrets_are_known_in_every_form_in_which_they_may_be_quoted() {
         let known = quotable_secrets("mongodb://u:P%40ssword@h/?appName=A:Geheim,B&w=1&x=abc");
         for form in ["P%40ssword", "P@ssword", "p@ssword", "A:Geheim,B", "Geheim"] {
-            assert!(
-                known.iter().any(|secret| secret == form),
-                "{form}: {known:?}"
-            );
+            assert!(known.iter().any(|secret| secret == form), "{form}: {known:?}");
         }
         assert!(known.iter().all(|secret| secret.len() >= 4), "{known:?}");
         assert!(quotable_secrets("mongodb://u@h/?w=majority").is_empty());

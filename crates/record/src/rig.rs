@@ -391,8 +391,7 @@ impl RigSpec {
     /// What the kernel reads ahead at most on the disk, as asked or by default, bytes; `None` where it is left as it is.
     pub fn readahead(&self) -> Option<u64> {
         let is_emulated = matches!(self.disk, Some(DiskChoice::Emulated { .. }));
-        self.readahead_bytes
-            .or(is_emulated.then_some(USUAL_READAHEAD_BYTES))
+        self.readahead_bytes.or(is_emulated.then_some(USUAL_READAHEAD_BYTES))
     }
 }
 

@@ -121,10 +121,7 @@ impl Latencies {
             response: open.response.without_buckets(),
             wait: open.wait.without_buckets(),
         });
-        Self {
-            service: self.service.without_buckets(),
-            open: open.map(Box::new),
-        }
+        Self { service: self.service.without_buckets(), open: open.map(Box::new) }
     }
 
     /// Adds all counts of `other`. A closed loop's latencies never meet an open loop's within one point.
@@ -261,8 +258,7 @@ impl Slice {
         for (ours, theirs) in self.by_host.iter_mut().zip(&other.by_host) {
             *ours = ours.saturating_add(*theirs);
         }
-        self.operations
-            .sort_by_key(|part| (part.operation, part.status));
+        self.operations.sort_by_key(|part| (part.operation, part.status));
         self.worker += other.worker;
         for (name, figure) in &other.telemetry {
             self.telemetry.entry(name.clone()).or_insert(*figure);

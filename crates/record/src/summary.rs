@@ -30,10 +30,7 @@ pub struct Summary {
 impl Summary {
     /// A percentile that is known. The ends are percentiles too.
     pub(crate) fn percentile(&self, percentile: f64) -> Option<u64> {
-        let known = self
-            .percentiles
-            .iter()
-            .find(|(known, _)| (known - percentile).abs() <= SAME);
+        let known = self.percentiles.iter().find(|(known, _)| (known - percentile).abs() <= SAME);
         match known {
             Some((_, value_ns)) => Some(*value_ns),
             None if percentile <= 0.0 => self.min_ns,

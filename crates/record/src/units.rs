@@ -51,9 +51,7 @@ pub fn unit_percentiles_ns<const N: usize>(
     }
     // A sort that makes use of the order in which those of one part are already.
     buckets.sort_by_key(|(value_ns, _)| *value_ns);
-    let total = buckets
-        .iter()
-        .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+    let total = buckets.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
     if total == 0 {
         return [None; N];
     }
@@ -99,8 +97,7 @@ fn shares<'a>(
 fn each_kept(from: &Histogram, keep: u64, mut take: impl FnMut(u64, u64)) {
     let total = from.count();
     if keep == total {
-        from.buckets()
-            .for_each(|(value_ns, count)| take(value_ns, count));
+        from.buckets().for_each(|(value_ns, count)| take(value_ns, count));
         return;
     }
     let mut seen = 0_u128;
@@ -121,11 +118,7 @@ fn share_of(known: &Summary, keep: u64) -> Summary {
     if keep >= known.count {
         return known.clone();
     }
-    Summary {
-        count: keep,
-        mean_ns: known.mean_ns,
-        ..Summary::default()
-    }
+    Summary { count: keep, mean_ns: known.mean_ns, ..Summary::default() }
 }
 
 #[cfg(test)]
@@ -203,11 +196,7 @@ mod tests {
         let values = prop::collection::vec((value, 1..1_000_u64), 0..30);
         (values, any::<bool>()).prop_map(|(values, is_read_back)| {
             let counted = histogram(&values);
-            if is_read_back {
-                Histogram::from_bytes(&counted.to_bytes()).unwrap()
-            } else {
-                counted
-            }
+            if is_read_back { Histogram::from_bytes(&counted.to_bytes()).unwrap() } else { counted }
         })
     }
 

@@ -220,20 +220,12 @@ pub struct Warning {
 impl Warning {
     /// A warning about `subject`, which names arm, mix and load.
     pub fn new(id: WarningId, subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            id,
-            subject: subject.into(),
-            message: message.into(),
-            weight: None,
-        }
+        Self { id, subject: subject.into(), message: message.into(), weight: None }
     }
 
     /// The same with a weight of its own.
     pub fn weighing(self, weight: Severity) -> Self {
-        Self {
-            weight: Some(weight),
-            ..self
-        }
+        Self { weight: Some(weight), ..self }
     }
 
     /// How much it affects what was measured.

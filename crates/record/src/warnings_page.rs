@@ -12,9 +12,8 @@ fn the_page_lists_every_warning() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/warnings.md");
     let page = std::fs::read_to_string(&path).expect("docs/warnings.md is in the repository");
     let (before, rest) = page.split_once(BEGIN).expect("the page has the first mark");
-    let (found, after) = rest
-        .split_once(END)
-        .expect("the page has the second mark after the first");
+    let (found, after) =
+        rest.split_once(END).expect("the page has the second mark after the first");
     let table = table();
     if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
         std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))

@@ -8,48 +8,21 @@ use plimsoll_report::sample::{self as sample, Shape};
 use std::time::Instant;
 
 fn main() {
-    println!(
-        "{:<58} {:>9} {:>10} {:>9}",
-        "page of", "seconds", "bytes", "ms"
-    );
+    println!("{:<58} {:>9} {:>10} {:>9}", "page of", "seconds", "bytes", "ms");
     for (name, shape) in [
-        (
-            "the quickstart: 2 arms, 2 mixes, 5 loads, 6 blocks",
-            Shape::quickstart(),
-        ),
-        (
-            "1,000 points: 2 arms, 2 mixes, 250 loads, 8 blocks, 60 s",
-            Shape::of(2, 250, 2, 8, 60),
-        ),
-        (
-            "1,000 points: 10 arms, 2 mixes, 50 loads, 8 blocks, 60 s",
-            Shape::of(10, 50, 2, 8, 60),
-        ),
-        (
-            "1,000 points: 200 arms, 1 mix, 5 loads, 6 blocks, 60 s",
-            Shape::of(200, 5, 1, 6, 60),
-        ),
-        (
-            "1,000 points: 20 arms, 10 mixes, 5 loads, 8 blocks, 600 s",
-            Shape::of(20, 5, 10, 8, 600),
-        ),
-        (
-            "12 watched arms, 1 mix, 1 load, 6 blocks, 24 s",
-            Shape::twelve_arms(),
-        ),
+        ("the quickstart: 2 arms, 2 mixes, 5 loads, 6 blocks", Shape::quickstart()),
+        ("1,000 points: 2 arms, 2 mixes, 250 loads, 8 blocks, 60 s", Shape::of(2, 250, 2, 8, 60)),
+        ("1,000 points: 10 arms, 2 mixes, 50 loads, 8 blocks, 60 s", Shape::of(10, 50, 2, 8, 60)),
+        ("1,000 points: 200 arms, 1 mix, 5 loads, 6 blocks, 60 s", Shape::of(200, 5, 1, 6, 60)),
+        ("1,000 points: 20 arms, 10 mixes, 5 loads, 8 blocks, 600 s", Shape::of(20, 5, 10, 8, 600)),
+        ("12 watched arms, 1 mix, 1 load, 6 blocks, 24 s", Shape::twelve_arms()),
         (
             "1,000 watched points: 12 arms, 2 mixes, 42 loads, 300 s",
-            Shape {
-                watched: true,
-                ..Shape::of(12, 42, 2, 6, 300)
-            },
+            Shape { watched: true, ..Shape::of(12, 42, 2, 6, 300) },
         ),
         (
             "12 arms with lines, 2 mixes, 6 loads, 20 blocks, 60 s",
-            Shape {
-                decided: true,
-                ..Shape::of(12, 6, 2, 20, 60)
-            },
+            Shape { decided: true, ..Shape::of(12, 6, 2, 20, 60) },
         ),
     ] {
         let (mut record, analysis) = sample::experiment(&shape);
@@ -63,11 +36,7 @@ fn main() {
         let mut bytes = 0;
         for _ in 0..3 {
             let begin = Instant::now();
-            bytes = render(&Report {
-                record: &record,
-                analysis: &analysis,
-            })
-            .len();
+            bytes = render(&Report { record: &record, analysis: &analysis }).len();
             best = best.min(begin.elapsed().as_secs_f64());
         }
         println!("{name:<58} {drawn:>9} {bytes:>10} {:>9.1}", best * 1e3);

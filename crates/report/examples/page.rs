@@ -55,14 +55,8 @@ fn main() -> std::io::Result<()> {
         let drawn = RunMap::of(run, &accesses, usize::MAX, 768).map_err(std::io::Error::other)?;
         maps.push(DiskMap::of(run, drawn));
     }
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
-    let setting = Setting {
-        maps: &maps,
-        ..Setting::default()
-    };
+    let report = Report { record: &record, analysis: &analysis };
+    let setting = Setting { maps: &maps, ..Setting::default() };
     let html = render_in(&report, &setting);
     std::fs::write(path, html)
 }

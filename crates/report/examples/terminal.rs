@@ -6,10 +6,7 @@ use plimsoll_report::sample;
 use plimsoll_report::terminal::{Screen, summary};
 
 fn main() {
-    let width = std::env::args()
-        .nth(1)
-        .and_then(|width| width.parse().ok())
-        .unwrap_or(80);
+    let width = std::env::args().nth(1).and_then(|width| width.parse().ok()).unwrap_or(80);
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
     let unicode = !asked("ascii");
     let shape = if asked("two-disks") {
@@ -27,12 +24,6 @@ fn main() {
     }
     print!(
         "{}",
-        summary(
-            &Report {
-                record: &record,
-                analysis: &analysis
-            },
-            &Screen { width, unicode }
-        )
+        summary(&Report { record: &record, analysis: &analysis }, &Screen { width, unicode })
     );
 }

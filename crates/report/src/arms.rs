@@ -31,14 +31,9 @@ fn rank(analysis: &Analysis, arm: &ArmSummary) -> Rank {
         .iter()
         .filter(|curve| curve.arm == arm.name)
         .flat_map(|curve| &curve.points);
-    let best = points
-        .map(|point| select::median(&point.throughput))
-        .filter(|rate| rate.is_finite());
-    (
-        decided.fold(0.0, f64::max),
-        arm.baseline,
-        best.fold(0.0, f64::max),
-    )
+    let best =
+        points.map(|point| select::median(&point.throughput)).filter(|rate| rate.is_finite());
+    (decided.fold(0.0, f64::max), arm.baseline, best.fold(0.0, f64::max))
 }
 
 /// Which arm has which of the looks: colour and mark on the page, sign and colour in the terminal.
@@ -57,9 +52,7 @@ impl ArmPlaces {
         let mut telling = telling_arms(analysis);
         telling.truncate(STYLES);
         let chosen = names.iter().filter(|name| telling.contains(&name.as_str()));
-        Self {
-            names: chosen.cloned().collect(),
-        }
+        Self { names: chosen.cloned().collect() }
     }
 
     /// Which of the looks an arm has, where it has one of its own.

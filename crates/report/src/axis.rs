@@ -28,11 +28,7 @@ impl Scale {
             Self::Log { from, to } if value > 0.0 => (value / from).ln() / (to / from).ln(),
             Self::Log { .. } => 0.0,
         };
-        if share.is_nan() {
-            0.0
-        } else {
-            share.clamp(0.0, 1.0)
-        }
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 }
 
@@ -51,10 +47,7 @@ impl Axis {
     /// Operations per second from zero.
     pub fn rate(highest: f64, about: usize) -> Self {
         let (top, values) = linear_ticks(highest, about);
-        let ticks = values
-            .into_iter()
-            .map(|value| (value, axis_rate(value)))
-            .collect();
+        let ticks = values.into_iter().map(|value| (value, axis_rate(value))).collect();
         Self {
             scale: Scale::Linear { from: 0.0, to: top },
             ticks,
@@ -71,27 +64,14 @@ impl Axis {
             .take_while(|value| *value <= to)
             .map(|value| (value, axis_rate(value)))
             .collect();
-        Self {
-            scale: Scale::Linear { from, to },
-            ticks,
-            title: title.into(),
-        }
+        Self { scale: Scale::Linear { from, to }, ticks, title: title.into() }
     }
 
     pub fn latency_decades(lowest: f64, highest: f64, what: &str) -> Self {
-        let (from, to) = (
-            power_of_ten_below(lowest),
-            power_of_ten_below(highest) * 10.0,
-        );
-        let ticks = log_ticks(from, to)
-            .into_iter()
-            .map(|value| (value, axis_latency(value)))
-            .collect();
-        Self {
-            scale: Scale::Log { from, to },
-            ticks,
-            title: format!("{what}, logarithmic"),
-        }
+        let (from, to) = (power_of_ten_below(lowest), power_of_ten_below(highest) * 10.0);
+        let ticks =
+            log_ticks(from, to).into_iter().map(|value| (value, axis_latency(value))).collect();
+        Self { scale: Scale::Log { from, to }, ticks, title: format!("{what}, logarithmic") }
     }
 
     /// Nanoseconds: from zero, or logarithmic where the values span more than a factor of 40, which the title then says.
@@ -101,19 +81,9 @@ impl Axis {
         }
         let unit = LatencyUnit::of(highest);
         let (top, values) = linear_ticks(highest / unit.nanos(), 5);
-        let ticks = values
-            .into_iter()
-            .map(|value| (value * unit.nanos(), plain(value)))
-            .collect();
-        let scale = Scale::Linear {
-            from: 0.0,
-            to: top * unit.nanos(),
-        };
-        Self {
-            scale,
-            ticks,
-            title: format!("{what}, {}", PAGE.unit(unit)),
-        }
+        let ticks = values.into_iter().map(|value| (value * unit.nanos(), plain(value))).collect();
+        let scale = Scale::Linear { from: 0.0, to: top * unit.nanos() };
+        Self { scale, ticks, title: format!("{what}, {}", PAGE.unit(unit)) }
     }
 
     /// Shares of a whole, for low charts.
@@ -144,11 +114,7 @@ impl Axis {
 
     pub fn low_bytes(highest: f64, title: &str) -> Self {
         let mut unit = (1.0, "B");
-        for larger in [
-            (1024.0, "KiB"),
-            (1_048_576.0, "MiB"),
-            (1_073_741_824.0, "GiB"),
-        ] {
+        for larger in [(1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB")] {
             if highest >= larger.0 {
                 unit = larger;
             }
@@ -159,14 +125,8 @@ impl Axis {
     fn low(highest: f64, unit: f64, spelled: fn(f64) -> String, title: String) -> Self {
         let (top, values) = linear_ticks(highest / unit, 2);
         Self {
-            scale: Scale::Linear {
-                from: 0.0,
-                to: top * unit,
-            },
-            ticks: values
-                .into_iter()
-                .map(|value| (value * unit, spelled(value)))
-                .collect(),
+            scale: Scale::Linear { from: 0.0, to: top * unit },
+            ticks: values.into_iter().map(|value| (value * unit, spelled(value))).collect(),
             title,
         }
     }
@@ -174,19 +134,12 @@ impl Axis {
     /// The settings of the load: powers of two where they about double from one to the next, from zero otherwise.
     /// `room` is how many labels fit.
     pub fn load(loads: &[f64], room: usize, title: String) -> Self {
-        let mut sorted: Vec<f64> = loads
-            .iter()
-            .copied()
-            .filter(|load| load.is_finite() && *load > 0.0)
-            .collect();
+        let mut sorted: Vec<f64> =
+            loads.iter().copied().filter(|load| load.is_finite() && *load > 0.0).collect();
         sorted.sort_by(f64::total_cmp);
         sorted.dedup();
         let (Some(&first), Some(&last)) = (sorted.first(), sorted.last()) else {
-            return Self {
-                scale: Scale::Linear { from: 0.0, to: 1.0 },
-                ticks: Vec::new(),
-                title,
-            };
+            return Self { scale: Scale::Linear { from: 0.0, to: 1.0 }, ticks: Vec::new(), title };
         };
         let steps = sorted.len() - 1;
         // 1, 2, 3 reaches no further than counting does.
@@ -195,15 +148,9 @@ impl Axis {
             && last / first > sorted.len() as f64;
         let scale = if doubling {
             let margin = (last / first).powf(0.06);
-            Scale::Log {
-                from: first / margin,
-                to: last * margin,
-            }
+            Scale::Log { from: first / margin, to: last * margin }
         } else {
-            Scale::Linear {
-                from: 0.0,
-                to: last * 1.06,
-            }
+            Scale::Linear { from: 0.0, to: last * 1.06 }
         };
         let apart = |a: f64, b: f64| (scale.share(a) - scale.share(b)).abs() * room as f64 >= 1.0;
         let mut values: Vec<f64> = Vec::new();
@@ -220,17 +167,10 @@ impl Axis {
                 .filter(|value| *value <= last)
                 .collect();
         }
-        let title = if doubling {
-            format!("{title} (log scale)")
-        } else {
-            title
-        };
+        let title = if doubling { format!("{title} (log scale)") } else { title };
         Self {
             scale,
-            ticks: values
-                .into_iter()
-                .map(|value| (value, axis_load(value)))
-                .collect(),
+            ticks: values.into_iter().map(|value| (value, axis_load(value))).collect(),
             title,
         }
     }
@@ -262,11 +202,7 @@ impl Axis {
             label.push_str("\u{202f}s");
         }
         let to = if last > 0.0 { last } else { 1.0 };
-        Self {
-            scale: Scale::Linear { from: 0.0, to },
-            ticks,
-            title: String::new(),
-        }
+        Self { scale: Scale::Linear { from: 0.0, to }, ticks, title: String::new() }
     }
 }
 
@@ -298,11 +234,7 @@ pub fn linear_ticks(highest: f64, about: usize) -> (f64, Vec<f64>) {
 /// 1, 2 and 5 of each decade where there are at most two, else the powers of ten, at most about eight of them.
 fn log_ticks(from: f64, to: f64) -> Vec<f64> {
     let decades = (to / from).log10().round().max(1.0) as usize;
-    let factors: &[f64] = if decades <= 2 {
-        &[1.0, 2.0, 5.0]
-    } else {
-        &[1.0]
-    };
+    let factors: &[f64] = if decades <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let every = decades.div_ceil(8);
     let mut ticks = Vec::new();
     for decade in (0..=decades).step_by(every) {
@@ -339,11 +271,7 @@ fn axis_rate(value: f64) -> String {
 
 /// The same of a load; one that is no whole number was found by a search, and has three digits: 497, 1.58k.
 fn axis_load(load: f64) -> String {
-    if load.fract() == 0.0 {
-        axis_rate(load)
-    } else {
-        axis_rate(round_significant(load, 3))
-    }
+    if load.fract() == 0.0 { axis_rate(load) } else { axis_rate(round_significant(load, 3)) }
 }
 
 fn axis_latency(nanos: f64) -> String {
@@ -357,10 +285,7 @@ mod tests {
 
     #[test]
     fn ticks_are_steps_of_one_two_and_five() {
-        assert_eq!(
-            linear_ticks(203.0, 5),
-            (250.0, vec![0.0, 50.0, 100.0, 150.0, 200.0, 250.0])
-        );
+        assert_eq!(linear_ticks(203.0, 5), (250.0, vec![0.0, 50.0, 100.0, 150.0, 200.0, 250.0]));
         assert_eq!(linear_ticks(1.0, 5).0, 1.0);
         assert_eq!(linear_ticks(f64::NAN, 5), (1.0, vec![0.0, 1.0]));
         assert_eq!(linear_ticks(-3.0, 5).0, 1.0);
@@ -369,36 +294,16 @@ mod tests {
     #[test]
     fn a_wide_span_of_latencies_is_drawn_in_decades_and_says_so() {
         let axis = Axis::latency(20_000.0, 3_000_000.0, "p99");
-        assert_eq!(
-            axis.scale,
-            Scale::Log {
-                from: 10_000.0,
-                to: 10_000_000.0
-            }
-        );
+        assert_eq!(axis.scale, Scale::Log { from: 10_000.0, to: 10_000_000.0 });
         assert_eq!(axis.title, "p99, logarithmic");
         let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
-        assert_eq!(
-            labels,
-            [
-                "10\u{202f}µs",
-                "100\u{202f}µs",
-                "1\u{202f}ms",
-                "10\u{202f}ms"
-            ]
-        );
+        assert_eq!(labels, ["10\u{202f}µs", "100\u{202f}µs", "1\u{202f}ms", "10\u{202f}ms"]);
     }
 
     #[test]
     fn a_narrow_span_starts_at_zero() {
         let axis = Axis::latency(100_000.0, 900_000.0, "p99");
-        assert_eq!(
-            axis.scale,
-            Scale::Linear {
-                from: 0.0,
-                to: 1_000_000.0
-            }
-        );
+        assert_eq!(axis.scale, Scale::Linear { from: 0.0, to: 1_000_000.0 });
         assert_eq!(axis.title, "p99, µs");
     }
 
@@ -413,11 +318,8 @@ mod tests {
     #[test]
     fn doubling_loads_are_evenly_spaced() {
         let axis = Axis::load(&[1.0, 2.0, 4.0, 8.0, 16.0], 12, "threads".into());
-        let places: Vec<f64> = axis
-            .ticks
-            .iter()
-            .map(|(value, _)| axis.scale.share(*value))
-            .collect();
+        let places: Vec<f64> =
+            axis.ticks.iter().map(|(value, _)| axis.scale.share(*value)).collect();
         for pair in places.windows(3) {
             assert!(((pair[2] - pair[1]) - (pair[1] - pair[0])).abs() < 1e-9);
         }
@@ -429,19 +331,14 @@ mod tests {
 
     #[test]
     fn labels_are_short_and_exact() {
-        let labels: Vec<String> = [0.0, 0.5, 16.0, 1_000.0, 1_024.0, 5_000.0, 2_500_000.0]
-            .map(axis_rate)
-            .into();
+        let labels: Vec<String> =
+            [0.0, 0.5, 16.0, 1_000.0, 1_024.0, 5_000.0, 2_500_000.0].map(axis_rate).into();
         assert_eq!(labels, ["0", "0.5", "16", "1k", "1024", "5k", "2.5M"]);
     }
 
     #[test]
     fn loads_that_a_search_found_have_three_digits() {
-        let axis = Axis::load(
-            &[496.523_986, 794.438_377, 1_578.969_139],
-            12,
-            "op/s".into(),
-        );
+        let axis = Axis::load(&[496.523_986, 794.438_377, 1_578.969_139], 12, "op/s".into());
         let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
         assert_eq!(labels, ["497", "794", "1.58k"]);
         assert_eq!(axis.ticks[0].0, 496.523_986);

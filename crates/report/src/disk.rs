@@ -68,10 +68,7 @@ pub fn series<'a>(picture: &'a DiskPicture<'_>, kind: &str) -> Vec<Series<'a>> {
         let name = format!("{} KiB", f64::from(row.block_bytes) / 1024.0);
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.rows.push(row),
-            None => all.push(Series {
-                name,
-                rows: vec![row],
-            }),
+            None => all.push(Series { name, rows: vec![row] }),
         }
     }
     all

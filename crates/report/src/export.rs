@@ -38,11 +38,7 @@ use std::io::{self, Write};
 pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
     match file.content {
         Content::Csv(table, report) => {
-            write_csv(
-                &columns(table, &report),
-                |take| rows(table, &report, take),
-                out,
-            )?;
+            write_csv(&columns(table, &report), |take| rows(table, &report, take), out)?;
         }
         Content::Parquet(table, report) => write_table(table, &report, out)?,
         Content::Record(report) => {

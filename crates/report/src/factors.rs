@@ -99,11 +99,7 @@ impl Layout {
                 panels.push(levels);
             }
         }
-        Some(Self {
-            along,
-            lines,
-            panels,
-        })
+        Some(Self { along, lines, panels })
     }
 
     /// The levels of a panel's further factors in words: `ext4, 2 cpus`.
@@ -152,9 +148,7 @@ impl Layout {
 }
 
 fn levels(factor: Option<&Factor>) -> Vec<u32> {
-    (0..)
-        .take(factor.map_or(1, |factor| factor.levels.len()))
-        .collect()
+    (0..).take(factor.map_or(1, |factor| factor.levels.len())).collect()
 }
 
 /// Whether several factors are varied, so that pairs of cells are only a part of the answer.
@@ -190,40 +184,27 @@ pub fn by_size(results: &FactorResults) -> Vec<&Effect> {
     let mut effects: Vec<&Effect> = results.effects.iter().collect();
     let size = |effect: &Effect| {
         let ratio = 1.0 + effect.verdict.estimate.unwrap_or(0.0);
-        if ratio > 0.0 {
-            ratio.ln().abs()
-        } else {
-            f64::INFINITY
-        }
+        if ratio > 0.0 { ratio.ln().abs() } else { f64::INFINITY }
     };
     effects.sort_by(|left, right| {
-        is_proven(right)
-            .cmp(&is_proven(left))
-            .then(size(right).total_cmp(&size(left)))
+        is_proven(right).cmp(&is_proven(left)).then(size(right).total_cmp(&size(left)))
     });
     effects
 }
 
 /// Whether it is larger than the margin, and its interval excludes zero.
 pub fn is_proven(effect: &Effect) -> bool {
-    matches!(
-        effect.verdict.judgement,
-        Judgement::Better | Judgement::Worse
-    )
+    matches!(effect.verdict.judgement, Judgement::Better | Judgement::Worse)
 }
 
 /// An effect's name: `disk: san-raid10 against fast-5000`.
 pub fn name(effect: &Effect) -> String {
     let change = &effect.change;
-    let base = format!(
-        "{}: {} against {}",
-        change.factor, change.level, change.baseline
-    );
+    let base = format!("{}: {} against {}", change.factor, change.level, change.baseline);
     match (&effect.with, &effect.within) {
-        (Some(with), _) => format!(
-            "{base} × {}: {} against {}",
-            with.factor, with.level, with.baseline
-        ),
+        (Some(with), _) => {
+            format!("{base} × {}: {} against {}", with.factor, with.level, with.baseline)
+        }
         (None, Some(within)) if !within.is_empty() => format!("{base}, at {within}"),
         _ => base,
     }
@@ -244,10 +225,7 @@ mod tests {
     use plimsoll_plan::Level;
 
     fn factor(name: &str, levels: [&str; 2]) -> Factor {
-        let level = |name: &str| Level {
-            name: name.into(),
-            value: None,
-        };
+        let level = |name: &str| Level { name: name.into(), value: None };
         Factor {
             name: name.into(),
             levels: levels.map(level).into(),
@@ -261,10 +239,7 @@ mod tests {
     fn grid() -> FactorResults {
         let cells = [(0, 0), (0, 1), (1, 0), (1, 1)];
         FactorResults {
-            factors: vec![
-                factor("disk", ["fast", "slow"]),
-                factor("size", ["92%", "230%"]),
-            ],
+            factors: vec![factor("disk", ["fast", "slow"]), factor("size", ["92%", "230%"])],
             design: Design::Full,
             aliases: Vec::new(),
             compared: 0,
@@ -278,10 +253,7 @@ mod tests {
     }
 
     fn cell((disk, size): (u32, u32)) -> Cell {
-        Cell {
-            arm: format!("{disk}-{size}"),
-            levels: vec![disk, size],
-        }
+        Cell { arm: format!("{disk}-{size}"), levels: vec![disk, size] }
     }
 
     fn told(what: &str, values: [&str; 4]) -> Vec<String> {
@@ -298,22 +270,10 @@ mod tests {
 
     #[test]
     fn what_follows_from_a_level_is_told_by_level() {
-        assert_eq!(
-            told("records", ["10", "20", "10", "20"]),
-            ["10: 92%", "20: 230%"]
-        );
-        assert_eq!(
-            told("iops", ["5k", "5k", "600", "600"]),
-            ["5k: fast", "600: slow"]
-        );
-        assert_eq!(
-            told("size", ["92%", "230%", "92%", "230%"]),
-            ["92%: ", "230%: "]
-        );
+        assert_eq!(told("records", ["10", "20", "10", "20"]), ["10: 92%", "20: 230%"]);
+        assert_eq!(told("iops", ["5k", "5k", "600", "600"]), ["5k: fast", "600: slow"]);
+        assert_eq!(told("size", ["92%", "230%", "92%", "230%"]), ["92%: ", "230%: "]);
         // It follows from no single factor.
-        assert_eq!(
-            told("free", ["61", "60", "60", "60"]),
-            ["61: 0-0", "60: 0-1 1-0 1-1"]
-        );
+        assert_eq!(told("free", ["61", "60", "60", "60"]), ["61: 0-0", "60: 0-1 1-0 1-1"]);
     }
 }

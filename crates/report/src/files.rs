@@ -91,14 +91,8 @@ pub enum Table {
 }
 
 impl Table {
-    const OF_ONE: [Self; 6] = [
-        Self::Points,
-        Self::Slices,
-        Self::Figures,
-        Self::Trials,
-        Self::Hosts,
-        Self::Controls,
-    ];
+    const OF_ONE: [Self; 6] =
+        [Self::Points, Self::Slices, Self::Figures, Self::Trials, Self::Hosts, Self::Controls];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -150,12 +144,7 @@ impl Table {
 pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
     let mut files = Vec::new();
     let mut add = |name: String, about, form, content| {
-        files.push(ExportFile {
-            name,
-            about,
-            form,
-            content,
-        });
+        files.push(ExportFile { name, about, form, content });
     };
     for table in Table::OF_ONE {
         if table.is_empty(report) {
@@ -168,12 +157,7 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
         add(format!("{name}.parquet"), about, Form::Parquet, parquet);
     }
     for (name, about, form, content) in [
-        (
-            "record.json",
-            "everything that was measured",
-            Form::Json,
-            Content::Record(*report),
-        ),
+        ("record.json", "everything that was measured", Form::Json, Content::Record(*report)),
         (
             "analysis.json",
             "everything that follows from it",
@@ -201,11 +185,7 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
     ] {
         add(name.into(), about, form, content);
     }
-    let results = report
-        .record
-        .calibrations
-        .iter()
-        .flat_map(|calibration| &calibration.results);
+    let results = report.record.calibrations.iter().flat_map(|calibration| &calibration.results);
     for (place, result) in results.enumerate() {
         let stem = text::file_stem(&result.label);
         add(
@@ -236,20 +216,13 @@ fn has_log(run: &RunRecord) -> bool {
 
 /// Whether a slice has anything for a log. One without operations has an empty place in it; imported ones may have figures without histograms.
 fn has_histogram(slice: &Slice) -> bool {
-    slice
-        .operations
-        .iter()
-        .all(|part| part.latencies.service.summary().is_none())
+    slice.operations.iter().all(|part| part.latencies.service.summary().is_none())
 }
 
 /// `block-01-arm-2-small-cache.hlog`: the number of the arm keeps names apart that look alike without their special characters.
 fn hdr_name(run: &RunRecord, arm: Option<usize>) -> String {
     let number = arm.map_or_else(|| "x".to_owned(), |index| (index + 1).to_string());
-    let attempt = if run.attempt > 1 {
-        format!("-attempt-{}", run.attempt)
-    } else {
-        String::new()
-    };
+    let attempt = if run.attempt > 1 { format!("-attempt-{}", run.attempt) } else { String::new() };
     format!(
         "block-{:02}-arm-{number}-{}{attempt}.hlog",
         u64::from(run.block) + 1,

@@ -63,10 +63,7 @@ impl Shape {
 
     /// Two priced arms whose lines were searched.
     pub fn safe_load() -> Self {
-        Self {
-            decided: true,
-            ..Self::quickstart()
-        }
+        Self { decided: true, ..Self::quickstart() }
     }
 
     /// Two arms that differ in their disks.
@@ -118,10 +115,8 @@ impl Noise {
 
     /// Evenly between -1 and 1.
     pub(crate) fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 }
@@ -152,11 +147,7 @@ fn law(arm: usize, mix: usize) -> Law {
     Law {
         lambda,
         sigma: 0.09 + 0.05 * (arm % 8) as f64 / 2.0 + if mix == 0 { 0.06 } else { 0.0 },
-        kappa: if mix.is_multiple_of(2) {
-            0.0042
-        } else {
-            0.0011
-        },
+        kappa: if mix.is_multiple_of(2) { 0.0042 } else { 0.0011 },
         tail: if arm.is_multiple_of(2) { 4.5 } else { 11.0 },
     }
 }
@@ -169,11 +160,7 @@ fn throughput(law: &Law, sessions: f64) -> f64 {
 /// Turns the closed loops into open ones whose rate is what was done at first and more than can be done at last.
 pub fn opened(analysis: &mut Analysis) {
     let best = |curve: &Curve| {
-        curve
-            .points
-            .iter()
-            .filter_map(|point| point.throughput.median)
-            .fold(0.0, f64::max)
+        curve.points.iter().filter_map(|point| point.throughput.median).fold(0.0, f64::max)
     };
     let highest = analysis.curves.iter().map(best).fold(0.0, f64::max);
     for curve in &mut analysis.curves {
@@ -186,18 +173,13 @@ pub fn opened(analysis: &mut Analysis) {
             let factor = done / median_of(&point.throughput);
             let values = point.throughput.values.iter();
             point.throughput = estimate(
-                values
-                    .map(|(block, value)| (*block, (value * factor).min(rate * 1.002)))
-                    .collect(),
+                values.map(|(block, value)| (*block, (value * factor).min(rate * 1.002))).collect(),
             );
             point.load = LoadKind::Open { rate, sessions: 16 };
             point.load_label = format!("{} op/s", rate as u64);
             let mut noise = Noise::new(place as u64);
-            point.service = latencies(
-                &scaled(&point.response.mean, 0.6, &mut noise, 0.01),
-                3.0,
-                &mut noise,
-            );
+            point.service =
+                latencies(&scaled(&point.response.mean, 0.6, &mut noise, 0.01), 3.0, &mut noise);
         }
     }
 }
@@ -207,23 +189,11 @@ pub fn estimate(values: Vec<(u32, f64)>) -> Estimate {
     let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     sorted.sort_by(f64::total_cmp);
     let Some(last) = sorted.len().checked_sub(1) else {
-        return Estimate {
-            median: None,
-            interval: None,
-            values,
-        };
+        return Estimate { median: None, interval: None, values };
     };
     let median = (sorted[last / 2] + sorted[last.div_ceil(2)]) / 2.0;
-    let interval = if sorted.len() < 6 {
-        None
-    } else {
-        Some((sorted[0], sorted[last]))
-    };
-    Estimate {
-        median: Some(median),
-        interval,
-        values,
-    }
+    let interval = if sorted.len() < 6 { None } else { Some((sorted[0], sorted[last])) };
+    Estimate { median: Some(median), interval, values }
 }
 
 /// No number where no run gave a value.
@@ -251,19 +221,11 @@ fn latencies(mean: &Estimate, tail: f64, noise: &mut Noise) -> LatencySummary {
 }
 
 fn closed(sessions: u32) -> LoadKind {
-    LoadKind::Closed {
-        sessions,
-        think_time_ns: 0,
-        target: None,
-    }
+    LoadKind::Closed { sessions, think_time_ns: 0, target: None }
 }
 
 fn label(sessions: u32) -> String {
-    if sessions == 1 {
-        "1 thread".into()
-    } else {
-        format!("{sessions} threads")
-    }
+    if sessions == 1 { "1 thread".into() } else { format!("{sessions} threads") }
 }
 
 /// Makes all runs of a point invalid.
@@ -288,18 +250,10 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
         ideal = ideal.min(testbed::most(shape, arm));
     }
     let per_run: Vec<(u32, f64)> = (0..shape.blocks)
-        .map(|block| {
-            (
-                block,
-                ideal * (1.0 + 0.045 * noise.next() + 0.008 * f64::from(block % 3)),
-            )
-        })
+        .map(|block| (block, ideal * (1.0 + 0.045 * noise.next() + 0.008 * f64::from(block % 3))))
         .collect();
     let mean = estimate(
-        per_run
-            .iter()
-            .map(|(block, rate)| (*block, f64::from(sessions) / rate * 1e9))
-            .collect(),
+        per_run.iter().map(|(block, rate)| (*block, f64::from(sessions) / rate * 1e9)).collect(),
     );
     let response = latencies(&mean, law.tail, noise);
     let results = per_run
@@ -313,9 +267,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
             throughput: *rate,
             p99_ns: Some(*p99),
             seconds: f64::from(shape.seconds) - 4.0,
-            steadiness: Steadiness::Steady {
-                cut_seconds: f64::from((block + at as u32) % 3),
-            },
+            steadiness: Steadiness::Steady { cut_seconds: f64::from((block + at as u32) % 3) },
             generator_share: Some(0.012),
             generator_lag_p99_ns: None,
             due: None,
@@ -334,14 +286,8 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
         runs: shape.blocks,
         ok: (median_of(&throughput) * f64::from(shape.seconds) * f64::from(shape.blocks)) as u64,
         by_operation: BTreeMap::from([
-            (
-                "read".into(),
-                latencies(&scaled(&mean, 0.7, noise, 0.01), law.tail, noise),
-            ),
-            (
-                "update".into(),
-                latencies(&scaled(&mean, 1.3, noise, 0.01), law.tail, noise),
-            ),
+            ("read".into(), latencies(&scaled(&mean, 0.7, noise, 0.01), law.tail, noise)),
+            ("update".into(), latencies(&scaled(&mean, 1.3, noise, 0.01), law.tail, noise)),
         ]),
         cpu_per_operation: scaled(&mean, 0.8 / f64::from(sessions).sqrt(), noise, 0.02),
         throughput,
@@ -360,9 +306,8 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
 }
 
 fn curve(shape: &Shape, arm: usize, mix: usize, noise: &mut Noise) -> Curve {
-    let points: Vec<CurvePoint> = (0..shape.sessions.len())
-        .map(|at| curve_point(shape, arm, mix, at, noise))
-        .collect();
+    let points: Vec<CurvePoint> =
+        (0..shape.sessions.len()).map(|at| curve_point(shape, arm, mix, at, noise)).collect();
     let law = law(arm, mix);
     let best = points.iter().max_by(|a, b| {
         let power =
@@ -372,10 +317,7 @@ fn curve(shape: &Shape, arm: usize, mix: usize, noise: &mut Noise) -> Curve {
     let knee = best.filter(|_| points.len() > 2).map(|point| Knee {
         load_label: point.load_label.clone(),
         load: f64::from(point.load.sessions()),
-        range: (
-            f64::from(point.load.sessions()),
-            f64::from(point.load.sessions()) * 2.0,
-        ),
+        range: (f64::from(point.load.sessions()), f64::from(point.load.sessions()) * 2.0),
         still_climbing: mix % 2 == 1,
     });
     let residuals = points
@@ -402,12 +344,7 @@ fn curve(shape: &Shape, arm: usize, mix: usize, noise: &mut Noise) -> Curve {
 }
 
 fn verdict(pairs: &[(u32, f64, f64)], metric: Metric, margin: f64) -> Verdict {
-    let ratios = estimate(
-        pairs
-            .iter()
-            .map(|(block, a, b)| (*block, b / a - 1.0))
-            .collect(),
-    );
+    let ratios = estimate(pairs.iter().map(|(block, a, b)| (*block, b / a - 1.0)).collect());
     let higher = metric == Metric::Throughput;
     let judgement = match ratios.interval {
         None => Judgement::Inconclusive,
@@ -430,10 +367,7 @@ fn verdict(pairs: &[(u32, f64, f64)], metric: Metric, margin: f64) -> Verdict {
     };
     Verdict {
         judgement,
-        reason: ratios
-            .interval
-            .is_none()
-            .then(|| "fewer than 6 blocks".into()),
+        reason: ratios.interval.is_none().then(|| "fewer than 6 blocks".into()),
         estimate: ratios.median,
         interval: ratios.interval,
         confidence: ratios.interval.map(|_| 0.969),
@@ -453,9 +387,8 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
             if curve.arm == against {
                 continue;
             }
-            let baseline = curves
-                .iter()
-                .find(|other| other.arm == against && other.mix == curve.mix);
+            let baseline =
+                curves.iter().find(|other| other.arm == against && other.mix == curve.mix);
             let Some(baseline) = baseline else { continue };
             for (at, (a, b)) in baseline.points.iter().zip(&curve.points).enumerate() {
                 let of = |point: &CurvePoint| match metric {
@@ -467,11 +400,7 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     .zip(of(b))
                     .map(|((block, a), (_, b))| (block, a, b))
                     .collect();
-                let margin = if metric == Metric::Throughput {
-                    0.03
-                } else {
-                    0.05
-                };
+                let margin = if metric == Metric::Throughput { 0.03 } else { 0.05 };
                 let verdict = verdict(&pairs, metric, margin);
                 let place = format!("{} at {}", curve.mix, a.load_label);
                 all.push(Comparison {
@@ -518,11 +447,7 @@ fn series(shape: &Shape, curves: &[Curve]) -> Vec<TimeSeries> {
                 let seconds = (0..shape.seconds)
                     .map(|second| {
                         let warming = 1.0 - 0.55 * (-f64::from(second) / 2.2).exp();
-                        let stall = if stalled && (14..18).contains(&second) {
-                            0.12
-                        } else {
-                            1.0
-                        };
+                        let stall = if stalled && (14..18).contains(&second) { 0.12 } else { 1.0 };
                         SeriesSecond {
                             at: f64::from(second),
                             length: 1.0,
@@ -541,11 +466,7 @@ fn series(shape: &Shape, curves: &[Curve]) -> Vec<TimeSeries> {
                     cut_seconds: f64::from(block % 3),
                     seconds,
                     figures: Vec::new(),
-                    stalls: if stalled {
-                        vec![(14.0, 18.0)]
-                    } else {
-                        Vec::new()
-                    },
+                    stalls: if stalled { vec![(14.0, 18.0)] } else { Vec::new() },
                     events: Vec::new(),
                 });
             }
@@ -570,14 +491,7 @@ fn order(shape: &Shape) -> Vec<BlockOrder> {
 
 fn settings(arm: usize) -> BTreeMap<String, String> {
     BTreeMap::from([
-        (
-            "cache_size".into(),
-            if arm == 0 {
-                "512 MiB".into()
-            } else {
-                "64 MiB".to_string()
-            },
-        ),
+        ("cache_size".into(), if arm == 0 { "512 MiB".into() } else { "64 MiB".to_string() }),
         ("checkpoint_interval".into(), "60 s".into()),
         ("compressor".into(), "none".into()),
         ("journal".into(), "true".into()),
@@ -744,11 +658,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
                 "free space at the start: 61 GiB and 60 GiB",
             ),
             Warning::new(WarningId::Machine, "", "the governor is powersave"),
-            Warning::new(
-                WarningId::Machine,
-                "",
-                "transparent huge pages are set to always",
-            ),
+            Warning::new(WarningId::Machine, "", "transparent huge pages are set to always"),
         ],
     };
     if shape.watched {
@@ -762,11 +672,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
 
 fn headline(comparisons: &[Comparison]) -> Vec<String> {
     let mut sentences = Vec::new();
-    for comparison in comparisons
-        .iter()
-        .filter(|comparison| comparison.primary)
-        .take(2)
-    {
+    for comparison in comparisons.iter().filter(|comparison| comparison.primary).take(2) {
         sentences.push(comparison.sentence.clone());
     }
     sentences.push("All numbers here are made up.".into());
@@ -775,11 +681,7 @@ fn headline(comparisons: &[Comparison]) -> Vec<String> {
 
 fn sentence(place: &str, arm: &str, baseline: &str, verdict: &Verdict) -> String {
     let side = |share: f64| {
-        format!(
-            "{:.1} % {}",
-            share.abs() * 100.0,
-            if share < 0.0 { "lower" } else { "higher" }
-        )
+        format!("{:.1} % {}", share.abs() * 100.0, if share < 0.0 { "lower" } else { "higher" })
     };
     match (verdict.estimate, verdict.interval) {
         (Some(estimate), Some((low, high))) => format!(
@@ -797,17 +699,10 @@ fn sentence(place: &str, arm: &str, baseline: &str, verdict: &Verdict) -> String
 }
 
 fn validity(shape: &Shape) -> Vec<Validity> {
-    let entry = |name: &str, state, text: &str| Validity {
-        name: name.into(),
-        state,
-        text: text.into(),
-    };
+    let entry =
+        |name: &str, state, text: &str| Validity { name: name.into(), state, text: text.into() };
     vec![
-        entry(
-            "blocks",
-            ValidityState::Good,
-            &format!("{0} of {0} complete", shape.blocks),
-        ),
+        entry("blocks", ValidityState::Good, &format!("{0} of {0} complete", shape.blocks)),
         entry("errors", ValidityState::Good, "none"),
         entry(
             "Little's law",
@@ -824,21 +719,13 @@ fn validity(shape: &Shape) -> Vec<Validity> {
             ValidityState::Caution,
             "settled in 120 of 120 points, up to 2 s more warm-up was cut, stalls in 1",
         ),
-        entry(
-            "records",
-            ValidityState::Good,
-            "record count correct after 12 of 12 loads",
-        ),
+        entry("records", ValidityState::Good, "record count correct after 12 of 12 loads"),
         entry(
             "machine",
             ValidityState::Note,
             "the governor is powersave; transparent huge pages are set to always",
         ),
-        entry(
-            "sameness",
-            ValidityState::Caution,
-            "1 difference besides the declared one",
-        ),
+        entry("sameness", ValidityState::Caution, "1 difference besides the declared one"),
     ]
 }
 
@@ -946,13 +833,8 @@ fn points(
                 },
                 warm_up_ns: 4_000_000_000,
                 started_at: format!("2026-03-01T09:{minute:02}:{second:02}.750Z"),
-                slices: (0..shape.seconds)
-                    .map(|index| slice(index, block, point.load))
-                    .collect(),
-                end: Some(PointEnd {
-                    measured_ns: 20_000_000_000,
-                    ..PointEnd::default()
-                }),
+                slices: (0..shape.seconds).map(|index| slice(index, block, point.load)).collect(),
+                end: Some(PointEnd { measured_ns: 20_000_000_000, ..PointEnd::default() }),
             });
         }
     }
@@ -981,10 +863,9 @@ pub fn slice(index: u32, block: u32, load: LoadKind) -> Slice {
         return slice;
     }
     let mut noise = Noise::new(u64::from(index) * 31 + u64::from(block));
-    for (operation, status, count) in [
-        (Operation::Read, Status::Ok, 200),
-        (Operation::Update, Status::Error, 3),
-    ] {
+    for (operation, status, count) in
+        [(Operation::Read, Status::Ok, 200), (Operation::Update, Status::Error, 3)]
+    {
         let mut service = Histogram::new();
         for _ in 0..count {
             service.record((40_000.0 * (1.2 + noise.next())) as u64);
@@ -1001,10 +882,6 @@ pub fn slice(index: u32, block: u32, load: LoadKind) -> Slice {
             latencies: Latencies { service, open },
         });
     }
-    slice.completed = Completed {
-        ok: 200,
-        not_found: 0,
-        error: 3,
-    };
+    slice.completed = Completed { ok: 200, not_found: 0, error: 3 };
     slice
 }

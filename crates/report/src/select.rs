@@ -14,10 +14,8 @@ const NAME: usize = 60;
 /// The point at which a mix is judged: that of its first deciding comparison, else the baseline's point of the highest throughput, else
 /// any arm's; of points without a valid run only where there are no others.
 pub fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
-    let deciding = analysis
-        .comparisons
-        .iter()
-        .find(|comparison| comparison.primary && comparison.mix == mix);
+    let deciding =
+        analysis.comparisons.iter().find(|comparison| comparison.primary && comparison.mix == mix);
     if let Some(comparison) = deciding {
         return Some(comparison.point);
     }
@@ -54,27 +52,17 @@ pub fn is_invalid(analysis: &Analysis) -> bool {
 
 /// The name of the baseline.
 pub fn baseline(analysis: &Analysis) -> Option<&str> {
-    analysis
-        .arms
-        .iter()
-        .find(|arm| arm.baseline)
-        .map(|arm| arm.name.as_str())
+    analysis.arms.iter().find(|arm| arm.baseline).map(|arm| arm.name.as_str())
 }
 
 /// Whether a point of the plan searches the plimsoll line.
 pub fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
-    analysis
-        .lines
-        .iter()
-        .any(|line| line.mix == mix && line.point == point)
+    analysis.lines.iter().any(|line| line.mix == mix && line.point == point)
 }
 
 /// The plimsoll line of one arm and mix.
 pub fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a LineResult> {
-    analysis
-        .lines
-        .iter()
-        .find(|line| line.arm == arm && line.mix == mix)
+    analysis.lines.iter().find(|line| line.arm == arm && line.mix == mix)
 }
 
 /// Whether there is nothing but searches for the plimsoll line, and no point over a load.
@@ -104,10 +92,7 @@ pub fn bottleneck<'a>(
 
 /// The cost of operations of one arm and mix.
 pub fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a CostResult> {
-    analysis
-        .costs
-        .iter()
-        .find(|cost| cost.arm == arm && cost.mix == mix)
+    analysis.costs.iter().find(|cost| cost.arm == arm && cost.mix == mix)
 }
 
 /// Whether any arm has a cost at the line; costs are then shown there.
@@ -126,11 +111,7 @@ pub fn shown_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a E
 
 /// In words, where [`shown_cost`] was measured.
 pub fn shown_cost_place(analysis: &Analysis) -> &'static str {
-    if has_costs_at_line(analysis) {
-        "at the line"
-    } else {
-        "at best"
-    }
+    if has_costs_at_line(analysis) { "at the line" } else { "at best" }
 }
 
 /// The load of [`shown_cost`] in words, unless that is the line.
@@ -213,19 +194,11 @@ pub fn point<'a>(
         .flat_map(|curve| &curve.points);
     points
         .find(|candidate| candidate.point == Some(point))
-        .or_else(|| {
-            line(analysis, arm, mix)
-                .filter(|line| line.point == point)?
-                .at_line
-                .as_ref()
-        })
+        .or_else(|| line(analysis, arm, mix).filter(|line| line.point == point)?.at_line.as_ref())
 }
 
 pub fn primaries(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
-    analysis
-        .comparisons
-        .iter()
-        .filter(|comparison| comparison.primary)
+    analysis.comparisons.iter().filter(|comparison| comparison.primary)
 }
 
 /// Names of all mixes: those of the analysis, then any others that have a curve.
@@ -257,11 +230,7 @@ pub fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)
 
 /// A figure that counts for nothing.
 pub(crate) fn in_brackets(figure: &str, numbers: Numbers) -> String {
-    if figure == numbers.nothing() {
-        figure.to_owned()
-    } else {
-        format!("({figure})")
-    }
+    if figure == numbers.nothing() { figure.to_owned() } else { format!("({figure})") }
 }
 
 /// The median; NaN if no run gave a value.

@@ -145,11 +145,7 @@ fn side(out: &mut String, letter: &str, [side, other]: [&Side; 2], screen: &Scre
         words::counted(side.runs.into(), "run", screen.numbers())
     );
     let arm = screen.short(&words::named(side, other), screen.width.saturating_sub(14));
-    out.push_str(&format!(
-        "{} {}\n",
-        paint(DIM, &wrap::padded(letter, 9)),
-        paint(BOLD, &arm)
-    ));
+    out.push_str(&format!("{} {}\n", paint(DIM, &wrap::padded(letter, 9)), paint(BOLD, &arm)));
     paragraph(out, DIM, &about, 10, screen);
 }
 
@@ -162,20 +158,13 @@ fn heading(out: &mut String, text: &str) {
 /// Text under a hanging indent, so that it never touches the edge.
 fn paragraph(out: &mut String, style: Style, text: &str, indent: usize, screen: &Screen) {
     for line in wrap::wrapped(text, screen.width.saturating_sub(indent)) {
-        out.push_str(&format!(
-            "{}{}\n",
-            " ".repeat(indent),
-            paint(style, &screen.plain(&line))
-        ));
+        out.push_str(&format!("{}{}\n", " ".repeat(indent), paint(style, &screen.plain(&line))));
     }
 }
 
 fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
     let id = text::short(&analysis.id, 16);
-    let name = screen.short(
-        &analysis.name,
-        screen.width.saturating_sub(screen.columns(&id) + 2),
-    );
+    let name = screen.short(&analysis.name, screen.width.saturating_sub(screen.columns(&id) + 2));
     out.push_str(&format!("{}  {}\n", paint(BOLD, &name), paint(DIM, &id)));
     if let Some(question) = &analysis.question {
         paragraph(out, Style::new().italic(), question, 0, screen);
@@ -189,12 +178,7 @@ fn headline(out: &mut String, report: &Report<'_>, screen: &Screen) {
         true => [BOLD.fg_color(Some(AnsiColor::Red.into())), DIM],
         false => [BOLD, Style::new()],
     };
-    sentences(
-        out,
-        &analysis.headline.iter().map(told).collect::<Vec<_>>(),
-        style,
-        screen,
-    );
+    sentences(out, &analysis.headline.iter().map(told).collect::<Vec<_>>(), style, screen);
 }
 
 /// The answer: the first sentence stands out.
@@ -224,10 +208,7 @@ fn one_mix(
     screen: &Screen,
 ) {
     let curves: Vec<&Curve> = curves_of(analysis, mix).collect();
-    heading(
-        out,
-        &format!("mix {}", screen.short(mix, screen.width.saturating_sub(4))),
-    );
+    heading(out, &format!("mix {}", screen.short(mix, screen.width.saturating_sub(4))));
     if curves.iter().all(|curve| curve.points.is_empty()) {
         out.push_str("  no point was measured\n");
         return;
@@ -248,11 +229,7 @@ fn one_mix(
         let baseline = select::baseline(analysis) == Some(curve.arm.as_str());
         let name = screen.short(&curve.arm, screen.width.saturating_sub(16));
         let mark = signs.painted(&curve.arm);
-        let tag = if baseline {
-            paint(DIM, "  baseline")
-        } else {
-            String::new()
-        };
+        let tag = if baseline { paint(DIM, "  baseline") } else { String::new() };
         out.push_str(&format!("  {mark} {}{tag}\n", paint(BOLD, &name)));
         out.push_str(&table::draw(curve, layout, screen));
     }
@@ -268,10 +245,8 @@ fn one_mix(
     };
     if has(false) && has(true) {
         for open in [false, true] {
-            let parts: Vec<Curve> = curves
-                .iter()
-                .map(|curve| select::of_kind(curve, open))
-                .collect();
+            let parts: Vec<Curve> =
+                curves.iter().map(|curve| select::of_kind(curve, open)).collect();
             let parts: Vec<&Curve> = parts.iter().collect();
             out.push_str(&chart::throughput(&parts, signs, screen));
             out.push_str(&chart::p99(&parts, signs, screen));
@@ -297,11 +272,8 @@ fn knees(out: &mut String, curves: &[&Curve], screen: &Screen) {
         } else {
             String::new()
         };
-        let climbing = if knee.still_climbing {
-            ", and throughput still climbs at the last load"
-        } else {
-            ""
-        };
+        let climbing =
+            if knee.still_climbing { ", and throughput still climbs at the last load" } else { "" };
         let sentence = format!(
             "knee of {}: {}{range}{climbing}",
             text::short(&curve.arm, 40),

@@ -54,11 +54,7 @@ pub fn file_stem(text: &str) -> String {
         }
     }
     let trimmed = out.trim_matches(|character| matches!(character, '.' | '-'));
-    if trimmed.is_empty() {
-        "unnamed".into()
-    } else {
-        trimmed.into()
-    }
+    if trimmed.is_empty() { "unnamed".into() } else { trimmed.into() }
 }
 
 #[cfg(test)]

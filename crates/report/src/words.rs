@@ -134,20 +134,12 @@ const MOST_BLOCKS: u32 = 500;
 
 /// How many blocks would settle a comparison, if the number is useful: `about 14 blocks would narrow this interval to ±3 %`.
 pub fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> {
-    if needed
-        .reached
-        .is_some_and(|reached| reached <= needed.half_width)
-    {
+    if needed.reached.is_some_and(|reached| reached <= needed.half_width) {
         return None;
     }
     let width = numbers.margin(needed.half_width);
     // The difference may be too small to be told.
-    if needed
-        .reached
-        .map(|reached| numbers.margin(reached))
-        .as_ref()
-        == Some(&width)
-    {
+    if needed.reached.map(|reached| numbers.margin(reached)).as_ref() == Some(&width) {
         return None;
     }
     Some(match (needed.blocks, needed.reached) {
@@ -214,9 +206,7 @@ pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
     let named = |state| {
         let entries = analysis.validity.iter();
         let of_state = entries.filter(|entry| entry.state == state);
-        of_state
-            .map(|entry| text::line(&entry.name).to_string())
-            .collect::<Vec<String>>()
+        of_state.map(|entry| text::line(&entry.name).to_string()).collect::<Vec<String>>()
     };
     let (bad, cautions) = (named(ValidityState::Bad), named(ValidityState::Caution));
     if is_invalid || !bad.is_empty() {
@@ -283,12 +273,7 @@ pub fn with_range(estimate: &Estimate, decimals: usize) -> String {
     if spelled(least) == spelled(most) {
         return spelled(median);
     }
-    format!(
-        "{} ({} to {})",
-        spelled(median),
-        spelled(least),
-        spelled(most)
-    )
+    format!("{} ({} to {})", spelled(median), spelled(least), spelled(most))
 }
 
 /// An instant: `1 March 2026, 09:00 UTC`. Other text is shown as it is.
@@ -310,11 +295,7 @@ pub fn named(side: &Side, other: &Side) -> String {
 }
 
 pub fn counted(count: u64, one: &str, numbers: Numbers) -> String {
-    format!(
-        "{} {one}{}",
-        numbers.count(count),
-        if count == 1 { "" } else { "s" }
-    )
+    format!("{} {one}{}", numbers.count(count), if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -363,10 +344,7 @@ mod tests {
     #[test]
     fn the_line_is_named_once() {
         assert_eq!(compared(AT_LINE, Metric::Line, ", "), "plimsoll line");
-        assert_eq!(
-            compared("8 threads", Metric::Throughput, " · "),
-            "8 threads · throughput"
-        );
+        assert_eq!(compared("8 threads", Metric::Throughput, " · "), "8 threads · throughput");
     }
 
     #[test]

@@ -14,11 +14,7 @@ pub struct Allowed {
 
 impl Allowed {
     /// Everything: the program works for the user who started it.
-    pub const ALL: Self = Self {
-        server: true,
-        disk: true,
-        erase: true,
-    };
+    pub const ALL: Self = Self { server: true, disk: true, erase: true };
 
     /// Why a rig may not be made here, if it may not.
     pub fn refuses(self, spec: &RigSpec) -> Option<String> {
@@ -39,33 +35,18 @@ mod tests {
 
     #[test]
     fn each_word_allows_its_part_and_no_more() {
-        let none = Allowed {
-            server: false,
-            disk: false,
-            erase: false,
-        };
+        let none = Allowed { server: false, disk: false, erase: false };
         let emulated = RigSpec {
-            disk: Some(DiskChoice::Emulated {
-                spec: DiskSpec::unlimited(1 << 20),
-            }),
+            disk: Some(DiskChoice::Emulated { spec: DiskSpec::unlimited(1 << 20) }),
             ..RigSpec::default()
         };
         let device = RigSpec {
-            disk: Some(DiskChoice::Device {
-                path: "/dev/disk/by-id/x".into(),
-            }),
+            disk: Some(DiskChoice::Device { path: "/dev/disk/by-id/x".into() }),
             ..RigSpec::default()
         };
         for (spec, word, allowed) in [
             (&emulated, "disk", Allowed { disk: true, ..none }),
-            (
-                &device,
-                "erase",
-                Allowed {
-                    erase: true,
-                    ..none
-                },
-            ),
+            (&device, "erase", Allowed { erase: true, ..none }),
         ] {
             let why = none.refuses(spec).unwrap();
             assert!(why.ends_with(&format!("--allow {word}")), "{why}");

@@ -88,9 +88,7 @@ impl RigProcess {
         rustix::net::sockopt::socket_peercred(found)?;
         rustix::io::fcntl_setfd(found, FdFlags::CLOEXEC)?;
         // SAFETY: as the caller says.
-        Ok(Self::over(UnixStream::from(unsafe {
-            OwnedFd::from_raw_fd(descriptor)
-        })))
+        Ok(Self::over(UnixStream::from(unsafe { OwnedFd::from_raw_fd(descriptor) })))
     }
 
     /// Why each of some rigs cannot be made here; `None` of those that can.
@@ -109,9 +107,7 @@ impl RigProcess {
         dry_run: bool,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Vec<String>, RigError> {
-        self.ask_watched(0, Order::Clean { dry_run }, tell, &mut |_| {
-            ControlFlow::Continue(())
-        })
+        self.ask_watched(0, Order::Clean { dry_run }, tell, &mut |_| ControlFlow::Continue(()))
     }
 
     /// Opens the journal for all that follows; `label` says what it is for.
@@ -145,11 +141,7 @@ impl RigProcess {
         tell: &mut dyn FnMut(&str),
         watch: &mut Watch<'_>,
     ) -> Result<Calibration, RigError> {
-        let order = Order::Calibrate {
-            spec: Box::new(spec),
-            directory,
-            owner: owner.to_owned(),
-        };
+        let order = Order::Calibrate { spec: Box::new(spec), directory, owner: owner.to_owned() };
         self.ask_watched(0, order, tell, watch)
     }
 

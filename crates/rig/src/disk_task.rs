@@ -41,9 +41,7 @@ mod tests {
     fn it_is_timed_and_leaves_nothing_behind() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         assert!(median_ns(folder.path()).is_some_and(|ns| ns > 0));
-        let left = std::fs::read_dir(folder.path())
-            .expect("it is there")
-            .count();
+        let left = std::fs::read_dir(folder.path()).expect("it is there").count();
         assert_eq!(left, 0);
     }
 

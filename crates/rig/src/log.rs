@@ -53,10 +53,7 @@ impl<S: Subscriber> Layer<S> for SocketLayer {
         };
         let mut text = Text(String::new());
         event.record(&mut text);
-        let line = LogLine {
-            level,
-            text: text.0,
-        };
+        let line = LogLine { level, text: text.0 };
         // A program that is gone reads nothing, which the next order shows.
         let _ = self.0.write(&Answer::Logged(line));
     }

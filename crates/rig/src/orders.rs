@@ -110,13 +110,7 @@ pub enum Order {
 impl Order {
     /// Whether it is given again and again while a run goes on.
     pub(crate) fn is_routine(&self) -> bool {
-        matches!(
-            self,
-            Self::IsSound
-                | Self::Disturb {
-                    what: Disturb::LookFor(_)
-                }
-        )
+        matches!(self, Self::IsSound | Self::Disturb { what: Disturb::LookFor(_) })
     }
 }
 

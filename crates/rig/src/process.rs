@@ -46,13 +46,8 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
     };
     let log = tracing_subscriber::registry().with(SocketLayer(Arc::clone(&line.output)));
     let _log = tracing::subscriber::set_default(log);
-    let mut process = Process {
-        client,
-        daemon,
-        allowed,
-        places: Default::default(),
-        journal: None,
-    };
+    let mut process =
+        Process { client, daemon, allowed, places: Default::default(), journal: None };
     // What a server leaves behind becomes a child of this process, and is found by that.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     while let Some(text) = line.read()? {
@@ -78,9 +73,9 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
                     }
                 }
             }
-            Err(error) => Answer::Failed(RigError::Refused(format!(
-                "the order cannot be read: {error}"
-            ))),
+            Err(error) => {
+                Answer::Failed(RigError::Refused(format!("the order cannot be read: {error}")))
+            }
         };
         line.output.write(&answer)?;
     }
@@ -169,11 +164,7 @@ impl Place {
         let rig = self.rig.take().ok_or_else(no_rig)?;
         let lateness = rig.control_socket().and_then(lateness);
         let left = rig.tear_down(journal)?;
-        let told = TornDown {
-            trace: left.trace.clone(),
-            lateness,
-            notes: left.notes.clone(),
-        };
+        let told = TornDown { trace: left.trace.clone(), lateness, notes: left.notes.clone() };
         self.torn_down = Some(left);
         Ok(told)
     }
@@ -266,11 +257,7 @@ impl Process {
                 let journal = self.journal.as_mut().ok_or_else(no_journal)?;
                 value(&left.remove(journal)?)
             }
-            Order::Calibrate {
-                spec,
-                directory,
-                owner,
-            } => {
+            Order::Calibrate { spec, directory, owner } => {
                 let watch = &mut |progress: &Progress| line.goes_on(progress);
                 let used = self.with_disk(&spec, directory, &owner, |device, control| {
                     let shape = &mut |shaped| shape(control, shaped);
@@ -297,15 +284,7 @@ impl Process {
 
     /// Builds the rig of an [`Order::Build`].
     fn build(&mut self, number: usize, order: Order) -> Result<Built, RigError> {
-        let Order::Build {
-            spec,
-            directory,
-            owner,
-            label,
-            needs_bytes,
-            processors,
-        } = order
-        else {
+        let Order::Build { spec, directory, owner, label, needs_bytes, processors } = order else {
             return Err(no_rig());
         };
         let place = self.places.get_mut(number).ok_or_else(no_rig)?;
@@ -362,16 +341,11 @@ impl Process {
                     Ok(characterise(&target, profile, &state, watch)?)
                 })
             }
-            Characterised::Target(Target::Device {
-                permission: Permission::MadeHere,
-                ..
-            }) => Err(refused("only this process knows what it has made")),
+            Characterised::Target(Target::Device { permission: Permission::MadeHere, .. }) => {
+                Err(refused("only this process knows what it has made"))
+            }
             Characterised::Target(target) => {
-                if let Target::Device {
-                    path,
-                    permission: Permission::MayBeErased,
-                } = &target
-                {
+                if let Target::Device { path, permission: Permission::MayBeErased } = &target {
                     if !self.allowed.erase {
                         return Err(refused("the agent here was started without --allow erase"));
                     }
@@ -441,19 +415,15 @@ fn place_of(directory: Option<PathBuf>) -> Result<PathBuf, RigError> {
 fn built(rig: &Rig) -> Built {
     Built {
         data_directory: rig.data_directory().to_owned(),
-        user: rig.user().map(|user| User {
-            user: user.user,
-            group: user.group,
-        }),
+        user: rig.user().map(|user| User { user: user.user, group: user.group }),
         mount_point: rig.mount_point().map(Path::to_owned),
         control_socket: rig.control_socket().map(Path::to_owned),
         device: rig.device().map(str::to_owned),
         storage: Host::here().storage(rig.data_directory()),
         group: rig.group().cloned(),
-        server: rig.server().map(|(address, processes)| RunningServer {
-            address: address.to_owned(),
-            processes,
-        }),
+        server: rig
+            .server()
+            .map(|(address, processes)| RunningServer { address: address.to_owned(), processes }),
         server_logs: rig.server_logs(),
         mark: rig.mark(),
         record: rig.record(),

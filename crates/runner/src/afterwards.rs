@@ -51,10 +51,7 @@ impl SliceIndex {
         let Some(point) = self.points.last_mut().filter(|point| point.id == id) else {
             return;
         };
-        let is_late = point
-            .slices
-            .last()
-            .is_some_and(|last| last.index >= slice.index);
+        let is_late = point.slices.last().is_some_and(|last| last.index >= slice.index);
         if !is_late {
             point.slices.push(IndexedSlice {
                 index: slice.index,
@@ -119,9 +116,7 @@ fn missing(
         } else {
             let counts = between(at_end, end, name).zip(between(at_begin, begin, name));
             // A counter that fell has begun anew.
-            counts
-                .map(|(after, before)| after - before)
-                .filter(|rise| *rise >= 0.0)
+            counts.map(|(after, before)| after - before).filter(|rise| *rise >= 0.0)
         };
         found.extend(figure.map(|figure| (name.to_owned(), figure)));
     }
@@ -191,11 +186,7 @@ mod tests {
     #[test]
     fn counters_rise_over_the_slice_and_levels_are_those_of_its_end() {
         // The slice lies from 10.5 s to 11.5 s.
-        let samples = samples(&[
-            (10_000, 100.0, 0.0),
-            (11_000, 120.0, 8.0),
-            (12_000, 180.0, 4.0),
-        ]);
+        let samples = samples(&[(10_000, 100.0, 0.0), (11_000, 120.0, 8.0), (12_000, 180.0, 4.0)]);
         let found = missing(&samples, 10_000.0, &slice(500_000_000, &[]));
         assert_eq!(found, expected(150.0 - 110.0, 6.0));
         let on_the_samples = missing(&samples, 10_000.0, &slice(0, &[]));

@@ -25,11 +25,7 @@ struct Due {
 
 impl<'a> Agenda<'a> {
     pub(crate) fn of(events: &'a [EventSpec]) -> Self {
-        Self {
-            events,
-            due: Vec::new(),
-            done: Vec::new(),
-        }
+        Self { events, due: Vec::new(), done: Vec::new() }
     }
 
     /// The measured part of a point begins now, or so much later.
@@ -58,26 +54,19 @@ impl<'a> Agenda<'a> {
     /// How long there is nothing to do, at most `longest`.
     pub(crate) fn rest(&self, longest: Duration) -> Duration {
         let next = self.due.iter().map(|due| due.at).min();
-        next.map_or(longest, |next| {
-            next.saturating_duration_since(Instant::now()).min(longest)
-        })
+        next.map_or(longest, |next| next.saturating_duration_since(Instant::now()).min(longest))
     }
 
     /// Does what is due by now.
     pub(crate) fn carry_out(&mut self, below: &dyn Below) -> Result<(), RigError> {
         let now = Instant::now();
-        let (mut due, later) = std::mem::take(&mut self.due)
-            .into_iter()
-            .partition(|due| due.at <= now);
+        let (mut due, later) =
+            std::mem::take(&mut self.due).into_iter().partition(|due| due.at <= now);
         self.due = later;
         due.sort_by_key(|due: &Due| due.at);
         for Due { event, what, .. } in due {
             let done = below.disturb(what)?;
-            let next = |what, after: Duration| Due {
-                at: Instant::now() + after,
-                event,
-                what,
-            };
+            let next = |what, after: Duration| Due { at: Instant::now() + after, event, what };
             match (what, self.events[event].act) {
                 (Disturb::StepDown | Disturb::Kill(_) | Disturb::Pause(_), act) => {
                     self.done.push(EventRecord {
@@ -87,17 +76,12 @@ impl<'a> Agenda<'a> {
                         member: done.address,
                     });
                     match act {
-                        Act::Kill {
-                            restart_after_ns: Some(nanos),
-                            ..
-                        } => self.due.push(next(
-                            Disturb::Restart(done.member),
-                            Duration::from_nanos(nanos),
-                        )),
-                        Act::Pause { for_ns, .. } => self.due.push(next(
-                            Disturb::Resume(done.member),
-                            Duration::from_nanos(for_ns),
-                        )),
+                        Act::Kill { restart_after_ns: Some(nanos), .. } => self
+                            .due
+                            .push(next(Disturb::Restart(done.member), Duration::from_nanos(nanos))),
+                        Act::Pause { for_ns, .. } => self
+                            .due
+                            .push(next(Disturb::Resume(done.member), Duration::from_nanos(for_ns))),
                         Act::StepDown | Act::Kill { .. } => {}
                     }
                 }
@@ -167,10 +151,7 @@ mod tests {
         fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
             let mut asked = self.0.borrow_mut();
             asked.push(what);
-            let looked = asked
-                .iter()
-                .filter(|one| **one == Disturb::LookFor(2))
-                .count();
+            let looked = asked.iter().filter(|one| **one == Disturb::LookFor(2)).count();
             let is_over = looked > 1 || matches!(what, Disturb::StepDown | Disturb::Resume(_));
             Ok(Disturbed {
                 member: 2,
@@ -190,15 +171,9 @@ mod tests {
         let events = [
             EventSpec {
                 at_ns: 0,
-                act: Act::Kill {
-                    member: Role::Primary,
-                    restart_after_ns: Some(1),
-                },
+                act: Act::Kill { member: Role::Primary, restart_after_ns: Some(1) },
             },
-            EventSpec {
-                at_ns: 3_600_000_000_000,
-                act: Act::StepDown,
-            },
+            EventSpec { at_ns: 3_600_000_000_000, act: Act::StepDown },
         ];
         let below = Noting::default();
         let mut agenda = Agenda::of(&events);

@@ -108,10 +108,7 @@ fn begin_runs<'e>(
         let mut members = members(execution, arm, id, watcher)?;
         if attempt.head.half.is_some() {
             for member in &mut members {
-                member.role = WorkerRole::Load {
-                    share: Share::WHOLE,
-                    is_watched: false,
-                };
+                member.role = WorkerRole::Load { share: Share::WHOLE, is_watched: false };
             }
         }
         let run = store.begin_run(id, &attempt.head)?;
@@ -237,26 +234,14 @@ fn supervise_all(
             attempt.head.storage = Some(rig.built().storage.clone());
         }
         let known = std::mem::take(&mut attempt.known);
-        orders.push(Order::of(
-            execution.plan,
-            attempt.run,
-            known,
-            directory,
-            access,
-        ));
+        orders.push(Order::of(execution.plan, attempt.run, known, directory, access));
         halves.push(attempt.head.half.clone());
     }
     let mut stored: Vec<Stored<'_>> = Vec::new();
     for (attempt, ground) in attempts.iter_mut().zip(grounds) {
         let has_server = attempt.arm(execution).rig.server.is_some();
         let (head, results) = (&mut attempt.head, &mut attempt.results);
-        stored.push(Stored::new(
-            ground.run,
-            head,
-            execution.plan,
-            results,
-            has_server,
-        ));
+        stored.push(Stored::new(ground.run, head, execution.plan, results, has_server));
     }
     let mut runs = Vec::new();
     for (((ground, rig), order), half) in grounds.iter().zip(rigs).zip(&orders).zip(&halves) {
@@ -305,9 +290,7 @@ fn state_of(end: WorkerEnd, unsound: Option<RigError>) -> RunState {
         (WorkerEnd::Failed(message), None) => message,
         (WorkerEnd::Failed(worker), Some(cause)) => format!("{cause}; then {worker}"),
     };
-    RunState::Failed {
-        message: redact(&message),
-    }
+    RunState::Failed { message: redact(&message) }
 }
 
 /// Undoes the rig of a run. Returns what the record says of it, and why its figures may not count.
@@ -399,8 +382,7 @@ fn end_run(
 ) -> Result<RunState, RunnerError> {
     let probed = after_block.unwrap_or_default();
     let timed = time_probe_tasks(ProbeTime::AfterBlock, probed, hosts);
-    head.probe_tasks
-        .extend(timed.as_ref().ok().cloned().unwrap_or_default());
+    head.probe_tasks.extend(timed.as_ref().ok().cloned().unwrap_or_default());
     head.ended_at = Some(now());
     store.update_run(run_id, head)?;
     // The run is kept even where nobody is left to make another.
@@ -413,9 +395,7 @@ pub(crate) fn undo_what_was_left(
     host: &dyn RunHost,
     watcher: &mut dyn Watcher,
 ) -> Result<(), RunnerError> {
-    let stays = host
-        .rigs()
-        .clean(false, &mut |what| watcher.event(&Event::Note(what)))?;
+    let stays = host.rigs().clean(false, &mut |what| watcher.event(&Event::Note(what)))?;
     if stays.is_empty() {
         return Ok(());
     }

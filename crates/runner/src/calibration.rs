@@ -47,16 +47,11 @@ pub(crate) fn calibrate_disks(
             if watcher.interruptions() > 0 {
                 return Ok(());
             }
-            watcher.event(&Event::Note(&format!(
-                "calibrating the disk of arm {} with fio",
-                arm.name
-            )));
+            watcher
+                .event(&Event::Note(&format!("calibrating the disk of arm {} with fio", arm.name)));
             let mut notes = Vec::new();
-            let asked = DiskSpec {
-                capacity_bytes: CAPACITY_BYTES,
-                trace_requests: 0,
-                ..spec.clone()
-            };
+            let asked =
+                DiskSpec { capacity_bytes: CAPACITY_BYTES, trace_requests: 0, ..spec.clone() };
             let calibrated = host.rigs().calibrate(
                 asked,
                 arm.directory.clone(),

@@ -44,10 +44,8 @@ impl<'a> Decided<'a> {
             match run.state {
                 RunState::Finished => decided.finished(planned, made),
                 RunState::Interrupted | RunState::Started => {
-                    let trials = decided
-                        .interrupted
-                        .entry((planned.block, planned.arm))
-                        .or_default();
+                    let trials =
+                        decided.interrupted.entry((planned.block, planned.arm)).or_default();
                     for (point, of_point) in made.trials {
                         trials.entry(point).or_default().extend(of_point);
                     }
@@ -60,9 +58,7 @@ impl<'a> Decided<'a> {
 
     /// Whether the plan leaves anything open.
     pub(crate) fn is_needed(plan: &Plan) -> bool {
-        plan.points
-            .iter()
-            .any(|point| point.role != PointRole::Fixed)
+        plan.points.iter().any(|point| point.role != PointRole::Fixed)
     }
 
     /// What this run has to know.
@@ -79,19 +75,11 @@ impl<'a> Decided<'a> {
     /// Takes what a run measured that is finished.
     pub(crate) fn finished(&mut self, run: &PlannedRun, made: RunResults) {
         self.measured.extend(made.measured);
-        let Some(search) = self
-            .plan
-            .objective
-            .as_ref()
-            .and_then(|objective| objective.search)
+        let Some(search) = self.plan.objective.as_ref().and_then(|objective| objective.search)
         else {
             return;
         };
-        let mut trials = self
-            .interrupted
-            .get(&(run.block, run.arm))
-            .cloned()
-            .unwrap_or_default();
+        let mut trials = self.interrupted.get(&(run.block, run.arm)).cloned().unwrap_or_default();
         for (point, of_point) in made.trials {
             trials.entry(point).or_default().extend(of_point);
         }

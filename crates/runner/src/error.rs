@@ -17,10 +17,7 @@ pub enum RunnerError {
     Rig(#[from] RigError),
     /// The worker process cannot be started.
     #[error("the worker process {} cannot be started: {source}", path.display())]
-    Spawn {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Spawn { path: PathBuf, source: std::io::Error },
     /// A machine of the experiment cannot be reached, or was and is no longer.
     #[error("host {name}: {why}")]
     HostLost {

@@ -59,10 +59,7 @@ pub fn execute(
         true => None,
         false => Some(store.load(&id)?),
     };
-    let execution = &Execution {
-        plan: &plan,
-        ..execution.clone()
-    };
+    let execution = &Execution { plan: &plan, ..execution.clone() };
     let mut turns = Turns::new(&plan, execution.only.as_deref(), &runs);
     let missing = turns.missing();
     watcher.event(&Event::Begins {
@@ -220,10 +217,7 @@ impl<'e> TurnMaker<'e> {
     ) -> Result<bool, RunnerError> {
         let plan = self.execution.plan;
         let first = &turn[0];
-        let names: Vec<&str> = turn
-            .iter()
-            .map(|run| arm_of(plan, run).name.as_str())
-            .collect();
+        let names: Vec<&str> = turn.iter().map(|run| arm_of(plan, run).name.as_str()).collect();
         let place = plan.runs.iter().position(|run| run == first);
         watcher.event(&Event::RunBegins {
             run: first,
@@ -235,24 +229,12 @@ impl<'e> TurnMaker<'e> {
         let mut attempts = self.attempts(turn, attempt)?;
         let after_block = turns.ends_block(turn).then_some(&self.probed[..]);
         let begun_at = Instant::now();
-        let made = make(
-            self.execution,
-            self.id,
-            &mut attempts,
-            after_block,
-            store,
-            watcher,
-        );
+        let made = make(self.execution, self.id, &mut attempts, after_block, store, watcher);
         self.spent += begun_at.elapsed();
         let states = match made {
             Err(error @ RunnerError::HostLost { .. }) => {
-                let state = RunState::Failed {
-                    message: error.to_string(),
-                };
-                watcher.event(&Event::RunEnds {
-                    state: &state,
-                    refused: None,
-                });
+                let state = RunState::Failed { message: error.to_string() };
+                watcher.event(&Event::RunEnds { state: &state, refused: None });
                 turns.lose(turn, attempt);
                 return Ok(true);
             }
@@ -269,10 +251,7 @@ impl<'e> TurnMaker<'e> {
             };
             refused = (self.execution.why_refused)(&store.load_runs(self.id, of_turn)?);
         }
-        watcher.event(&Event::RunEnds {
-            state: worst,
-            refused,
-        });
+        watcher.event(&Event::RunEnds { state: worst, refused });
         let mut goes_on = true;
         for (state, made) in states.iter().zip(attempts) {
             goes_on &= self.note_end(state, made, turns, watcher);
@@ -484,20 +463,12 @@ fn begin_or_resume(
     };
     let Some(unfinished) = unfinished else {
         let id = store.begin(&record)?;
-        return Ok(Begun {
-            id,
-            runs: Vec::new(),
-            plan,
-        });
+        return Ok(Begun { id, runs: Vec::new(), plan });
     };
     let runs = store.resume(&unfinished.id)?;
     // The same is measured, but what is judged may have been changed in the file.
     store.revise(&unfinished.id, &record)?;
-    Ok(Begun {
-        id: unfinished.id,
-        runs,
-        plan,
-    })
+    Ok(Begun { id: unfinished.id, runs, plan })
 }
 
 /// The number of records of a working set follows from a small load, which comes out a little different each time.

@@ -143,10 +143,8 @@ impl WorkerProgram {
             None => command.spawn(),
             Some(processors) => on_processors(processors, || command.spawn()).and_then(identity),
         };
-        let mut child = spawned.map_err(|source| RunnerError::Spawn {
-            path: self.path.clone(),
-            source,
-        })?;
+        let mut child =
+            spawned.map_err(|source| RunnerError::Spawn { path: self.path.clone(), source })?;
         let errors = child.stderr.take().expect("standard error is a pipe");
         Ok(StartedWorker {
             process: child.id(),

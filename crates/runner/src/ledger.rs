@@ -72,9 +72,7 @@ impl Track {
         gaps.retain(|(from, to)| to.saturating_sub(*from) >= SHORTEST_GAP_NS && *from < end_ns);
         gaps.sort_unstable();
         let from_start = |at: u64| at.min(end_ns).saturating_sub(started_ns);
-        gaps.into_iter()
-            .map(|(from, to)| (from_start(from), from_start(to)))
-            .collect()
+        gaps.into_iter().map(|(from, to)| (from_start(from), from_start(to))).collect()
     }
 }
 
@@ -111,10 +109,7 @@ struct Entries {
 
 impl<'e> Watched<'e> {
     pub(crate) fn new(engine: &'e dyn Engine) -> Self {
-        Self {
-            engine,
-            book: Arc::default(),
-        }
+        Self { engine, book: Arc::default() }
     }
 
     /// What was seen. All sessions are gone.
@@ -193,13 +188,10 @@ fn lost<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, record: &Hashes) -
         field => record.is_there && record.fields.contains(&(field, entry.value)),
     };
     // One in doubt may have been carried out late. Of several with the same value any may be the one that is there.
-    let settled_ns = entries
-        .clone()
-        .filter(is_there)
-        .map(|entry| match entry.end {
-            End::Acknowledged => entry.completed_ns,
-            End::InDoubt | End::Batched => u64::MAX,
-        });
+    let settled_ns = entries.clone().filter(is_there).map(|entry| match entry.end {
+        End::Acknowledged => entry.completed_ns,
+        End::InDoubt | End::Batched => u64::MAX,
+    });
     let settled_ns = settled_ns.max();
     let of_whole = |entry: &&Entry| entry.field == WHOLE && record.is_there;
     entries
@@ -411,23 +403,12 @@ mod tests {
     use super::*;
 
     fn entry(value: u64, dispatched_ns: u64, completed_ns: u64, end: End) -> Entry {
-        Entry {
-            key: (0, 0),
-            field: 7,
-            value,
-            dispatched_ns,
-            completed_ns,
-            end,
-            is_first: true,
-        }
+        Entry { key: (0, 0), field: 7, value, dispatched_ns, completed_ns, end, is_first: true }
     }
 
     /// Values of the lost writes, where this value is there.
     fn lost_values(entries: &[Entry], value: u64) -> Vec<u64> {
-        let record = Hashes {
-            is_there: true,
-            fields: vec![(7, value)],
-        };
+        let record = Hashes { is_there: true, fields: vec![(7, value)] };
         let lost = lost(entries.iter(), &record);
         lost.iter().map(|entry| entry.value).collect()
     }
@@ -446,10 +427,7 @@ mod tests {
         // What was there before.
         assert_eq!(lost_values(&one_by_one, 9), [1, 2, 3]);
         // Two at the same time: either may be the last.
-        let together = [
-            entry(1, 0, 30, Acknowledged),
-            entry(2, 20, 40, Acknowledged),
-        ];
+        let together = [entry(1, 0, 30, Acknowledged), entry(2, 20, 40, Acknowledged)];
         assert_eq!(lost_values(&together, 1), [0; 0]);
         assert_eq!(lost_values(&together, 2), [0; 0]);
         // One that failed may come late, and need not come.
@@ -461,14 +439,8 @@ mod tests {
 
     #[test]
     fn a_record_that_is_gone_takes_all_that_was_acknowledged_with_it() {
-        let inserted = Entry {
-            field: WHOLE,
-            ..entry(0, 0, 10, End::Acknowledged)
-        };
-        let there = Hashes {
-            is_there: true,
-            fields: vec![(7, 5)],
-        };
+        let inserted = Entry { field: WHOLE, ..entry(0, 0, 10, End::Acknowledged) };
+        let there = Hashes { is_there: true, fields: vec![(7, 5)] };
         assert!(lost([&inserted].into_iter(), &there).is_empty());
         let gone = Hashes::default();
         assert_eq!(lost([&inserted].into_iter(), &gone).len(), 1);

@@ -43,10 +43,7 @@ impl MeasuredServer {
     /// `None` where there is none, or where it is on another machine or cannot be told from others on this one.
     pub(crate) fn of(standing: &RigAccess, engine: &dyn Engine, host: &Host) -> Option<Self> {
         if let Some(server) = &standing.server {
-            return Some(Self {
-                processes: server.processes.clone(),
-                device: None,
-            });
+            return Some(Self { processes: server.processes.clone(), device: None });
         }
         let server = engine.server()?;
         let process = server_process(
@@ -104,10 +101,10 @@ pub(crate) fn sampler(
 
 /// The same of a server that was started for the run, or none.
 pub(crate) fn sampler_of(standing: &RigAccess, host: &Host) -> Result<SliceSampler, String> {
-    let server = standing.server.as_ref().map(|server| MeasuredServer {
-        processes: server.processes.clone(),
-        device: None,
-    });
+    let server = standing
+        .server
+        .as_ref()
+        .map(|server| MeasuredServer { processes: server.processes.clone(), device: None });
     sampler(standing, host, server.as_ref())
 }
 
@@ -168,13 +165,7 @@ mod tests {
 
     #[test]
     fn a_disk_is_shaped_from_its_stage_to_the_end() {
-        let stages = [
-            Stage::Load,
-            Stage::Settling,
-            Stage::WarmUp,
-            Stage::Measuring,
-            Stage::Over,
-        ];
+        let stages = [Stage::Load, Stage::Settling, Stage::WarmUp, Stage::Measuring, Stage::Over];
         let shaped = |from| stages.map(|stage| is_shaped(from, stage));
         assert_eq!(shaped(ShapedFrom::Load), [true, true, true, true, false]);
         let expected = [false, false, true, true, false];

@@ -54,11 +54,7 @@ impl<'a> Rigging<'a> {
             needs_bytes,
             processors: head.half.as_ref().map(|half| half.processors.clone()),
         };
-        let number = if head.half.is_some() {
-            head.position as usize
-        } else {
-            0
-        };
+        let number = if head.half.is_some() { head.position as usize } else { 0 };
         Ok(Some(Self {
             rig: host.rigs().build(number, order)?,
             host,
@@ -128,8 +124,7 @@ impl<'a> Rigging<'a> {
         OwnFolder::make(folder).map_err(failed)?;
         let finished = |trace: &Path| {
             let kept = plimsoll_trace::finish(trace, to, &self.extents.take());
-            kept.map(|kept| kept.reference)
-                .map_err(|error| error.to_string())
+            kept.map(|kept| kept.reference).map_err(|error| error.to_string())
         };
         if self.host.is_here() {
             return finished(trace);
@@ -183,8 +178,7 @@ impl Below for Option<Rigging<'_>> {
     }
 
     fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError> {
-        self.as_ref()
-            .map_or(Ok(()), |this| this.rig.shape(shaped, mark))
+        self.as_ref().map_or(Ok(()), |this| this.rig.shape(shaped, mark))
     }
 
     fn map(&self) -> Result<(), RigError> {
@@ -202,8 +196,7 @@ impl Below for Option<Rigging<'_>> {
     }
 
     fn drop_page_cache(&self) -> Result<(), RigError> {
-        self.as_ref()
-            .map_or(Ok(()), |this| this.rig.drop_page_cache())
+        self.as_ref().map_or(Ok(()), |this| this.rig.drop_page_cache())
     }
 
     fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {

@@ -34,10 +34,7 @@ pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
     let words = |error: RigError| error.to_string();
     sizing.rigs.open(&label).map_err(words)?;
     let order = Order::Build {
-        spec: Box::new(RigSpec {
-            server: sizing.server.cloned(),
-            ..RigSpec::default()
-        }),
+        spec: Box::new(RigSpec { server: sizing.server.cloned(), ..RigSpec::default() }),
         directory: None,
         owner: label,
         label: "0".into(),
@@ -57,12 +54,8 @@ pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
 
 fn measure(sizing: &Sizing<'_>, directory: &Path, server: Option<&str>) -> Result<f64, String> {
     let engine = sizing.engine;
-    let data = DataSpec {
-        records: RECORDS,
-        insert_start: 0,
-        insert_count: None,
-        ..sizing.data.clone()
-    };
+    let data =
+        DataSpec { records: RECORDS, insert_start: 0, insert_count: None, ..sizing.data.clone() };
     let opening = Opening {
         settings: sizing.settings,
         directory: Some(directory),
@@ -82,9 +75,7 @@ fn measure(sizing: &Sizing<'_>, directory: &Path, server: Option<&str>) -> Resul
     opened.close().map_err(|error| error.to_string())?;
     match sized? {
         Some(bytes) if bytes > 0 => Ok(bytes as f64 / RECORDS as f64),
-        _ => Err(format!(
-            "the engine {engine} does not tell how much its data take"
-        )),
+        _ => Err(format!("the engine {engine} does not tell how much its data take")),
     }
 }
 

@@ -42,11 +42,7 @@ pub(crate) struct Slowed<'e> {
 
 impl<'e> Slowed<'e> {
     pub(crate) fn new(engine: &'e dyn Engine, slowing: Slowing) -> Self {
-        Self {
-            engine,
-            slowing,
-            begun: Arc::new(Mutex::new(Instant::now())),
-        }
+        Self { engine, slowing, begun: Arc::new(Mutex::new(Instant::now())) }
     }
 }
 
@@ -274,10 +270,7 @@ mod tests {
 
     #[test]
     fn each_period_has_one_pause() {
-        let pauses = Slowing::Pauses {
-            share: 0.02,
-            busy: true,
-        };
+        let pauses = Slowing::Pauses { share: 0.02, busy: true };
         let mut session = slowed(Duration::ZERO, pauses);
         let begun = *session.begun.lock().unwrap();
         let at = |milliseconds| begun + Duration::from_millis(milliseconds);
@@ -286,18 +279,13 @@ mod tests {
             .map(|milliseconds| session.pauses_at(at(milliseconds)))
             .collect();
         // The pauses from 2.25 to 4.25 s were missed: one is made up for, at 5.1 s, and the next is due at 5.25 s.
-        let expected = [
-            false, false, true, false, false, true, false, true, false, true,
-        ];
+        let expected = [false, false, true, false, false, true, false, true, false, true];
         assert_eq!(found, expected);
     }
 
     #[test]
     fn fast_operations_read_the_clock_rarely() {
-        let pauses = Slowing::Pauses {
-            share: 0.02,
-            busy: true,
-        };
+        let pauses = Slowing::Pauses { share: 0.02, busy: true };
         let mut session = slowed(Duration::ZERO, pauses);
         let begun = session.read;
         // 10 operations of 5 µs since the last reading: 100 of them take 500 µs.

@@ -41,14 +41,7 @@ impl<'a> Stored<'a> {
         results: &'a mut RunResults,
         has_server: bool,
     ) -> Self {
-        Self {
-            run,
-            head,
-            plan,
-            results,
-            point: None,
-            index: has_server.then(SliceIndex::default),
-        }
+        Self { run, head, plan, results, point: None, index: has_server.then(SliceIndex::default) }
     }
 
     pub(crate) fn into_index(self) -> Option<SliceIndex> {
@@ -78,31 +71,18 @@ impl<'a> Stored<'a> {
                 self.head.engine = Some(redacted(engine));
                 self.write_head(store)?;
             }
-            Frame::LoadBegins {
-                label,
-                started_at,
-                records,
-            } => {
+            Frame::LoadBegins { label, started_at, records } => {
                 let point = store.begin_load(self.run, &label, 0, &started_at)?;
                 self.begins(point, &started_at);
                 self.point = Some(point);
                 event(&Event::LoadBegins { records });
             }
-            Frame::PointBegins {
-                label,
-                warm_up_ns,
-                duration_ns,
-                started_at,
-            } => {
+            Frame::PointBegins { label, warm_up_ns, duration_ns, started_at } => {
                 let point = store.begin_point(self.run, &label, warm_up_ns, &started_at)?;
                 self.begins(point, &started_at);
                 self.point = Some(point);
                 self.results.begins(&label, warm_up_ns);
-                event(&Event::PointBegins {
-                    label: &label,
-                    warm_up_ns,
-                    duration_ns,
-                });
+                event(&Event::PointBegins { label: &label, warm_up_ns, duration_ns });
             }
             Frame::Slice { slice } => {
                 if let Some(point) = self.point {
@@ -134,10 +114,7 @@ impl<'a> Stored<'a> {
                 self.head.records_loaded = records;
                 self.write_head(store)?;
             }
-            Frame::Settled {
-                data_bytes,
-                caches_emptied,
-            } => {
+            Frame::Settled { data_bytes, caches_emptied } => {
                 self.head.data_bytes = data_bytes;
                 self.head.caches_emptied = caches_emptied;
                 self.write_head(store)?;

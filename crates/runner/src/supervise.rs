@@ -193,11 +193,7 @@ impl<'a> RunWorkers<'a> {
         run: &'a Supervised<'a>,
         tell: &Sender<Told>,
     ) -> Result<Self, RunnerError> {
-        let Supervised {
-            start,
-            order,
-            below,
-        } = run;
+        let Supervised { start, order, below } = run;
         // The limits are those of what is under test.
         let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
         let mut workers = Vec::new();
@@ -205,10 +201,7 @@ impl<'a> RunWorkers<'a> {
             let variables = plimsoll_plan::uri_variables(&order.arm.settings);
             let place_of_run = (number, place);
             let worker = Worker::start(start, is_limited, variables, place_of_run, tell.clone())?;
-            tracing::debug!(
-                "the worker is process {}, number {place} of its run",
-                worker.process
-            );
+            tracing::debug!("the worker is process {}, number {place} of its run", worker.process);
             workers.push(worker);
         }
         Ok(Self {
@@ -332,18 +325,14 @@ impl Worker {
     ) -> Result<Self, RunnerError> {
         let member = &start.members[place];
         let rig = start.rig.filter(|_| member.is_below);
-        let StartedWorker {
-            process,
-            input,
-            output,
-            handle,
-        } = member.host.start_worker(&WorkerStart {
-            frugal: is_limited && member.is_below,
-            mark: rig.map(|rig| rig.mark.clone()),
-            user: rig.and_then(|rig| rig.user),
-            variables,
-            processors: start.half.map(|half| half.processors.clone()),
-        })?;
+        let StartedWorker { process, input, output, handle } =
+            member.host.start_worker(&WorkerStart {
+                frugal: is_limited && member.is_below,
+                mark: rig.map(|rig| rig.mark.clone()),
+                user: rig.and_then(|rig| rig.user),
+                variables,
+                processors: start.half.map(|half| half.processors.clone()),
+            })?;
         let says = move |frame| tell.send(Told { run, place, frame }).is_ok();
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -359,11 +348,7 @@ impl Worker {
             }
             says(None);
         });
-        Ok(Self {
-            process,
-            input: Some(input),
-            handle,
-        })
+        Ok(Self { process, input: Some(input), handle })
     }
 
     /// A worker that is gone is noticed at the end of its frames.
@@ -431,10 +416,7 @@ pub(crate) fn died(exit: &WorkerExit) -> String {
     if exit.last_words.is_empty() {
         return format!("the worker process {how}");
     }
-    format!(
-        "the worker process {how}; its last words: {}",
-        exit.last_words.join(" / ")
-    )
+    format!("the worker process {how}; its last words: {}", exit.last_words.join(" / "))
 }
 
 #[cfg(test)]
@@ -443,15 +425,10 @@ mod tests {
 
     #[test]
     fn a_death_is_explained() {
-        let killed = died(&WorkerExit {
-            status: Some(9),
-            last_words: Vec::new(),
-        });
+        let killed = died(&WorkerExit { status: Some(9), last_words: Vec::new() });
         assert!(killed.contains("SIGKILL"), "{killed}");
-        let failed = died(&WorkerExit {
-            status: Some(3 << 8),
-            last_words: vec!["out of cheese".into()],
-        });
+        let failed =
+            died(&WorkerExit { status: Some(3 << 8), last_words: vec!["out of cheese".into()] });
         let expected = "the worker process ended with exit code 3 before its run was over; its last words: out of cheese";
         assert_eq!(failed, expected);
     }

@@ -158,9 +158,7 @@ impl<'a> Team<'a> {
 
     /// Whether phases begin when the runner says so: there are several workers, or another run at the same time.
     fn is_joint(&self) -> bool {
-        self.members
-            .iter()
-            .any(|member| member.role != WorkerRole::Alone)
+        self.members.iter().any(|member| member.role != WorkerRole::Alone)
     }
 
     pub(crate) fn takes(
@@ -327,12 +325,7 @@ impl<'a> Team<'a> {
         }
         let mut warm_up = 0;
         match self.phase.begins.take() {
-            Some(Frame::PointBegins {
-                label,
-                warm_up_ns,
-                duration_ns,
-                ..
-            }) => {
+            Some(Frame::PointBegins { label, warm_up_ns, duration_ns, .. }) => {
                 warm_up = warm_up_ns;
                 self.phase.is_point = true;
                 self.phase.due = due(&label, duration_ns);
@@ -343,18 +336,13 @@ impl<'a> Team<'a> {
                     started_at: in_a_while(ahead),
                 })?;
             }
-            Some(Frame::LoadBegins { label, records, .. }) => take(Frame::LoadBegins {
-                label,
-                records,
-                started_at: in_a_while(ahead),
-            })?,
+            Some(Frame::LoadBegins { label, records, .. }) => {
+                take(Frame::LoadBegins { label, records, started_at: in_a_while(ahead) })?
+            }
             _ => {}
         }
         for (clock, worker) in self.phase.clocks.iter().zip(workers) {
-            worker.say(&Word::Begin {
-                at_ns: clock.there(began_ns),
-                warm_up_ns: warm_up,
-            });
+            worker.say(&Word::Begin { at_ns: clock.there(began_ns), warm_up_ns: warm_up });
         }
         Ok(())
     }
@@ -374,9 +362,7 @@ impl<'a> Team<'a> {
         };
         let clocks = read.into_iter().map(|clock| {
             let clock = clock.join();
-            clock
-                .unwrap_or_else(|_| Err("its clock could not be read".into()))
-                .and_then(is_known)
+            clock.unwrap_or_else(|_| Err("its clock could not be read".into())).and_then(is_known)
         });
         clocks.collect()
     }
@@ -425,9 +411,7 @@ impl<'a> Team<'a> {
                 monotonic_ns().saturating_sub(ended_ns) / 1_000
             );
             self.phase.tally.add(&slice);
-            take(Frame::Slice {
-                slice: Box::new(slice),
-            })?;
+            take(Frame::Slice { slice: Box::new(slice) })?;
         }
         Ok(())
     }
@@ -464,27 +448,17 @@ impl<'a> Team<'a> {
         // Hosts without a session may have told fewer.
         for (_, (_, slice)) in std::mem::take(&mut self.phase.slices) {
             self.phase.tally.add(&slice);
-            take(Frame::Slice {
-                slice: Box::new(slice),
-            })?;
+            take(Frame::Slice { slice: Box::new(slice) })?;
         }
         let network = self.tells_watched(take)?;
         if let Some(end) = self.phase.ends[loads..].iter_mut().flatten().next() {
             end.network = network;
         }
-        let mut ends: Vec<PointEnd> = self
-            .phase
-            .ends
-            .iter_mut()
-            .filter_map(Option::take)
-            .collect();
+        let mut ends: Vec<PointEnd> = self.phase.ends.iter_mut().filter_map(Option::take).collect();
         let mut hosts = Vec::new();
         let clocks = self.clocks();
         for (place, (end, clock_after)) in ends.iter().zip(clocks).enumerate() {
-            hosts.push(HostPoint {
-                clock_after: clock_after.ok(),
-                ..self.host_point(place, end)
-            });
+            hosts.push(HostPoint { clock_after: clock_after.ok(), ..self.host_point(place, end) });
         }
         let watched = (ends.len() > loads).then(|| ends.pop()).flatten();
         let mut merged = merged(ends);
@@ -505,10 +479,7 @@ impl<'a> Team<'a> {
         }
         let outcome = self.phase.tally.outcome(&merged);
         let is_point = self.phase.is_point;
-        take(Frame::PointEnds {
-            end: Box::new(merged),
-            records: self.phase.records,
-        })?;
+        take(Frame::PointEnds { end: Box::new(merged), records: self.phase.records })?;
         let records = self.phase.records;
         // Others may be ready for the next phase before the first says what it is.
         self.phase = Phase::new(self.members.len(), self.order);
@@ -531,9 +502,7 @@ impl<'a> Team<'a> {
         let mut network = NetworkPoint::default();
         for slice in watched.into_iter().filter(|slice| slice.start_ns < last) {
             network.add(&slice);
-            take(Frame::Watched {
-                slice: Box::new(slice),
-            })?;
+            take(Frame::Watched { slice: Box::new(slice) })?;
         }
         Ok((network.length_ns > 0).then(|| Box::new(network)))
     }

@@ -129,8 +129,7 @@ impl<'p> Turns<'p> {
         self.pass = Pass::Refused;
         self.finished.retain(|(block, _)| !blocks.contains(block));
         let chunks = self.plan.runs.chunks(self.plan.at_once());
-        self.queue
-            .extend(chunks.filter(|turn| blocks.contains(&turn[0].block)));
+        self.queue.extend(chunks.filter(|turn| blocks.contains(&turn[0].block)));
     }
 
     pub(crate) fn state(&self, turn: &[PlannedRun]) -> TurnState {
@@ -175,8 +174,7 @@ impl<'p> Turns<'p> {
 
     /// Notes the attempt of a turn whose machine was lost.
     pub(crate) fn lose(&mut self, turn: &'p [PlannedRun], attempt: u32) {
-        self.attempts
-            .extend(turn.iter().map(|run| (key(run), attempt)));
+        self.attempts.extend(turn.iter().map(|run| (key(run), attempt)));
         self.lost.push(turn);
     }
 

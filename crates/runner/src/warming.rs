@@ -115,9 +115,7 @@ mod tests {
             ];
             let slice = Slice {
                 length_ns: 1_000_000_000,
-                telemetry: telemetry
-                    .map(|(name, value)| (name.to_owned(), value))
-                    .into(),
+                telemetry: telemetry.map(|(name, value)| (name.to_owned(), value)).into(),
                 ..Slice::default()
             };
             hits.add(&slice);
@@ -133,10 +131,7 @@ mod tests {
         assert!(warm.settled);
         assert_eq!(warm.engine_hits, Some(0.8));
         assert!(warm.page_cache_hits.is_some_and(|hits| hits > 0.98));
-        assert!(
-            (15.0..30.0).contains(&warm.seconds),
-            "nothing more is added: {warm:?}"
-        );
+        assert!((15.0..30.0).contains(&warm.seconds), "nothing more is added: {warm:?}");
         assert!(!hits(|_| 0.1, 9).have_settled, "too soon to say");
         // Hit ratios that keep changing, and hit ratios that are not known.
         assert!(!hits(|second| 0.5 - second as f64 / 100.0, 30).have_settled);

@@ -75,32 +75,16 @@ impl Event<'_> {
     fn log(&self) {
         let seconds = |nanos: &u64| *nanos as f64 / 1e9;
         match self {
-            Self::Begins {
-                id,
-                plan,
-                finished,
-                missing,
-                ..
-            } => info!(
+            Self::Begins { id, plan, finished, missing, .. } => info!(
                 "experiment {} ({id}): {finished} runs finished, {missing} missing",
                 plan.name
             ),
             Self::Note(note) => warn!("{note}"),
-            Self::RunBegins {
-                run,
-                arm,
-                number,
-                runs,
-            } => info!(
-                "run {number} of {runs} begins: arm {arm}, block {}",
-                run.block
-            ),
+            Self::RunBegins { run, arm, number, runs } => {
+                info!("run {number} of {runs} begins: arm {arm}, block {}", run.block)
+            }
             Self::LoadBegins { records } => info!("loading {records} records"),
-            Self::PointBegins {
-                label,
-                warm_up_ns,
-                duration_ns,
-            } => info!(
+            Self::PointBegins { label, warm_up_ns, duration_ns } => info!(
                 "point begins: mix {}, {}, warm-up {} s, duration {} s",
                 label.mix,
                 label.load_label,

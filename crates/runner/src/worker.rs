@@ -47,13 +47,8 @@ pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &s
         // A server under test runs as the same user, and passwords of servers are in here. Where the kernel refuses, nothing else is lost.
         let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
-    let mut speaker = Speaker {
-        output,
-        lost: false,
-    };
-    speaker.say(&Frame::Hello {
-        frames: FRAMES_VERSION,
-    });
+    let mut speaker = Speaker { output, lost: false };
+    speaker.say(&Frame::Hello { frames: FRAMES_VERSION });
     let mut lines = BufReader::new(input).lines();
     let order = match lines.next() {
         Some(Ok(line)) => read_order(&line),
@@ -133,10 +128,7 @@ impl<W: Write> Speaker<W> {
     pub(crate) fn say(&mut self, frame: &Frame) {
         let mut line = serde_json::to_vec(frame).expect("frames are plain data with string keys");
         line.push(b'\n');
-        let written = self
-            .output
-            .write_all(&line)
-            .and_then(|()| self.output.flush());
+        let written = self.output.write_all(&line).and_then(|()| self.output.flush());
         self.lost |= written.is_err();
     }
 }
@@ -154,11 +146,7 @@ fn run<W: Write>(
     let opening = Opening {
         settings: &order.arm.settings,
         directory: order.directory.as_deref(),
-        server: order
-            .standing
-            .server
-            .as_ref()
-            .map(|server| server.address.as_str()),
+        server: order.standing.server.as_ref().map(|server| server.address.as_str()),
         seed: order.seed,
         data: &order.arm.data,
         allocator,
@@ -184,9 +172,7 @@ fn measure<W: Write>(
     runner: &Runner,
     speaker: &mut Speaker<W>,
 ) -> Result<bool, String> {
-    speaker.say(&Frame::Opened {
-        engine: engine.description(),
-    });
+    speaker.say(&Frame::Opened { engine: engine.description() });
     let share = order.role.share();
     let key_space =
         KeySpace::with_share(&order.arm.data, share).map_err(|error| error.to_string())?;
@@ -323,9 +309,7 @@ fn measure_point<W: Write>(
     });
     reporter.tally = Tally::new(order.objective.as_ref());
     // A trial ends as soon as its outcome is certain.
-    reporter.due = step
-        .trial
-        .and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
+    reporter.due = step.trial.and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
     let watched = (!order.events.is_empty()).then(|| Watched::new(engine));
     let asked: &dyn Engine = match &watched {
         Some(watched) => watched,
@@ -366,11 +350,7 @@ fn load<W: Write>(
         point: None,
         mix: "load".into(),
         load_label: Load::closed(order.load_sessions).to_string(),
-        load: LoadKind::Closed {
-            sessions: order.load_sessions,
-            think_time_ns: 0,
-            target: None,
-        },
+        load: LoadKind::Closed { sessions: order.load_sessions, think_time_ns: 0, target: None },
         trial: None,
     };
     reporter.speaker.say(&Frame::LoadBegins {
@@ -384,11 +364,7 @@ fn load<W: Write>(
         // An engine within the worker has all the data for itself.
         let is_shared = kind(&order.arm.engine).is_some_and(|kind| kind.server.is_some());
         let spec = LoadSpec {
-            share: if is_shared {
-                order.role.share()
-            } else {
-                Share::WHOLE
-            },
+            share: if is_shared { order.role.share() } else { Share::WHOLE },
             ..LoadSpec::of(order.load_sessions)
         };
         run_load_with(engine, &loader, &spec, reporter, |_| ())
@@ -420,10 +396,7 @@ fn check_existing(order: &Order, engine: &dyn Engine, key_space: &KeySpace) -> R
     for sampled in 0..count {
         let number = (u128::from(sampled) * u128::from(data.records) / u128::from(count)) as u64;
         let key = key.write(number);
-        let mut fields = NamedFields {
-            data: key_space,
-            found: 0,
-        };
+        let mut fields = NamedFields { data: key_space, found: 0 };
         match session.read(key, FieldChoice::All, Some(&mut fields)) {
             Outcome::Ok if fields.found >= data.field_count => {}
             Outcome::Ok => return refuse(key, "a document lacks fields that would be asked for"),
@@ -444,11 +417,7 @@ struct NamedFields<'a> {
 impl FieldVisitor for NamedFields<'_> {
     fn field(&mut self, name: &[u8], _: &[u8]) {
         let known = 0..self.data.data().field_count;
-        self.found += u32::from(
-            known
-                .into_iter()
-                .any(|index| self.data.field_name(index) == name),
-        );
+        self.found += u32::from(known.into_iter().any(|index| self.data.field_name(index) == name));
     }
 }
 
@@ -486,10 +455,7 @@ fn stored<W: Write>(
         }
         reporter.ask(&Frame::DropPageCache)?;
     }
-    reporter.speaker.say(&Frame::Settled {
-        data_bytes,
-        caches_emptied,
-    });
+    reporter.speaker.say(&Frame::Settled { data_bytes, caches_emptied });
     if order.arm.rig.limits.page_cache_bytes.is_some() {
         reporter.ask(&Frame::SizeMemory)?;
     }
@@ -529,17 +495,11 @@ fn warm<W: Write>(
     };
     reporter.speaker.say(&Frame::Warming);
     if order.is_on_emulated_disk() {
-        reporter.ask(&Frame::Enter {
-            shaped: false,
-            mark: "filling the caches".into(),
-        })?;
+        reporter.ask(&Frame::Enter { shaped: false, mark: "filling the caches".into() })?;
     }
     let mut hits = Hits::default();
     let end = reporter.with_machine(host, |reporter| {
-        let mut warming = Warming {
-            below: reporter,
-            hits: std::mem::take(&mut hits),
-        };
+        let mut warming = Warming { below: reporter, hits: std::mem::take(&mut hits) };
         let end = run_point(engine, &Arc::new(workload), &spec, &mix, &mut warming);
         hits = warming.hits;
         end
@@ -547,9 +507,7 @@ fn warm<W: Write>(
     if let Some(first) = end.errors.first() {
         return Err(format!("while the caches were filled: {}", first.message));
     }
-    reporter.speaker.say(&Frame::Warmed {
-        caches: hits.reached(),
-    });
+    reporter.speaker.say(&Frame::Warmed { caches: hits.reached() });
     Ok(!reporter.stopped())
 }
 
@@ -593,10 +551,7 @@ fn slowing_of(order: &Order, load: &Load, share: f64) -> Slowing {
 }
 
 fn entering(order: &Order, stage: Stage, mark: &str) -> Frame {
-    Frame::Enter {
-        shaped: is_shaped(order.measurement.shaped_from, stage),
-        mark: mark.to_owned(),
-    }
+    Frame::Enter { shaped: is_shaped(order.measurement.shaped_from, stage), mark: mark.to_owned() }
 }
 
 /// Whether writes wait for an answer: with w:0 nothing is promised, so nothing can be lost.
@@ -626,25 +581,13 @@ fn point_seed(run_seed: u64, index: u64) -> u64 {
 
 fn load_kind(load: &Load, window_ns: u64) -> LoadKind {
     match load {
-        Load::Closed {
-            sessions,
-            think_time_ns,
-            target,
-        } => LoadKind::Closed {
-            sessions: *sessions,
-            think_time_ns: *think_time_ns,
-            target: *target,
-        },
-        Load::Open { rate, sessions, .. } => LoadKind::Open {
-            rate: *rate,
-            sessions: *sessions,
-        },
+        Load::Closed { sessions, think_time_ns, target } => {
+            LoadKind::Closed { sessions: *sessions, think_time_ns: *think_time_ns, target: *target }
+        }
+        Load::Open { rate, sessions, .. } => LoadKind::Open { rate: *rate, sessions: *sessions },
         Load::Stages { sessions, .. } => {
             let due = load.expected_arrivals(window_ns).unwrap_or(0.0);
-            LoadKind::Open {
-                rate: due / (window_ns as f64 / 1e9),
-                sessions: *sessions,
-            }
+            LoadKind::Open { rate: due / (window_ns as f64 / 1e9), sessions: *sessions }
         }
     }
 }
@@ -733,8 +676,7 @@ impl<W: Write> Reporter<'_, W> {
         }
         // What happened between the phases belongs to none.
         let engine = self.engine;
-        self.figures
-            .sample(&mut |into| engine.statistics(into), &mut BTreeMap::new());
+        self.figures.sample(&mut |into| engine.statistics(into), &mut BTreeMap::new());
         let foreign = ForeignSampler::start(host, &self.ours);
         let system = SystemSampler::start(host);
         let mut end = phase(self).map_err(|error| error.to_string())?;
@@ -752,16 +694,11 @@ impl<W: Write> Reporter<'_, W> {
             end: Box::new(end.clone()),
             records: self.key_space.records(),
         });
-        let Completed {
-            ok,
-            not_found,
-            error,
-        } = self.completed;
+        let Completed { ok, not_found, error } = self.completed;
         match end.errors.first() {
-            Some(first) if ok + not_found + error == 0 => Err(format!(
-                "no operation of a point was answered: {}",
-                first.message
-            )),
+            Some(first) if ok + not_found + error == 0 => {
+                Err(format!("no operation of a point was answered: {}", first.message))
+            }
             Some(first) if ok + not_found == 0 => Err(format!(
                 "all {error} operations of a point failed, so nothing is left to measure: {}",
                 first.message
@@ -789,16 +726,13 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
             }
             _ => self.is_lost(),
         };
-        self.speaker.say(&Frame::Slice {
-            slice: Box::new(slice),
-        });
+        self.speaker.say(&Frame::Slice { slice: Box::new(slice) });
     }
 
     fn sample(&mut self) -> (WorkerUse, BTreeMap<String, f64>) {
         let mut figures = BTreeMap::new();
         let engine = self.engine;
-        self.figures
-            .sample(&mut |into| engine.statistics(into), &mut figures);
+        self.figures.sample(&mut |into| engine.statistics(into), &mut figures);
         (self.sampler.sample(), figures)
     }
 

@@ -28,12 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (seconds, arms, point) = (number(30)?, number(16)?, number(500)?);
     let arms: Vec<String> = (1..=arms).map(|arm| format!("arm-{arm}")).collect();
-    feed(
-        Path::new(&store),
-        Duration::from_secs(seconds),
-        &arms,
-        Duration::from_millis(point),
-    )
+    feed(Path::new(&store), Duration::from_secs(seconds), &arms, Duration::from_millis(point))
 }
 
 fn feed(
@@ -63,10 +58,8 @@ fn feed(
                         return Ok(());
                     }
                 }
-                let measured = PointEnd {
-                    measured_ns: point.as_nanos() as u64,
-                    ..PointEnd::default()
-                };
+                let measured =
+                    PointEnd { measured_ns: point.as_nanos() as u64, ..PointEnd::default() };
                 store.end_point(point_key, &measured)?;
             }
             head.state = RunState::Finished;
@@ -152,17 +145,10 @@ fn run(arm: &str, block: u32, position: u32) -> RunRecord {
 
 fn label(sessions: u32) -> PointLabel {
     PointLabel {
-        point: SESSIONS
-            .iter()
-            .position(|one| *one == sessions)
-            .map(|place| place as u32),
+        point: SESSIONS.iter().position(|one| *one == sessions).map(|place| place as u32),
         mix: "A".to_owned(),
         load_label: format!("{sessions} threads"),
-        load: LoadKind::Closed {
-            sessions,
-            think_time_ns: 0,
-            target: None,
-        },
+        load: LoadKind::Closed { sessions, think_time_ns: 0, target: None },
         trial: None,
     }
 }
@@ -177,17 +163,11 @@ fn slice(index: u32, reads: u64) -> Slice {
         index,
         start_ns: u64::from(index) * length_ns,
         length_ns,
-        completed: Completed {
-            ok: reads,
-            ..Completed::default()
-        },
+        completed: Completed { ok: reads, ..Completed::default() },
         operations: vec![OperationSlice {
             operation: Operation::Read,
             status: Status::Ok,
-            latencies: Latencies {
-                service,
-                open: None,
-            },
+            latencies: Latencies { service, open: None },
         }],
         ..Slice::default()
     }

@@ -44,10 +44,7 @@ impl From<Failure> for Box<Answered> {
 
 impl Access {
     pub(crate) fn new(port: u16, token: Token) -> Self {
-        Self {
-            token,
-            cookie: format!("plimsoll-token-{port}"),
-        }
+        Self { token, cookie: format!("plimsoll-token-{port}") }
     }
 
     pub(crate) fn token(&self) -> &Token {
@@ -129,18 +126,11 @@ impl Access {
                 let path = request.uri().path().trim_start_matches(['/', '\\']);
                 let path = format!("/{path}");
                 let rest = rest.finish();
-                let place = if rest.is_empty() {
-                    path
-                } else {
-                    format!("{path}?{rest}")
-                };
+                let place = if rest.is_empty() { path } else { format!("{path}?{rest}") };
                 let mut response = Failure::see_other(&place).into_response();
                 if let Some(token) = needed {
-                    let cookie = format!(
-                        "{}={}; Path=/; HttpOnly; SameSite=Lax",
-                        self.cookie,
-                        token.text()
-                    );
+                    let cookie =
+                        format!("{}={}; Path=/; HttpOnly; SameSite=Lax", self.cookie, token.text());
                     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
                         response.headers_mut().insert(header::SET_COOKIE, cookie);
                     }
@@ -159,29 +149,24 @@ fn needs_token() -> Response {
     );
     let mut response = failure.into_response();
     let scheme = HeaderValue::from_static("Bearer");
-    response
-        .headers_mut()
-        .insert(header::WWW_AUTHENTICATE, scheme);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     response
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then_some(token.trim())
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
 fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let cookies = headers.get_all(header::COOKIE).iter();
-    cookies
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .find_map(|pair| {
+    cookies.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';')).find_map(
+        |pair| {
             let (key, value) = pair.trim().split_once('=')?;
             (key == name).then_some(value)
-        })
+        },
+    )
 }
 
 /// Whether a page of this server asked, the user themselves, or a program that is no browser. From elsewhere only a link may be followed, in a
@@ -189,10 +174,7 @@ fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 fn is_asked_by_ourselves(headers: &HeaderMap, host: &str) -> bool {
     if let Some(origin) = headers.get(header::ORIGIN) {
         let own = format!("http://{host}");
-        if !origin
-            .to_str()
-            .is_ok_and(|origin| origin.eq_ignore_ascii_case(&own))
-        {
+        if !origin.to_str().is_ok_and(|origin| origin.eq_ignore_ascii_case(&own)) {
             return false;
         }
     }
@@ -236,14 +218,8 @@ async fn guarded(State(access): State<Arc<Access>>, request: Request, next: Next
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
-        (
-            HeaderName::from_static("cross-origin-resource-policy"),
-            "same-origin",
-        ),
-        (
-            HeaderName::from_static("cross-origin-opener-policy"),
-            "same-origin",
-        ),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

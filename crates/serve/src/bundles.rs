@@ -38,9 +38,7 @@ impl Bundles {
         Ok(Self {
             folders,
             tell,
-            scratch: tempfile::Builder::new()
-                .prefix("plimsoll-serve-")
-                .tempdir()?,
+            scratch: tempfile::Builder::new().prefix("plimsoll-serve-").tempdir()?,
             known: Mutex::default(),
         })
     }

@@ -26,12 +26,7 @@ enum Kind {
 
 impl Failure {
     pub(crate) fn new(status: StatusCode, title: &'static str, text: impl Into<String>) -> Self {
-        Self(Kind::Said {
-            status,
-            title,
-            text: text.into(),
-            links: Vec::new(),
-        })
+        Self(Kind::Said { status, title, text: text.into(), links: Vec::new() })
     }
 
     /// What was asked for is at another place, which a browser then asks for.
@@ -65,17 +60,8 @@ impl IntoResponse for Failure {
                 };
                 (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
             }
-            Kind::Said {
-                status,
-                title,
-                text,
-                links,
-            } => {
-                let message = Message {
-                    title,
-                    text: &text,
-                    links: &links,
-                };
+            Kind::Said { status, title, text, links } => {
+                let message = Message { title, text: &text, links: &links };
                 let page = Html(page(&message, VERSION));
                 let policy = [(header::CONTENT_SECURITY_POLICY, policy())];
                 (status, policy, page).into_response()
@@ -114,11 +100,7 @@ impl From<StoreError> for Failure {
             StoreError::Locked { .. } => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "The store is busy", text)
             }
-            _ => Self::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "The store cannot be read",
-                text,
-            ),
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The store cannot be read", text),
         }
     }
 }
@@ -130,11 +112,7 @@ impl From<JudgeError> for Failure {
             JudgeError::UnknownArm { .. } => {
                 Self::new(StatusCode::NOT_FOUND, "There is no such arm", text)
             }
-            _ => Self::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "This record cannot be judged",
-                text,
-            ),
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "This record cannot be judged", text),
         }
     }
 }
@@ -143,11 +121,9 @@ impl From<HistoryError> for Failure {
     fn from(error: HistoryError) -> Self {
         match error {
             HistoryError::Judge(error) => error.into(),
-            other => Self::new(
-                StatusCode::NOT_FOUND,
-                "There is no such history",
-                other.to_string(),
-            ),
+            other => {
+                Self::new(StatusCode::NOT_FOUND, "There is no such history", other.to_string())
+            }
         }
     }
 }
@@ -158,16 +134,12 @@ impl From<LookupError> for Failure {
             LookupError::Store(error) => error.into(),
             LookupError::Judge(error) => error.into(),
             LookupError::History(error) => error.into(),
-            LookupError::WhichArm { .. } => Self::new(
-                StatusCode::BAD_REQUEST,
-                "Which arm is meant?",
-                error.to_string(),
-            ),
-            LookupError::NoneFinished { .. } => Self::new(
-                StatusCode::NOT_FOUND,
-                "There is no history yet",
-                error.to_string(),
-            ),
+            LookupError::WhichArm { .. } => {
+                Self::new(StatusCode::BAD_REQUEST, "Which arm is meant?", error.to_string())
+            }
+            LookupError::NoneFinished { .. } => {
+                Self::new(StatusCode::NOT_FOUND, "There is no history yet", error.to_string())
+            }
         }
     }
 }

@@ -118,10 +118,7 @@ pub(crate) fn traces(record: &ExperimentRecord) -> Vec<(String, PathBuf)> {
     let mut traces = Vec::new();
     for (number, run) in record.runs.iter().enumerate() {
         if let Some(trace) = run.rig.as_ref().and_then(|rig| rig.trace.as_ref()) {
-            traces.push((
-                plimsoll_report::page::link::iolog_name(number, run),
-                trace.path.clone(),
-            ));
+            traces.push((plimsoll_report::page::link::iolog_name(number, run), trace.path.clone()));
         }
     }
     traces
@@ -166,13 +163,10 @@ async fn written(app: &App, source: Source) -> Result<Body, Failure> {
             let _ = sender.blocking_send(Err(error));
         }
     });
-    Ok(Body::from_stream(stream::unfold(
-        receiver,
-        |mut receiver| async {
-            let piece = receiver.recv().await?;
-            Some((piece, receiver))
-        },
-    )))
+    Ok(Body::from_stream(stream::unfold(receiver, |mut receiver| async {
+        let piece = receiver.recv().await?;
+        Some((piece, receiver))
+    })))
 }
 
 struct Sent(mpsc::Sender<io::Result<Bytes>>);

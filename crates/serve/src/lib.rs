@@ -94,10 +94,7 @@ pub enum ServeError {
     Taken { address: SocketAddr },
     /// It is not possible to listen there.
     #[error("cannot listen on {address}: {source}; --listen takes an address of this machine")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
+    Listen { address: SocketAddr, source: io::Error },
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The system does not give what a server needs.
@@ -153,13 +150,8 @@ impl Server {
             None => Token::kept(&options.store.with_file_name("serve-token"))?,
         };
         let failed = |source: io::Error| match source.kind() {
-            io::ErrorKind::AddrInUse => ServeError::Taken {
-                address: options.listen,
-            },
-            _ => ServeError::Listen {
-                address: options.listen,
-                source,
-            },
+            io::ErrorKind::AddrInUse => ServeError::Taken { address: options.listen },
+            _ => ServeError::Listen { address: options.listen, source },
         };
         let listener = std::net::TcpListener::bind(options.listen).map_err(failed)?;
         listener.set_nonblocking(true)?;
@@ -170,10 +162,7 @@ impl Server {
             access: Access::new(address.port(), token),
             bundles: match options.folders.is_empty() {
                 true => None,
-                false => Some(Arc::new(Bundles::of(
-                    options.folders.clone(),
-                    options.tell,
-                )?)),
+                false => Some(Arc::new(Bundles::of(options.folders.clone(), options.tell)?)),
             },
             options,
         })
@@ -185,9 +174,7 @@ impl Server {
 
     /// The folder of its own that it writes in, where it has one.
     pub fn scratch(&self) -> Option<PathBuf> {
-        self.bundles
-            .as_ref()
-            .map(|bundles| bundles.scratch().to_owned())
+        self.bundles.as_ref().map(|bundles| bundles.scratch().to_owned())
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -215,12 +202,8 @@ impl Server {
             .build()?;
         let (close, closing) = watch::channel(false);
         let bundles = self.bundles;
-        let app = App::new(
-            self.options.store,
-            bundles.clone(),
-            self.options.engines,
-            closing.clone(),
-        );
+        let app =
+            App::new(self.options.store, bundles.clone(), self.options.engines, closing.clone());
         let router = router(app, self.access);
         let served = runtime.block_on(async {
             let mut asked_to_end = connections::asked_to_end()?;

@@ -50,10 +50,7 @@ pub(crate) struct Judged {
 
 impl Judged {
     pub(crate) fn report(&self) -> Report<'_> {
-        Report {
-            record: &self.record,
-            analysis: &self.analysis,
-        }
+        Report { record: &self.record, analysis: &self.analysis }
     }
 }
 
@@ -135,10 +132,7 @@ impl Library {
 
     /// The stores that there are, the user's own first.
     pub(crate) fn stores(&self) -> Result<Vec<Store>, StoreError> {
-        let paths = [
-            Some(self.store.clone()),
-            self.bundles.as_ref().map(|one| one.store()),
-        ];
+        let paths = [Some(self.store.clone()), self.bundles.as_ref().map(|one| one.store())];
         let mut stores = Vec::new();
         let mut missing = None;
         for path in paths.into_iter().flatten() {
@@ -163,10 +157,8 @@ impl Library {
                 answer => return answer,
             }
         }
-        Err(unknown.unwrap_or(StoreError::Unknown {
-            path: self.store.clone(),
-            wanted: String::new(),
-        }))
+        Err(unknown
+            .unwrap_or(StoreError::Unknown { path: self.store.clone(), wanted: String::new() }))
     }
 
     async fn find(self: &Arc<Self>, wanted: &str) -> Result<Found, Failure> {
@@ -203,11 +195,7 @@ impl Library {
         );
         let draw = move || {
             let maps = crate::maps::stills(&judged.record, &judged.analysis);
-            let setting = Setting {
-                place: Place::Served,
-                live: found.is_running,
-                maps: &maps,
-            };
+            let setting = Setting { place: Place::Served, live: found.is_running, maps: &maps };
             Ok(render_in(&judged.report(), &setting).into_bytes())
         };
         self.draw(drawing, PAGE, true, draw).await
@@ -241,24 +229,16 @@ impl Library {
         if let Some(judged) = self.judged.kept(&key) {
             return Ok(judged);
         }
-        self.judged
-            .forget(|(id, version)| *id == found.id && *version != found.version);
+        self.judged.forget(|(id, version)| *id == found.id && *version != found.version);
         let (path, id) = (found.store.clone(), found.id.clone());
         let size = aside(move || Ok(Store::open_read_only(&path)?.size(&id)?)).await?;
-        let bytes = usize::try_from(size)
-            .unwrap_or(usize::MAX)
-            .saturating_mul(UNPACKED);
+        let bytes = usize::try_from(size).unwrap_or(usize::MAX).saturating_mul(UNPACKED);
         let (path, id, version) = (found.store.clone(), found.id.clone(), found.version);
         let make = move |reserved| {
             let record = Store::open_read_only(&path)?.load(&id)?;
             let analysis = analyse(&record)?;
             Ok(Cached {
-                value: Arc::new(Judged {
-                    record,
-                    analysis,
-                    version,
-                    _reserved: reserved,
-                }),
+                value: Arc::new(Judged { record, analysis, version, _reserved: reserved }),
                 kept: Some(bytes),
             })
         };
@@ -295,8 +275,7 @@ impl Library {
         let id = judged.record.id.clone();
         let drawing = Drawing::Map(id, judged.version, arm.clone(), block);
         let draw = move || crate::maps::packed(&judged.record, &arm, block);
-        self.draw(drawing, crate::maps::MOST_BYTES, true, draw)
-            .await
+        self.draw(drawing, crate::maps::MOST_BYTES, true, draw).await
     }
 
     /// The trace in a file of that many bytes, read once for all who read it at the same time.
@@ -310,13 +289,7 @@ impl Library {
         let make = move |mut reserved: Reserved| {
             let trace = open()?;
             reserved.fit(size_of_val(trace.requests()))?;
-            Ok(Cached {
-                value: Arc::new(SharedTrace {
-                    trace,
-                    _reserved: reserved,
-                }),
-                kept: None,
-            })
+            Ok(Cached { value: Arc::new(SharedTrace { trace, _reserved: reserved }), kept: None })
         };
         let bytes = length.saturating_mul(UNPACKED);
         self.traces.get(path, bytes, make).await

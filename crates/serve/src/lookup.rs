@@ -64,11 +64,7 @@ where
     let mut names = arms(&record)?;
     match names.as_slice() {
         [_] => Ok((record, names.remove(0))),
-        _ => Err(LookupError::WhichArm {
-            text: text.to_owned(),
-            arms: names,
-        }
-        .into()),
+        _ => Err(LookupError::WhichArm { text: text.to_owned(), arms: names }.into()),
     }
 }
 
@@ -79,9 +75,8 @@ pub fn history(
     question: &HistoryQuestion,
 ) -> Result<History, LookupError> {
     let found = of_one_name(stores, wanted)?;
-    let (finished, unfinished): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .partition(|(_, summary)| summary.state == ExperimentState::Finished);
+    let (finished, unfinished): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(_, summary)| summary.state == ExperimentState::Finished);
     let Some(((store, newest), older)) = finished.split_first() else {
         return Err(LookupError::NoneFinished {
             wanted: wanted.to_owned(),
@@ -106,10 +101,7 @@ fn of_one_name<'s>(
     let named = |name: &str| {
         let mut found: Vec<(&Store, Summary)> = Vec::new();
         for store in stores {
-            let filter = Filter {
-                name: Some(name.to_owned()),
-                state: None,
-            };
+            let filter = Filter { name: Some(name.to_owned()), state: None };
             for summary in store.list(&filter)? {
                 if found.iter().all(|(_, known)| known.id != summary.id) {
                     found.push((store, summary));

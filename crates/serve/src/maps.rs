@@ -24,10 +24,9 @@ pub(crate) fn stills(record: &ExperimentRecord, analysis: &Analysis) -> Vec<Disk
     let drawn = last_of_each_arm(record, &telling_arms(analysis))
         .into_iter()
         .filter_map(|run| Some((run, draw(run, 0).ok()?)));
-    let maps = drawn.take(MOST_MAPS).map(|(run, map)| DiskMap {
-        packed: Vec::new(),
-        ..DiskMap::of(run, map)
-    });
+    let maps = drawn
+        .take(MOST_MAPS)
+        .map(|(run, map)| DiskMap { packed: Vec::new(), ..DiskMap::of(run, map) });
     maps.collect()
 }
 

@@ -38,10 +38,8 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Fai
 impl Metrics {
     fn text(&self, app: &App) -> Result<String, Failure> {
         let summaries = app.library.list()?;
-        let running: Vec<Summary> = summaries
-            .into_iter()
-            .filter(|summary| summary.running)
-            .collect();
+        let running: Vec<Summary> =
+            summaries.into_iter().filter(|summary| summary.running).collect();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|id, _| running.iter().any(|summary| summary.id == *id));
         for summary in &running {
@@ -83,8 +81,7 @@ impl Followed {
                 self.runs.insert(*key, (run.arm.clone(), run.block));
             }
             for point in &news.points {
-                self.points
-                    .insert(point.key, (point.run, point.head.label.clone()));
+                self.points.insert(point.key, (point.run, point.head.label.clone()));
             }
             for (key, slice) in &news.slices {
                 let run = self.points.get(key).map(|(run, _)| *run);

@@ -33,9 +33,7 @@ impl Query {
 
     fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
         let named = self.0.iter().filter(move |(key, _)| key == name);
-        named
-            .map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty())
+        named.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 }
 
@@ -145,12 +143,7 @@ pub(crate) async fn history(
 ) -> Result<Html<Bytes>, Failure> {
     let query = Query::of(query);
     // A form sends what was left empty, too.
-    let said = |name: &str| {
-        query
-            .last(name)
-            .filter(|said| !said.is_empty())
-            .map(str::to_owned)
-    };
+    let said = |name: &str| query.last(name).filter(|said| !said.is_empty()).map(str::to_owned);
     let metric = match said("metric") {
         None => Metric::Throughput,
         Some(word) => Metric::parse(&word).ok_or_else(|| {

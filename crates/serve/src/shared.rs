@@ -75,10 +75,7 @@ fn units(bytes: usize) -> usize {
 impl Memory {
     pub(crate) fn new(bytes: usize) -> Self {
         let all = units(bytes);
-        Self {
-            units: Arc::new(Semaphore::new(all)),
-            all,
-        }
+        Self { units: Arc::new(Semaphore::new(all)), all }
     }
 
     /// What needs more than there is has all of it.
@@ -130,10 +127,7 @@ pub(crate) fn counted(bytes: Vec<u8>, mut reserved: Reserved) -> Result<Bytes, F
         }
     }
     reserved.fit(bytes.len())?;
-    Ok(Bytes::from_owner(Counted {
-        bytes,
-        _reserved: reserved,
-    }))
+    Ok(Bytes::from_owner(Counted { bytes, _reserved: reserved }))
 }
 
 pub(crate) struct Cached<V> {
@@ -229,11 +223,7 @@ where
             #[cfg(test)]
             made: 0,
         };
-        Self {
-            state: Arc::new(Mutex::new(state)),
-            memory,
-            hands: Arc::clone(hands),
-        }
+        Self { state: Arc::new(Mutex::new(state)), memory, hands: Arc::clone(hands) }
     }
 
     pub(crate) fn kept(&self, key: &K) -> Option<V> {

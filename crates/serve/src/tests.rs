@@ -39,12 +39,7 @@ fn place_beside(bundles: Option<Arc<Bundles>>) -> Place {
     let store = folder.path().join("plimsoll.db");
     let (close, closing) = watch::channel(false);
     let app = App::new(store, bundles, &[], closing);
-    Place {
-        folder,
-        router: router(Arc::clone(&app), Access::new(7546, token)),
-        app,
-        close,
-    }
+    Place { folder, router: router(Arc::clone(&app), Access::new(7546, token)), app, close }
 }
 
 pub(crate) struct Answer {
@@ -321,12 +316,7 @@ async fn names_that_point_here_and_other_sites_are_refused() {
         &[host, ("origin", "null")],
         &[host, ("origin", "https://127.0.0.1:7546")],
         &[host, site("cross-site")],
-        &[
-            host,
-            site("same-site"),
-            ("sec-fetch-mode", "no-cors"),
-            image,
-        ],
+        &[host, site("same-site"), ("sec-fetch-mode", "no-cors"), image],
         &[host, site("cross-site"), mode, frame],
     ] {
         assert_eq!(asked(headers).await, StatusCode::FORBIDDEN, "{headers:?}");
@@ -407,14 +397,7 @@ async fn files_are_those_of_the_export_and_nothing_else() {
     assert_eq!((read.id.as_str(), read.runs.len()), ("9b2c", 1));
 
     std::fs::write(place.path("secret"), "secret").unwrap();
-    for name in [
-        "secret",
-        "..%2Fsecret",
-        "%2Fetc%2Fpasswd",
-        "plimsoll.db",
-        "",
-        "points.csv%00",
-    ] {
+    for name in ["secret", "..%2Fsecret", "%2Fetc%2Fpasswd", "plimsoll.db", "", "points.csv%00"] {
         let refused = place.get(&format!("/experiment/9b2c/files/{name}")).await;
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{name}");
     }
@@ -433,23 +416,13 @@ async fn only_traces_are_read_where_a_record_says_that_one_is() {
     let trace = folder.join("disk.trace");
     let disk = plimsoll_record::DiskSpec::unlimited(1 << 30);
     drop(plimsoll_trace::Writer::create(&trace, 10, &plimsoll_trace::Head::new(&disk)).unwrap());
-    let paths: [&Path; 5] = [
-        &trace,
-        &secret,
-        Path::new("/dev/zero"),
-        folder,
-        Path::new("/none"),
-    ];
+    let paths: [&Path; 5] = [&trace, &secret, Path::new("/dev/zero"), folder, Path::new("/none")];
     let mut record = experiment("9b2c");
     for (block, path) in paths.iter().enumerate() {
         let mut run = run("small", block as u32);
         run.state = RunState::Finished;
         run.rig = Some(RigRecord {
-            trace: Some(TraceReference {
-                path: path.to_path_buf(),
-                requests: 0,
-                overwritten: 0,
-            }),
+            trace: Some(TraceReference { path: path.to_path_buf(), requests: 0, overwritten: 0 }),
             ..RigRecord::default()
         });
         record.runs.push(run);
@@ -487,9 +460,7 @@ async fn names_from_elsewhere_do_nothing_on_any_page() {
     record.plan["arms"][0]["name"] = hostile.into();
     record.plan["compare"]["baseline"] = hostile.into();
     let mut one = run(hostile, 0);
-    one.state = RunState::Failed {
-        message: hostile.to_owned(),
-    };
+    one.state = RunState::Failed { message: hostile.to_owned() };
     record.runs.push(one);
     place.store().import(record).unwrap();
     let escaped: String = form_urlencoded::byte_serialize(hostile.as_bytes()).collect();
@@ -650,26 +621,12 @@ async fn bundles_in_a_folder_are_shown_as_long_as_they_are_there() {
     assert_eq!(list.status, StatusCode::OK);
     assert!(list.text.contains("1f3a9c2e") && list.text.contains("one.plimsoll"));
     assert!(!list.text.contains("broken.plimsoll"));
-    assert_eq!(
-        place.get("/experiment/1f3a9c2e").await.status,
-        StatusCode::OK
-    );
+    assert_eq!(place.get("/experiment/1f3a9c2e").await.status, StatusCode::OK);
     // The user's own comes first, and one result is shown once.
     place.store().import(record).unwrap();
-    assert_eq!(
-        place
-            .get("/")
-            .await
-            .text
-            .matches("href=\"/experiment/1f3a9c2e\"")
-            .count(),
-        1
-    );
+    assert_eq!(place.get("/").await.text.matches("href=\"/experiment/1f3a9c2e\"").count(), 1);
     place.store().delete("1f3a9c2e").unwrap();
     std::fs::remove_file(&file).unwrap();
     bundles.look().unwrap();
-    assert_eq!(
-        place.get("/experiment/1f3a9c2e").await.status,
-        StatusCode::NOT_FOUND
-    );
+    assert_eq!(place.get("/experiment/1f3a9c2e").await.status, StatusCode::NOT_FOUND);
 }

@@ -22,11 +22,7 @@ pub fn autocorrelation_time(series: &[f64]) -> f64 {
     }
     let mut time = INDEPENDENT;
     for lag in 1..series.len() / 2 {
-        let products: f64 = distances
-            .iter()
-            .zip(&distances[lag..])
-            .map(|(x, y)| x * y)
-            .sum();
+        let products: f64 = distances.iter().zip(&distances[lag..]).map(|(x, y)| x * y).sum();
         time += products / squares;
         if lag as f64 >= WINDOW * time {
             break;
@@ -64,9 +60,7 @@ pub fn mean_of_series(series: &[Vec<f64>]) -> Option<MeanOfSeries> {
         let length = one.len() as f64;
         let of_one: f64 = one.iter().map(|x| (x - centre).powi(2)).sum();
         let neighbours = one.windows(2);
-        products += neighbours
-            .map(|pair| (pair[0] - centre) * (pair[1] - centre))
-            .sum::<f64>();
+        products += neighbours.map(|pair| (pair[0] - centre) * (pair[1] - centre)).sum::<f64>();
         by_itself += of_one / (length - 1.0) * 2.0 * autocorrelation_time(one) / length;
         squares += of_one;
         samples += length;
@@ -77,16 +71,9 @@ pub fn mean_of_series(series: &[Vec<f64>]) -> Option<MeanOfSeries> {
     }
     let length = samples / count;
     let of_sample = squares / (samples - count);
-    let found = if squares > 0.0 {
-        products / squares
-    } else {
-        0.0
-    };
-    let corrected = if length > 8.0 {
-        (found + 1.0 / length) / (1.0 - 4.0 / length)
-    } else {
-        found
-    };
+    let found = if squares > 0.0 { products / squares } else { 0.0 };
+    let corrected =
+        if length > 8.0 { (found + 1.0 / length) / (1.0 - 4.0 / length) } else { found };
     let kept = corrected.clamp(0.0, LONGEST_MEMORY);
     let mut share = 1.0;
     let mut power = 1.0;
@@ -98,16 +85,8 @@ pub fn mean_of_series(series: &[Vec<f64>]) -> Option<MeanOfSeries> {
     let remembered = of_sample * (length - 1.0) / length * share / (1.0 - share);
     let variance = remembered.max(by_itself / count);
     // Of independent samples the variance would be that of one, over their number.
-    let independent = if variance > 0.0 {
-        (of_sample / variance).min(1.0 / share)
-    } else {
-        length
-    };
-    Some(MeanOfSeries {
-        variance,
-        independent,
-        length,
-    })
+    let independent = if variance > 0.0 { (of_sample / variance).min(1.0 / share) } else { length };
+    Some(MeanOfSeries { variance, independent, length })
 }
 
 #[cfg(test)]
@@ -147,9 +126,7 @@ mod tests {
     fn long_steps_have_a_long_memory() {
         // Levels held for 20 samples: ρₖ falls from 1 to 0 in a straight line over 20 lags, so τ is close to 10.
         let levels = [3.0, 9.0, 1.0, 4.0, 8.0, 2.0, 7.0, 5.0, 0.0, 6.0];
-        let series: Vec<f64> = (0..2000)
-            .map(|i| levels[(i / 20 * 7 + i / 200) % 10])
-            .collect();
+        let series: Vec<f64> = (0..2000).map(|i| levels[(i / 20 * 7 + i / 200) % 10]).collect();
         let time = autocorrelation_time(&series);
         assert!((5.0..15.0).contains(&time), "{time}");
     }

@@ -59,9 +59,7 @@ pub fn cliff(levels: &[f64], blocks: &[Vec<f64>], margin: f64, confidence: f64) 
     // Which other steps are less steep for certain.
     let others: Vec<usize> = (0..steps).filter(|step| *step != steepest).collect();
     let less = |step: usize| {
-        let pairs = blocks
-            .iter()
-            .map(|block| down * (slope(block, steepest) - slope(block, step)));
+        let pairs = blocks.iter().map(|block| down * (slope(block, steepest) - slope(block, step)));
         known(pairs.collect())
     };
     let differ = sign_flips(&others.iter().map(|step| less(*step)).collect::<Vec<_>>());
@@ -73,10 +71,8 @@ pub fn cliff(levels: &[f64], blocks: &[Vec<f64>], margin: f64, confidence: f64) 
         }
     }
     let between = (first, last + 1);
-    let changes: Vec<f64> = blocks
-        .iter()
-        .map(|block| block[between.1] - block[between.0])
-        .collect();
+    let changes: Vec<f64> =
+        blocks.iter().map(|block| block[between.1] - block[between.0]).collect();
     let change = hodges_lehmann(&changes, confidence).ok()?;
     (-down * change.value >= margin).then_some(Cliff { between, change, p })
 }
@@ -107,11 +103,7 @@ pub fn crossing(
     margin: f64,
     confidence: f64,
 ) -> Result<Estimate, StatsError> {
-    let too_few = StatsError::TooFew {
-        what: "levels",
-        needed: 2,
-        got: levels.len(),
-    };
+    let too_few = StatsError::TooFew { what: "levels", needed: 2, got: levels.len() };
     let places = places(levels).ok_or(too_few)?;
     for block in blocks {
         if block.len() != levels.len() || !block.iter().all(|value| value.is_finite()) {
@@ -167,11 +159,7 @@ pub fn crossing(
     Ok(Estimate {
         value,
         interval: Interval {
-            lower: if from <= first {
-                f64::NEG_INFINITY
-            } else {
-                level(from)
-            },
+            lower: if from <= first { f64::NEG_INFINITY } else { level(from) },
             upper: if to >= last { f64::INFINITY } else { level(to) },
             confidence: attained,
         },
@@ -185,9 +173,7 @@ pub fn steepest_step(levels: &[f64], values: &[f64]) -> Option<(usize, f64)> {
     let changes = values.windows(2).map(|pair| pair[1] - pair[0]);
     let steps = places.windows(2).zip(changes);
     let slopes = steps.map(|(ends, change)| ((change / (ends[1] - ends[0])).abs(), change));
-    let steepest = slopes
-        .enumerate()
-        .max_by(|left, right| left.1.0.total_cmp(&right.1.0));
+    let steepest = slopes.enumerate().max_by(|left, right| left.1.0.total_cmp(&right.1.0));
     let (step, (slope, change)) = steepest?;
     (slope > 0.0).then_some((step, change))
 }
@@ -249,12 +235,7 @@ mod tests {
         assert!((found.change.value - 2.9).abs() < 0.05);
         // Two steps as steep as each other are one cliff.
         let slope = 3.0;
-        let curve = [
-            9.0,
-            9.0 - slope * 0.46,
-            9.0 - slope * 0.90,
-            9.0 - slope * 0.91,
-        ];
+        let curve = [9.0, 9.0 - slope * 0.46, 9.0 - slope * 0.90, 9.0 - slope * 0.91];
         let found = cliff(&LEVELS, &blocks(curve, 0.01), 0.03, 0.95).unwrap();
         assert_eq!(found.between, (0, 2));
     }
@@ -263,18 +244,9 @@ mod tests {
     fn a_flat_curve_has_no_cliff() {
         assert_eq!(cliff(&LEVELS, &blocks([9.0; 4], 0.01), 0.03, 0.95), None);
         // Real, and too small to matter.
-        assert_eq!(
-            cliff(&LEVELS, &blocks([9.0, 9.0, 8.99, 8.99], 1e-5), 0.03, 0.95),
-            None
-        );
-        assert_eq!(
-            cliff(&[1.0, 2.0], &vec![vec![2.0, 1.0]; 8], 0.03, 0.95),
-            None
-        );
-        assert_eq!(
-            cliff(&[2.0, 1.0, 3.0], &vec![vec![2.0, 1.0, 0.0]; 8], 0.03, 0.95),
-            None
-        );
+        assert_eq!(cliff(&LEVELS, &blocks([9.0, 9.0, 8.99, 8.99], 1e-5), 0.03, 0.95), None);
+        assert_eq!(cliff(&[1.0, 2.0], &vec![vec![2.0, 1.0]; 8], 0.03, 0.95), None);
+        assert_eq!(cliff(&[2.0, 1.0, 3.0], &vec![vec![2.0, 1.0, 0.0]; 8], 0.03, 0.95), None);
     }
 
     #[test]
@@ -322,13 +294,8 @@ mod tests {
         let behind = crossing(&LEVELS, &vec![vec![-1.0; 4]; 8], KeepsUp::UpTo, 0.0, 0.95).unwrap();
         assert_eq!(behind.value, f64::NEG_INFINITY);
         // Not certain at the first level: the crossing may lie before it.
-        let unclear = crossing(
-            &LEVELS,
-            &blocks([-0.02, -0.5, -1.0, -1.5], 0.02),
-            KeepsUp::UpTo,
-            0.03,
-            0.95,
-        );
+        let unclear =
+            crossing(&LEVELS, &blocks([-0.02, -0.5, -1.0, -1.5], 0.02), KeepsUp::UpTo, 0.03, 0.95);
         assert_eq!(unclear.unwrap().interval.lower, f64::NEG_INFINITY);
         assert!(crossing(&[1.0], &[vec![1.0]], KeepsUp::UpTo, 0.0, 0.95).is_err());
         assert!(crossing(&LEVELS, &[vec![1.0]], KeepsUp::UpTo, 0.0, 0.95).is_err());

@@ -61,25 +61,15 @@ pub fn blocks_needed(
     check_confidence(confidence)?;
     if !half_width.is_finite() || half_width <= 0.0 {
         let allowed = "a share above zero, such as 0.03 for 3 %";
-        return Err(StatsError::BadSetting {
-            what: "the half-width",
-            value: half_width,
-            allowed,
-        });
+        return Err(StatsError::BadSetting { what: "the half-width", value: half_width, allowed });
     }
     let differences = ln_ratios(pilot_a, pilot_b)?;
     let Some(spread) = standard_deviation(&differences) else {
-        return Err(StatsError::TooFew {
-            what: "pilot blocks",
-            needed: 2,
-            got: differences.len(),
-        });
+        return Err(StatsError::TooFew { what: "pilot blocks", needed: 2, got: differences.len() });
     };
     let spreads_in_target = spread / half_width.ln_1p();
     // The normal quantile is smaller than every t: a lower bound to start from, only a few blocks below the answer.
-    let start = (normal_two_sided(confidence) * spreads_in_target)
-        .powi(2)
-        .ceil() as usize;
+    let start = (normal_two_sided(confidence) * spreads_in_target).powi(2).ceil() as usize;
     let mut blocks = start.max(FEWEST_BLOCKS);
     while (t_two_sided(confidence, blocks - 1) * spreads_in_target).powi(2) > blocks as f64 {
         blocks = blocks.saturating_add(1);
@@ -95,10 +85,7 @@ mod tests {
     /// Pilot whose logarithmic ratios have a standard deviation of exactly `spread`.
     fn pilot(spread: f64) -> (Vec<f64>, Vec<f64>) {
         let steps = [-1.0, -1.0, 0.0, 1.0, 1.0];
-        (
-            vec![1.0; 5],
-            steps.iter().map(|step| (step * spread).exp()).collect(),
-        )
+        (vec![1.0; 5], steps.iter().map(|step| (step * spread).exp()).collect())
     }
 
     #[test]
@@ -127,13 +114,7 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() {
-        assert_err!(
-            blocks_needed(&[1.0], &[1.0], 0.03, 0.95),
-            StatsError::TooFew { got: 1, .. }
-        );
-        assert_err!(
-            blocks_needed(&[1.0; 2], &[1.0; 2], 0.0, 0.95),
-            StatsError::BadSetting { .. }
-        );
+        assert_err!(blocks_needed(&[1.0], &[1.0], 0.03, 0.95), StatsError::TooFew { got: 1, .. });
+        assert_err!(blocks_needed(&[1.0; 2], &[1.0; 2], 0.0, 0.95), StatsError::BadSetting { .. });
     }
 }

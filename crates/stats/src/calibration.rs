@@ -69,15 +69,11 @@ mod slow {
             "| simulated | counted | promised | found | repeats |\n|---|---|---|---|---|\n",
         );
         let mut all = Vec::new();
-        let chapters: Vec<_> = CHAPTERS
-            .map(|(_, studies)| std::thread::spawn(studies))
-            .into();
+        let chapters: Vec<_> = CHAPTERS.map(|(_, studies)| std::thread::spawn(studies)).into();
         for ((title, _), chapter) in CHAPTERS.iter().zip(chapters) {
             table.push_str(&format!("| **{title}** | | | | |\n"));
             let studies = chapter.join().expect("a study panicked");
-            studies
-                .iter()
-                .for_each(|study| table.push_str(&study.row()));
+            studies.iter().for_each(|study| table.push_str(&study.row()));
             all.extend(studies);
         }
         println!("{table}");
@@ -89,12 +85,9 @@ mod slow {
 fn compare_with_the_page(table: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md");
     let page = std::fs::read_to_string(&path).expect("docs/methods.md is part of the repository");
-    let (before, rest) = page
-        .split_once(BEGIN)
-        .expect("the page has a place where the table begins");
-    let (shown, after) = rest
-        .split_once(END)
-        .expect("the page has a place where the table ends");
+    let (before, rest) =
+        page.split_once(BEGIN).expect("the page has a place where the table begins");
+    let (shown, after) = rest.split_once(END).expect("the page has a place where the table ends");
     if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
         std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))
             .expect("the page can be written");

@@ -23,10 +23,7 @@ pub struct ChangeRule {
 impl Default for ChangeRule {
     /// p below 0.001, and at least 3 %.
     fn default() -> ChangeRule {
-        ChangeRule {
-            significance: 0.001,
-            least_change: 0.03,
-        }
+        ChangeRule { significance: 0.001, least_change: 0.03 }
     }
 }
 
@@ -115,11 +112,7 @@ fn is_change(change: &ChangePoint, rule: ChangeRule) -> bool {
 fn described(results: &[f64], splits: &[usize]) -> Vec<ChangePoint> {
     let mut found = Vec::with_capacity(splits.len());
     for (position, &index) in splits.iter().enumerate() {
-        let begin = if position == 0 {
-            0
-        } else {
-            splits[position - 1]
-        };
+        let begin = if position == 0 { 0 } else { splits[position - 1] };
         let end = splits.get(position + 1).copied();
         let before = &results[begin..index];
         let after = &results[index..end.unwrap_or(results.len())];
@@ -219,9 +212,8 @@ mod tests {
         let found = change_points(&[1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0], rule);
         assert_eq!(found, Ok(Vec::new()));
         assert_eq!(change_points(&[5.0; 40], rule), Ok(Vec::new()));
-        let by_two_percent: Vec<f64> = (0..40)
-            .map(|i| if i < 20 { 100.0 } else { 102.0 })
-            .collect();
+        let by_two_percent: Vec<f64> =
+            (0..40).map(|i| if i < 20 { 100.0 } else { 102.0 }).collect();
         assert_eq!(change_points(&by_two_percent, rule), Ok(Vec::new()));
         assert!(change_points(&[1.0, -1.0], rule).is_err());
     }

@@ -72,26 +72,17 @@ pub struct Observation {
 impl Observation {
     /// A value that was measured.
     pub fn exactly(value: f64) -> Observation {
-        Observation {
-            lower: value,
-            upper: value,
-        }
+        Observation { lower: value, upper: value }
     }
 
     /// A value that was cut off from above: it is `bound` or more.
     pub fn at_least(bound: f64) -> Observation {
-        Observation {
-            lower: bound,
-            upper: f64::INFINITY,
-        }
+        Observation { lower: bound, upper: f64::INFINITY }
     }
 
     /// A value that was cut off from below: it is `bound` or less.
     pub fn at_most(bound: f64) -> Observation {
-        Observation {
-            lower: 0.0,
-            upper: bound,
-        }
+        Observation { lower: 0.0, upper: bound }
     }
 
     /// A value that is known to lie in this range.
@@ -144,11 +135,7 @@ impl Comparison {
         check_lengths(a.len(), b.len())?;
         check_observations(a, b)?;
         if a.is_empty() {
-            return Err(StatsError::TooFew {
-                what: "blocks",
-                needed: 1,
-                got: 0,
-            });
+            return Err(StatsError::TooFew { what: "blocks", needed: 1, got: 0 });
         }
         let (mut lowest, mut highest) = (Vec::new(), Vec::new());
         for (a, b) in a.iter().zip(b) {
@@ -157,9 +144,7 @@ impl Comparison {
             highest.push(b_upper - a_lower);
         }
         Ok(Comparison {
-            design: Design::Paired {
-                blocks: lowest.len(),
-            },
+            design: Design::Paired { blocks: lowest.len() },
             lowest: Shifts::within(&lowest),
             highest: Shifts::within(&highest),
         })
@@ -186,11 +171,7 @@ impl Comparison {
     pub fn unpaired_within(a: &[Observation], b: &[Observation]) -> Result<Comparison, StatsError> {
         check_observations(a, b)?;
         if a.is_empty() || b.is_empty() {
-            return Err(StatsError::TooFew {
-                what: "runs in one arm",
-                needed: 1,
-                got: 0,
-            });
+            return Err(StatsError::TooFew { what: "runs in one arm", needed: 1, got: 0 });
         }
         let ends = |values: &[Observation]| -> (Vec<f64>, Vec<f64>) {
             values.iter().map(Observation::ln).unzip()
@@ -199,10 +180,7 @@ impl Comparison {
         Ok(Comparison {
             lowest: Shifts::between(&a_upper, &b_lower),
             highest: Shifts::between(&a_lower, &b_upper),
-            design: Design::Unpaired {
-                a_runs: a.len(),
-                b_runs: b.len(),
-            },
+            design: Design::Unpaired { a_runs: a.len(), b_runs: b.len() },
         })
     }
 
@@ -225,10 +203,7 @@ impl Comparison {
             upper: ln.interval.upper.exp_m1(),
             confidence: ln.interval.confidence,
         };
-        Ok(Estimate {
-            value: ln.value.exp_m1(),
-            interval,
-        })
+        Ok(Estimate { value: ln.value.exp_m1(), interval })
     }
 
     /// Estimate and interval of ln(B/A): [`Comparison::change`] before exp(·) - 1.
@@ -239,11 +214,8 @@ impl Comparison {
         check_confidence(confidence)?;
         let lowest = self.lowest.estimate_with_interval(confidence);
         let highest = self.highest.estimate_with_interval(confidence);
-        let value = if lowest.value.abs() <= highest.value.abs() {
-            lowest.value
-        } else {
-            highest.value
-        };
+        let value =
+            if lowest.value.abs() <= highest.value.abs() { lowest.value } else { highest.value };
         let interval = Interval {
             lower: lowest.interval.lower,
             upper: highest.interval.upper,
@@ -327,11 +299,7 @@ pub fn hodges_lehmann(values: &[f64], confidence: f64) -> Result<Estimate, Stats
     check_confidence(confidence)?;
     check_finite("value", values)?;
     if values.is_empty() {
-        return Err(StatsError::TooFew {
-            what: "values",
-            needed: 1,
-            got: 0,
-        });
+        return Err(StatsError::TooFew { what: "values", needed: 1, got: 0 });
     }
     Ok(Shifts::within(values).estimate_with_interval(confidence))
 }
@@ -343,9 +311,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Darwin's maize, crossed minus self-fertilised, in eighths of an inch (Fisher, The Design of Experiments, 1935).
-    const DARWIN: [f64; 15] = [
-        49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0,
-    ];
+    const DARWIN: [f64; 15] =
+        [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
 
     #[test]
     fn darwins_maize_gives_the_known_statistic() {
@@ -373,10 +340,7 @@ mod tests {
     #[test]
     fn equal_arms_have_no_difference_and_no_width() {
         let same = [5.0; 8];
-        for comparison in [
-            Comparison::paired(&same, &same),
-            Comparison::unpaired(&same, &same),
-        ] {
+        for comparison in [Comparison::paired(&same, &same), Comparison::unpaired(&same, &same)] {
             let comparison = comparison.unwrap();
             let change = comparison.change(0.95).unwrap();
             assert_eq!(change.value, 0.0);
@@ -423,9 +387,8 @@ mod tests {
     #[test]
     fn a_slower_arm_that_was_cut_off_stays_slower() {
         let a = [10.0; 8].map(Observation::exactly);
-        let b: Vec<Observation> = (0..8)
-            .map(|i| Observation::at_least(20.0 + f64::from(i)))
-            .collect();
+        let b: Vec<Observation> =
+            (0..8).map(|i| Observation::at_least(20.0 + f64::from(i))).collect();
         let comparison = Comparison::paired_within(&a, &b).unwrap();
         assert_eq!(comparison.p_value(), 2.0 / 256.0);
         let change = comparison.change(0.95).unwrap();
@@ -452,10 +415,7 @@ mod tests {
         let expected =
             "value of arm A number 1 is 0: it must be above zero, because ratios are compared";
         assert_eq!(error.to_string(), expected);
-        assert_err!(
-            Comparison::paired(&[1.0], &[]),
-            StatsError::LengthsDiffer { .. }
-        );
+        assert_err!(Comparison::paired(&[1.0], &[]), StatsError::LengthsDiffer { .. });
         assert_err!(Comparison::paired(&[], &[]), StatsError::TooFew { .. });
         assert_err!(Comparison::unpaired(&[], &[1.0]), StatsError::TooFew { .. });
         assert_err!(hodges_lehmann(&[], 0.95), StatsError::TooFew { .. });

@@ -51,9 +51,7 @@ pub struct Halves {
 /// otherwise it is noise to them.
 pub fn halves(duets: &[Duet], confidence: f64) -> Option<Halves> {
     let groups = [true, false].map(|side| {
-        let of_side = duets
-            .iter()
-            .filter(move |duet| duet.other_is_second == side);
+        let of_side = duets.iter().filter(move |duet| duet.other_is_second == side);
         of_side.copied().collect::<Vec<Duet>>()
     });
     let fewest = groups.iter().map(Vec::len).min()?;
@@ -139,9 +137,7 @@ pub fn duets_beside_others(
         return None;
     }
     let alike = without_halves(&judged, disturbance.as_deref());
-    Some(exactly(alike.unwrap_or_else(|| {
-        judged.iter().map(Duet::difference).collect()
-    })))
+    Some(exactly(alike.unwrap_or_else(|| judged.iter().map(Duet::difference).collect())))
 }
 
 /// The differences of duets beside programs that kept the processors of both sides busy all the time. An arm that needs less then leaves more to them, so that what was left to
@@ -157,11 +153,7 @@ pub fn taken_out_or_left_in(
     let taken_out = without_halves(duets, Some(&any_disturbance(baseline, other)?))?;
     let apart = mean(&left_in)? - mean(&taken_out)?;
     let ranges = taken_out.into_iter();
-    Some(
-        ranges
-            .map(|one| [one + apart.min(0.0), one + apart.max(0.0)])
-            .collect(),
-    )
+    Some(ranges.map(|one| [one + apart.min(0.0), one + apart.max(0.0)]).collect())
 }
 
 /// Pearson's correlation of pairs of values; `None` with fewer than three, or where one side does not vary.
@@ -186,11 +178,7 @@ mod tests {
     use super::*;
 
     fn duet(baseline: f64, other: f64, other_is_second: bool) -> Duet {
-        Duet {
-            baseline,
-            other,
-            other_is_second,
-        }
+        Duet { baseline, other, other_is_second }
     }
 
     #[test]
@@ -210,10 +198,7 @@ mod tests {
         assert!(found.spread < 1e-6, "{found:?}");
         assert!((found.correlation - 1.0).abs() < 1e-9, "{found:?}");
         // Within the groups: 0 and 3, 1 and 2, so squares are 2·1.5² + 2·0.5² = 5 of each side, over 2 degrees of freedom.
-        assert!(
-            (found.spread_apart - 5.0_f64.sqrt()).abs() < 1e-9,
-            "{found:?}"
-        );
+        assert!((found.spread_apart - 5.0_f64.sqrt()).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
@@ -250,13 +235,7 @@ mod tests {
         // The other arm is 0.10 above, the second half 0.02, and there is no noise.
         let duets: Vec<Duet> = [true, false, false, true, true, false]
             .into_iter()
-            .map(|second| {
-                if second {
-                    duet(0.0, 0.12, true)
-                } else {
-                    duet(0.02, 0.10, false)
-                }
-            })
+            .map(|second| if second { duet(0.0, 0.12, true) } else { duet(0.02, 0.10, false) })
             .collect();
         for difference in without_halves(&duets, None).unwrap() {
             assert!((difference - 0.10).abs() < 1e-12, "{difference}");
@@ -265,22 +244,13 @@ mod tests {
         assert_eq!(without_halves(&duets[..5], None), None);
 
         // Without an effect of halves the differences 0.1 ± 0.01 are widened by √(5/6 / (1 - 1/6 - 1/6)), which is √(5/4).
-        let noisy: Vec<Duet> = [
-            (true, 0.11),
-            (true, 0.09),
-            (true, 0.10),
-            (false, 0.11),
-            (false, 0.09),
-            (false, 0.10),
-        ]
-        .into_iter()
-        .map(|(second, difference)| duet(1.0, 1.0 + difference, second))
-        .collect();
+        let noisy: Vec<Duet> =
+            [(true, 0.11), (true, 0.09), (true, 0.10), (false, 0.11), (false, 0.09), (false, 0.10)]
+                .into_iter()
+                .map(|(second, difference)| duet(1.0, 1.0 + difference, second))
+                .collect();
         let first = without_halves(&noisy, None).unwrap()[0];
-        assert!(
-            (first - (0.10 + 0.01 * 1.25_f64.sqrt())).abs() < 1e-12,
-            "{first}"
-        );
+        assert!((first - (0.10 + 0.01 * 1.25_f64.sqrt())).abs() < 1e-12, "{first}");
     }
 
     #[test]

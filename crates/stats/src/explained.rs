@@ -50,9 +50,8 @@ pub fn any_disturbance(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<
 /// do not tell a choice from chance, and a slope that is wrong passes for a difference.
 pub fn undisturbed(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<bool>> {
     let both = baseline_left.iter().zip(other_left);
-    let alone: Vec<bool> = both
-        .map(|(baseline, other)| baseline.min(*other) >= UNDISTURBED)
-        .collect();
+    let alone: Vec<bool> =
+        both.map(|(baseline, other)| baseline.min(*other) >= UNDISTURBED).collect();
     // The others tell nothing of which side is preferred.
     let disturbed = |left: &[f64]| {
         let each = left.iter().zip(&alone).filter(|(_, alone)| !**alone);
@@ -70,8 +69,7 @@ pub fn undisturbed(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<bool
 /// By how much more was left to the other side, logarithms.
 fn more_left(baseline: &[f64], other: &[f64]) -> Vec<f64> {
     let both = baseline.iter().zip(other);
-    both.map(|(baseline, other)| (other / baseline).ln())
-        .collect()
+    both.map(|(baseline, other)| (other / baseline).ln()).collect()
 }
 
 fn is_uneven(more_left: &[f64]) -> bool {
@@ -108,9 +106,7 @@ pub fn without_explained<const K: usize>(
     for (row, one) in disturbances.iter().enumerate() {
         for (column, other) in disturbances.iter().enumerate() {
             let both = one.iter().zip(*other);
-            products[row][column] = both
-                .map(|(a, b)| (a - means[row]) * (b - means[column]))
-                .sum();
+            products[row][column] = both.map(|(a, b)| (a - means[row]) * (b - means[column])).sum();
         }
         let both = one.iter().zip(differences);
         with_differences[row] = both.map(|(r, d)| (r - means[row]) * (d - centre)).sum();
@@ -152,10 +148,7 @@ mod tests {
     use super::*;
 
     fn close(found: f64, expected: f64) {
-        assert!(
-            (found - expected).abs() < 1e-12,
-            "{found} is not {expected}"
-        );
+        assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
 
     #[test]
@@ -205,20 +198,13 @@ mod tests {
 
     #[test]
     fn only_undisturbed_duets_tell_where_others_choose_a_side() {
-        let alone = [
-            1.0, 0.98, 1.0, 0.99, 1.0, 0.97, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
-        ];
-        let visited = [
-            0.3, 0.98, 0.5, 0.99, 0.4, 0.97, 0.6, 1.0, 0.7, 0.96, 0.5, 0.2,
-        ];
+        let alone = [1.0, 0.98, 1.0, 0.99, 1.0, 0.97, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+        let visited = [0.3, 0.98, 0.5, 0.99, 0.4, 0.97, 0.6, 1.0, 0.7, 0.96, 0.5, 0.2];
         let expected = visited.map(|left| left >= 0.97).to_vec();
         assert_eq!(undisturbed(&alone, &visited), Some(expected.clone()));
         assert_eq!(undisturbed(&visited, &alone), Some(expected.clone()));
         // Of a few the mean alone decides.
-        assert_eq!(
-            undisturbed(&alone[..8], &visited[..8]),
-            Some(expected[..8].to_vec())
-        );
+        assert_eq!(undisturbed(&alone[..8], &visited[..8]), Some(expected[..8].to_vec()));
         assert_eq!(undisturbed(&alone[..2], &alone[..2]), None);
         // Now here, now there.
         let some = [1.0, 0.5, 1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 0.7, 1.0, 0.8, 1.0].repeat(2);
@@ -235,10 +221,7 @@ mod tests {
     fn what_cannot_be_known_is_left() {
         let differences = [0.1, 0.2, 0.3, 0.1, 0.2, 0.3];
         assert_eq!(without_explained(&differences, [&[1.0; 6]]), None);
-        assert_eq!(
-            without_explained(&differences[..5], [&[1.0, 2.0, 1.0, 2.0, 1.0]]),
-            None
-        );
+        assert_eq!(without_explained(&differences[..5], [&[1.0, 2.0, 1.0, 2.0, 1.0]]), None);
         let unknown = [1.0, f64::NAN, 2.0, 1.0, 2.0, 1.0];
         assert_eq!(without_explained(&differences, [&unknown]), None);
     }

@@ -37,10 +37,7 @@ pub fn judge_together(
     comparisons: &[(&Comparison, Rule)],
     confidence: f64,
 ) -> Result<Vec<Judgement>, StatsError> {
-    let p: Vec<f64> = comparisons
-        .iter()
-        .map(|(comparison, _)| comparison.p_value())
-        .collect();
+    let p: Vec<f64> = comparisons.iter().map(|(comparison, _)| comparison.p_value()).collect();
     let adjusted = holm(&p);
     let mut remaining = comparisons.len();
     let mut judged = Vec::with_capacity(comparisons.len());
@@ -76,13 +73,7 @@ mod tests {
     /// Eight blocks of which `against` point down.
     fn eight_blocks(against: usize) -> Comparison {
         let b: Vec<f64> = (0..8)
-            .map(|i| {
-                if i < against {
-                    0.999 - 0.001 * i as f64
-                } else {
-                    1.2 + 0.01 * i as f64
-                }
-            })
+            .map(|i| if i < against { 0.999 - 0.001 * i as f64 } else { 1.2 + 0.01 * i as f64 })
             .collect();
         Comparison::paired(&[1.0; 8], &b).unwrap()
     }

@@ -34,9 +34,7 @@ impl Standing {
         if most < margin {
             Self::Kept
         } else if least > 0.0 && lost(estimate) >= margin {
-            Self::Lost {
-                surely: least >= margin,
-            }
+            Self::Lost { surely: least >= margin }
         } else {
             Self::Open
         }
@@ -76,11 +74,7 @@ mod tests {
     use super::*;
 
     fn standing(rule: Rule, (lower, estimate, upper): (f64, f64, f64)) -> Standing {
-        let interval = Interval {
-            lower,
-            upper,
-            confidence: 0.975,
-        };
+        let interval = Interval { lower, upper, confidence: 0.975 };
         Standing::of(Some(interval), estimate, rule)
     }
 

@@ -82,11 +82,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Result<Estimate, Stat
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let Some(median) = quantile_of_sorted(&sorted, 0.5) else {
-        return Err(StatsError::TooFew {
-            what: "values",
-            needed: 1,
-            got: 0,
-        });
+        return Err(StatsError::TooFew { what: "values", needed: 1, got: 0 });
     };
     let count = sorted.len();
     let law = Binomial::new(0.5, count as u64).expect("one half is a probability");
@@ -99,10 +95,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Result<Estimate, Stat
         upper: sorted[count - 1 - dropped],
         confidence: (1.0 - 2.0 * law.cdf(dropped as u64)).max(0.0),
     };
-    Ok(Estimate {
-        value: median,
-        interval,
-    })
+    Ok(Estimate { value: median, interval })
 }
 
 #[cfg(test)]
@@ -112,24 +105,12 @@ mod tests {
 
     #[test]
     fn t_quantiles_agree_with_printed_tables() {
-        for (degrees, expected) in [
-            (1, 12.706),
-            (4, 2.776),
-            (7, 2.365),
-            (19, 2.093),
-            (30, 2.042),
-        ] {
-            assert!(
-                (t_two_sided(0.95, degrees) - expected).abs() < 5e-4,
-                "{degrees}"
-            );
+        for (degrees, expected) in [(1, 12.706), (4, 2.776), (7, 2.365), (19, 2.093), (30, 2.042)] {
+            assert!((t_two_sided(0.95, degrees) - expected).abs() < 5e-4, "{degrees}");
         }
         assert!((t_quantile(0.8, 7) - 0.896).abs() < 5e-4);
         let across_the_change = t_quantile(0.975, 1000) - t_quantile(0.975, 1001);
-        assert!(
-            (0.0..1e-5).contains(&across_the_change),
-            "{across_the_change}"
-        );
+        assert!((0.0..1e-5).contains(&across_the_change), "{across_the_change}");
     }
 
     #[test]
@@ -140,21 +121,15 @@ mod tests {
             let got = median_interval(&values, 0.95).unwrap().interval;
             assert_eq!(got.lower, f64::from(nth), "{count}");
             assert_eq!(got.upper, f64::from(count + 1 - nth), "{count}");
-            assert!(
-                (got.confidence - attained).abs() < 1e-5,
-                "{count}: {}",
-                got.confidence
-            );
+            assert!((got.confidence - attained).abs() < 1e-5, "{count}: {}", got.confidence);
         }
     }
 
     #[test]
     fn few_values_attain_little_and_say_so() {
-        for (values, attained) in [
-            (vec![2.0], 0.0),
-            (vec![1.0, 2.0], 0.5),
-            (vec![1.0, 2.0, 3.0, 4.0, 5.0], 0.9375),
-        ] {
+        for (values, attained) in
+            [(vec![2.0], 0.0), (vec![1.0, 2.0], 0.5), (vec![1.0, 2.0, 3.0, 4.0, 5.0], 0.9375)]
+        {
             let got = median_interval(&values, 0.95).unwrap().interval;
             assert_eq!(got.lower, values[0]);
             assert_eq!(got.upper, values[values.len() - 1]);
@@ -166,9 +141,6 @@ mod tests {
     fn bad_input_is_refused() {
         assert_err!(median_interval(&[], 0.95), StatsError::TooFew { .. });
         assert_err!(median_interval(&[1.0], 1.0), StatsError::BadSetting { .. });
-        assert_err!(
-            median_interval(&[f64::NAN], 0.9),
-            StatsError::NotFinite { index: 0, .. }
-        );
+        assert_err!(median_interval(&[f64::NAN], 0.9), StatsError::NotFinite { index: 0, .. });
     }
 }

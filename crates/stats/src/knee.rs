@@ -102,9 +102,7 @@ pub fn has_bent(throughput: &[f64]) -> bool {
     }
     let (before, last_two) = throughput.split_at(throughput.len() - 2);
     let best_before = before.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    last_two
-        .iter()
-        .all(|&value| value < best_before * (1.0 + STILL_CLIMBING))
+    last_two.iter().all(|&value| value < best_before * (1.0 + STILL_CLIMBING))
 }
 
 /// Whether throughput still climbs at the last point of a sweep: that point alone brought 2 % or more over the best one before it. Throughputs in
@@ -184,10 +182,8 @@ mod tests {
     #[test]
     fn the_interval_spans_the_knees_of_the_blocks() {
         let loads = [1.0, 2.0, 4.0, 8.0, 16.0];
-        let curves: Vec<_> = [4.0, 4.0, 8.0, 4.0, 8.0, 4.0]
-            .iter()
-            .map(|&n| closed_loop(n, &loads))
-            .collect();
+        let curves: Vec<_> =
+            [4.0, 4.0, 8.0, 4.0, 8.0, 4.0].iter().map(|&n| closed_loop(n, &loads)).collect();
         let found = knee(&curves, 0.95).unwrap().unwrap();
         assert_eq!(found.load, 4.0);
         assert_eq!(found.interval.lower, 4.0);
@@ -221,11 +217,7 @@ mod tests {
         let mut curve = single_server();
         curve.swap(2, 3);
         assert_eq!(power_knee(&curve), Err(StatsError::NotRising { index: 3 }));
-        let dead = [LoadPoint {
-            load: 1.0,
-            throughput_per_second: 0.0,
-            mean_response_ns: 1.0,
-        }];
+        let dead = [LoadPoint { load: 1.0, throughput_per_second: 0.0, mean_response_ns: 1.0 }];
         assert_err!(power_knee(&dead), StatsError::NotPositive { .. });
     }
 

@@ -43,11 +43,7 @@ mod tests {
 
     #[test]
     fn a_known_system_is_solved_whatever_the_order_of_its_rows() {
-        let rows = [
-            ([0.0, 2.0, 1.0], 7.0),
-            ([1.0, 1.0, 1.0], 6.0),
-            ([2.0, -1.0, 3.0], 9.0),
-        ];
+        let rows = [([0.0, 2.0, 1.0], 7.0), ([1.0, 1.0, 1.0], 6.0), ([2.0, -1.0, 3.0], 9.0)];
         for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
             let matrix = order.map(|row| rows[row].0);
             let right = order.map(|row| rows[row].1);

@@ -154,11 +154,7 @@ impl LineSearch {
             ("the lowest rate", lowest),
         ] {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(StatsError::BadSetting {
-                    what,
-                    value,
-                    allowed: "above 0",
-                });
+                return Err(StatsError::BadSetting { what, value, allowed: "above 0" });
             }
         }
         for (what, value) in [("the highest rate", highest), ("the first rate", first)] {
@@ -185,10 +181,7 @@ impl LineSearch {
     /// The same search, of which the first rate is believed to be within a few percent of the line, as of a block before. While all trials lie on one side of
     /// the line, it goes outwards by 2, 4, 8 and so on steps of the grid instead of doubling the rate. Nothing else changes: the same trials are the same line.
     pub fn near(self) -> Self {
-        Self {
-            is_near: true,
-            ..self
-        }
+        Self { is_near: true, ..self }
     }
 
     /// Hands in a trial, of this search or of one that was interrupted. Trials at rates that the search did not ask for tell it nothing.
@@ -258,9 +251,7 @@ impl LineSearch {
             .trials
             .iter()
             .filter(|trial| trial.rate == rate && trial.seconds >= self.goal.trial_seconds);
-        full.fold((0, 0), |(all, bad), trial| {
-            (all + 1, bad + u64::from(!trial.is_good))
-        })
+        full.fold((0, 0), |(all, bad), trial| (all + 1, bad + u64::from(!trial.is_good)))
     }
 
     /// The rate so many steps from the first.
@@ -285,15 +276,10 @@ impl LineSearch {
         let tried = self.tried();
         let on = |wanted: Side| {
             let side = &side;
-            tried
-                .iter()
-                .copied()
-                .filter(move |index| side(self.rate(*index)) == wanted)
+            tried.iter().copied().filter(move |index| side(self.rate(*index)) == wanted)
         };
         let upper = on(Side::Above).min();
-        let lower = on(Side::Below)
-            .filter(|index| upper.is_none_or(|upper| *index < upper))
-            .max();
+        let lower = on(Side::Below).filter(|index| upper.is_none_or(|upper| *index < upper)).max();
         (lower, upper)
     }
 
@@ -318,9 +304,7 @@ impl LineSearch {
             .into_iter()
             .find(|index| between(*index) && self.side(self.rate(*index)) == Side::Undecided);
         if let Some(index) = begun {
-            return LineStep::Try {
-                rate: self.rate(index),
-            };
+            return LineStep::Try { rate: self.rate(index) };
         }
         let (lowest, highest) = self.reach;
         let doubled = (2.0_f64.ln() / self.step.ln()).round() as i32;
@@ -338,9 +322,7 @@ impl LineSearch {
             (None, Some(upper)) => return self.confirm(upper - 1, upper),
             (Some(lower), Some(upper)) => return self.confirm(lower, upper),
         };
-        LineStep::Try {
-            rate: self.rate(index),
-        }
+        LineStep::Try { rate: self.rate(index) }
     }
 
     /// The next trial that helps to make both ends certain, for a line that seems to lie between two neighbours of the grid.
@@ -388,9 +370,7 @@ impl LineSearch {
                     .filter(|(_, certain, _)| !*certain)
                     .max_by(|a, b| self.doubt(a.0).total_cmp(&self.doubt(b.0)));
                 if let Some((index, ..)) = next {
-                    return LineStep::Try {
-                        rate: self.rate(*index),
-                    };
+                    return LineStep::Try { rate: self.rate(*index) };
                 }
             }
         }
@@ -416,27 +396,18 @@ mod tests {
     use proptest::prelude::*;
 
     fn search() -> LineSearch {
-        let goal = LineGoal {
-            required_seconds: 30.0,
-            ..LineGoal::with_trials_of(10.0)
-        };
+        let goal = LineGoal { required_seconds: 30.0, ..LineGoal::with_trials_of(10.0) };
         LineSearch::new(goal, 10.0, 10_000.0, 100.0).expect("in order")
     }
 
     fn trial(rate: f64, seconds: f64, is_good: bool) -> LineTrial {
-        LineTrial {
-            rate,
-            seconds,
-            is_good,
-        }
+        LineTrial { rate, seconds, is_good }
     }
 
     fn side_of(trials: &[(f64, bool)]) -> Side {
         let mut search = search();
         for (seconds, is_good) in trials {
-            search
-                .add(trial(100.0, *seconds, *is_good))
-                .expect("positive");
+            search.add(trial(100.0, *seconds, *is_good)).expect("positive");
         }
         search.side(100.0)
     }
@@ -479,10 +450,7 @@ mod tests {
                 (Some(found), Some(wanted)) => (found / wanted - 1.0).abs() < 0.02,
                 (found, wanted) => found == wanted,
             };
-            assert!(
-                near(line.lower, lower) && near(line.upper, upper),
-                "{line:?}"
-            );
+            assert!(near(line.lower, lower) && near(line.upper, upper), "{line:?}");
             assert_eq!(line.width(), None);
         }
     }
@@ -493,10 +461,7 @@ mod tests {
         assert!(LineSearch::new(goal, 0.0, 10.0, 5.0).is_err());
         assert!(LineSearch::new(goal, 10.0, 5.0, 7.0).is_err());
         assert!(LineSearch::new(goal, 1.0, 10.0, 11.0).is_err());
-        let all_bad = LineGoal {
-            bad_share: 1.0,
-            ..goal
-        };
+        let all_bad = LineGoal { bad_share: 1.0, ..goal };
         assert!(LineSearch::new(all_bad, 1.0, 10.0, 5.0).is_err());
         assert!(search().add(trial(f64::NAN, 1.0, true)).is_err());
     }
@@ -530,9 +495,7 @@ mod tests {
             let far = asked(search().near(), is_good, 100);
             let others = asked(search(), is_good, 100);
             assert_eq!(far.last(), others.last());
-            let largest = far
-                .windows(2)
-                .map(|pair| (pair[1] / pair[0]).max(pair[0] / pair[1]));
+            let largest = far.windows(2).map(|pair| (pair[1] / pair[0]).max(pair[0] / pair[1]));
             assert!(largest.fold(0.0, f64::max) < 2.03, "{far:?}");
         }
     }

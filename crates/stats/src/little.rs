@@ -37,16 +37,8 @@ pub fn little(
     think_ns: f64,
 ) -> LittleCheck {
     let implied_sessions = throughput_per_second * (mean_response_ns + think_ns) / 1e9;
-    let ratio = if sessions == 0 {
-        0.0
-    } else {
-        implied_sessions / f64::from(sessions)
-    };
-    LittleCheck {
-        implied_sessions,
-        ratio,
-        passed: (ratio - 1.0).abs() <= LITTLE_TOLERANCE,
-    }
+    let ratio = if sessions == 0 { 0.0 } else { implied_sessions / f64::from(sessions) };
+    LittleCheck { implied_sessions, ratio, passed: (ratio - 1.0).abs() <= LITTLE_TOLERANCE }
 }
 
 #[cfg(test)]
@@ -57,10 +49,7 @@ mod tests {
     fn the_published_table_is_sorted_into_true_and_false() {
         let wrong = little(8, 7_629.0, 521_000.0, 0.0);
         assert!(!wrong.passed);
-        assert!(
-            (wrong.ratio - 0.497).abs() < 1e-3,
-            "wrong by a factor of two"
-        );
+        assert!((wrong.ratio - 0.497).abs() < 1e-3, "wrong by a factor of two");
         let right = little(32, 26_745.0, 1_191_000.0, 0.0);
         assert!(right.passed);
         assert!((right.implied_sessions - 31.85).abs() < 0.01);

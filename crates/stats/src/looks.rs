@@ -57,10 +57,7 @@ mod tests {
         assert!(!is_enough(&[Some(0.01)], 0.03));
         assert!(!is_enough(&[None, Some(0.01)], 0.03));
         assert!(!is_enough(&[Some(0.01), Some(0.031)], 0.03));
-        assert!(!is_enough(
-            &[Some(0.01), Some(0.02), Some(0.04), Some(0.02)],
-            0.03
-        ));
+        assert!(!is_enough(&[Some(0.01), Some(0.02), Some(0.04), Some(0.02)], 0.03));
         assert!(is_enough(&[None, Some(0.05), Some(0.03), Some(0.02)], 0.03));
         assert!(!is_enough(&[Some(f64::NAN), Some(0.02)], 0.03));
         assert!(!is_enough(&[Some(0.02), Some(0.02)], f64::NAN));

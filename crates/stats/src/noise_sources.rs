@@ -68,10 +68,7 @@ pub fn noise_sources(runs: &[NestedRun<'_>]) -> Option<NoiseSources> {
     let average = |of: &dyn Fn(&RunFigures) -> f64| {
         all.iter().map(|run| of(run)).sum::<f64>() / all.len() as f64
     };
-    let relative: Vec<Vec<f64>> = all
-        .iter()
-        .flat_map(|run| run.relative.iter().cloned())
-        .collect();
+    let relative: Vec<Vec<f64>> = all.iter().flat_map(|run| run.relative.iter().cloned()).collect();
     let of_seconds = mean_of_series(&relative)?;
     let seconds = of_seconds.variance;
     let degrees: f64 = all.iter().map(|run| run.points - 1.0).sum();
@@ -80,10 +77,8 @@ pub fn noise_sources(runs: &[NestedRun<'_>]) -> Option<NoiseSources> {
     let point = between_points.map(|variance| (variance - seconds).max(0.0));
     // What a run's mean has of its points: each run has as many as it has.
     let of_points = average(&|run| between_points.unwrap_or(seconds) / run.points);
-    let rows: Vec<Vec<f64>> = table
-        .values()
-        .map(|of_block| of_block.values().map(|run| run.mean).collect())
-        .collect();
+    let rows: Vec<Vec<f64>> =
+        table.values().map(|of_block| of_block.values().map(|run| run.mean).collect()).collect();
     let of_rows: Vec<f64> = rows.iter().filter_map(|row| mean(row)).collect();
     let of_columns: Vec<f64> = (0..columns)
         .map(|column| rows.iter().map(|row| row[column]).sum::<f64>() / blocks as f64)
@@ -151,11 +146,7 @@ mod tests {
     fn sources(runs: &[(u32, u32, Vec<Vec<f64>>)]) -> Option<NoiseSources> {
         let runs: Vec<_> = runs
             .iter()
-            .map(|(block, arm, points)| NestedRun {
-                block: *block,
-                arm: *arm,
-                points,
-            })
+            .map(|(block, arm, points)| NestedRun { block: *block, arm: *arm, points })
             .collect();
         noise_sources(&runs)
     }
@@ -205,9 +196,8 @@ mod tests {
         near(found.of_difference(4.0, 1.0), 2.0 * 0.02 / 4.0);
 
         // Seconds swing by a tenth: s² is 0.01·4/3 of four, over four of them.
-        let swinging: Vec<_> = (0..4)
-            .map(|number| (number / 2, number % 2, vec![vec![0.9, 1.1, 0.9, 1.1]]))
-            .collect();
+        let swinging: Vec<_> =
+            (0..4).map(|number| (number / 2, number % 2, vec![vec![0.9, 1.1, 0.9, 1.1]])).collect();
         let found = sources(&swinging).unwrap();
         near(found.seconds, 0.01 / 3.0);
         assert_eq!(found.point, None);

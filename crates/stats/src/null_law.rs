@@ -75,8 +75,7 @@ impl NullLaw {
 
     /// The largest P(count ≤ i) that is at most `tail`: what an interval leaves out on each side that may leave out so much. Zero where even P(0) is more.
     pub(crate) fn attained_tail(&self, tail: f64) -> f64 {
-        self.most_within(tail)
-            .map_or(0.0, |count| self.at_most(count))
+        self.most_within(tail).map_or(0.0, |count| self.at_most(count))
     }
 
     /// The largest i with P(count ≤ i) at most `tail`.
@@ -89,9 +88,7 @@ impl NullLaw {
                 (quantile - 2.0).max(0.0) as usize
             }
         };
-        (from..)
-            .take_while(|count| self.at_most(*count) <= tail)
-            .last()
+        (from..).take_while(|count| self.at_most(*count) <= tail).last()
     }
 
     pub(crate) fn at_most(&self, count: usize) -> f64 {
@@ -144,9 +141,7 @@ mod tests {
         for (pairs, five_percent, one_percent) in table {
             let law = NullLaw::signed_rank(pairs);
             for (level, expected) in [(0.05, five_percent), (0.01, one_percent)] {
-                let largest = (0..200)
-                    .take_while(|&t| 2.0 * law.at_most(t) <= level)
-                    .last();
+                let largest = (0..200).take_while(|&t| 2.0 * law.at_most(t) <= level).last();
                 assert_eq!(largest, expected, "{pairs} pairs at {level}");
             }
         }
@@ -154,12 +149,7 @@ mod tests {
 
     #[test]
     fn a_tail_is_what_whole_counts_attain() {
-        for (pairs, attained) in [
-            (5, 0.0),
-            (6, 1.0 / 64.0),
-            (7, 3.0 / 128.0),
-            (8, 5.0 / 256.0),
-        ] {
+        for (pairs, attained) in [(5, 0.0), (6, 1.0 / 64.0), (7, 3.0 / 128.0), (8, 5.0 / 256.0)] {
             assert_eq!(NullLaw::signed_rank(pairs).attained_tail(0.025), attained);
         }
         let many = NullLaw::signed_rank(100).attained_tail(0.025);
@@ -181,9 +171,7 @@ mod tests {
         ];
         for (m, n, expected) in table {
             for law in [NullLaw::rank_sum(m, n), NullLaw::rank_sum(n, m)] {
-                let largest = (0..400)
-                    .take_while(|&u| 2.0 * law.at_most(u) <= 0.05)
-                    .last();
+                let largest = (0..400).take_while(|&u| 2.0 * law.at_most(u) <= 0.05).last();
                 assert_eq!(largest, expected, "{m} against {n}");
             }
         }
@@ -191,10 +179,7 @@ mod tests {
 
     #[test]
     fn laws_are_symmetric_and_sum_to_one() {
-        for (law, largest) in [
-            (NullLaw::signed_rank(20), 210),
-            (NullLaw::rank_sum(20, 7), 140),
-        ] {
+        for (law, largest) in [(NullLaw::signed_rank(20), 210), (NullLaw::rank_sum(20, 7), 140)] {
             assert_eq!(law.at_most(largest), 1.0);
             for count in 0..largest {
                 let both = law.at_most(count) + law.at_most(largest - count - 1);

@@ -78,14 +78,8 @@ impl Scalability {
     /// ```
     pub fn fit(points: &[ScalabilityPoint]) -> Result<Scalability, StatsError> {
         check_points(points)?;
-        let largest_sessions = points
-            .iter()
-            .map(|point| point.sessions)
-            .fold(1.0, f64::max);
-        let problem = Problem {
-            points,
-            largest_sessions,
-        };
+        let largest_sessions = points.iter().map(|point| point.sessions).fold(1.0, f64::max);
+        let problem = Problem { points, largest_sessions };
         let [a, b, c] = problem.best().ok_or(StatsError::NoFit)?;
         let mut fitted = Scalability {
             lambda: 1.0 / a,
@@ -111,10 +105,7 @@ impl Scalability {
     pub fn predict(&self, sessions: f64) -> Result<f64, StatsError> {
         let limit = REACH * self.largest_sessions;
         if sessions > limit {
-            return Err(StatsError::BeyondReach {
-                asked: sessions,
-                limit,
-            });
+            return Err(StatsError::BeyondReach { asked: sessions, limit });
         }
         if sessions.is_nan() || sessions < 1.0 {
             let allowed = "at least 1";
@@ -137,10 +128,7 @@ impl Scalability {
             return Peak::Never;
         };
         match self.predict(sessions) {
-            Ok(throughput_per_second) => Peak::At {
-                sessions,
-                throughput_per_second,
-            },
+            Ok(throughput_per_second) => Peak::At { sessions, throughput_per_second },
             Err(_) => Peak::BeyondReach,
         }
     }
@@ -169,11 +157,7 @@ fn check_points(points: &[ScalabilityPoint]) -> Result<(), StatsError> {
     check_positive("weight", &column(|point| point.weight))?;
     if let Some(&value) = sessions.iter().find(|&&n| n < 1.0) {
         let allowed = "at least 1";
-        return Err(StatsError::BadSetting {
-            what: "the number of sessions",
-            value,
-            allowed,
-        });
+        return Err(StatsError::BadSetting { what: "the number of sessions", value, allowed });
     }
     sessions.sort_unstable_by(f64::total_cmp);
     sessions.dedup();
@@ -196,10 +180,7 @@ mod tests {
     const SESSIONS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
     fn points(law: impl Fn(f64) -> f64) -> Vec<ScalabilityPoint> {
-        SESSIONS
-            .iter()
-            .map(|&n| ScalabilityPoint::new(n, law(n)))
-            .collect()
+        SESSIONS.iter().map(|&n| ScalabilityPoint::new(n, law(n))).collect()
     }
 
     fn law(lambda: f64, sigma: f64, kappa: f64) -> impl Fn(f64) -> f64 {
@@ -223,10 +204,7 @@ mod tests {
             .iter()
             .map(|r| r.measured_per_second / r.fitted_per_second - 1.0)
             .collect();
-        assert!(
-            relative[0] < 0.0 && relative[6] > 0.0,
-            "the residuals bend: {relative:?}"
-        );
+        assert!(relative[0] < 0.0 && relative[6] > 0.0, "the residuals bend: {relative:?}");
         assert!(fit.typical_residual() > 0.05);
     }
 
@@ -234,10 +212,7 @@ mod tests {
     fn a_peak_out_of_reach_is_not_named() {
         let fit = Scalability::fit(&points(law(1000.0, 0.02, 1e-5))).unwrap();
         assert_eq!(fit.peak(), Peak::BeyondReach);
-        assert_err!(
-            fit.predict(97.0),
-            StatsError::BeyondReach { limit: 96.0, .. }
-        );
+        assert_err!(fit.predict(97.0), StatsError::BeyondReach { limit: 96.0, .. });
         assert!(fit.predict(96.0).is_ok());
         assert!(fit.predict(0.5).is_err());
     }
@@ -245,10 +220,7 @@ mod tests {
     #[test]
     fn a_curve_that_only_falls_peaks_at_one_session() {
         let fit = Scalability::fit(&points(law(1000.0, 1.4, 0.01))).unwrap();
-        assert!(
-            matches!(fit.peak(), Peak::At { sessions: 1.0, .. }),
-            "{fit:?}"
-        );
+        assert!(matches!(fit.peak(), Peak::At { sessions: 1.0, .. }), "{fit:?}");
     }
 
     #[test]
@@ -267,11 +239,8 @@ mod tests {
     fn the_fit_is_the_least_of_its_neighbours() {
         // Measured-looking points; no small move of any parameter may lower the error.
         let measured = [980.0, 1900.0, 3500.0, 5600.0, 7900.0, 8200.0, 6900.0];
-        let given: Vec<_> = SESSIONS
-            .iter()
-            .zip(measured)
-            .map(|(&n, x)| ScalabilityPoint::new(n, x))
-            .collect();
+        let given: Vec<_> =
+            SESSIONS.iter().zip(measured).map(|(&n, x)| ScalabilityPoint::new(n, x)).collect();
         let fit = Scalability::fit(&given).unwrap();
         let error = |candidate: &Scalability| -> f64 {
             given
@@ -282,18 +251,9 @@ mod tests {
         let least = error(&fit);
         for factor in [0.999, 1.001] {
             for moved in [
-                Scalability {
-                    lambda: fit.lambda * factor,
-                    ..fit.clone()
-                },
-                Scalability {
-                    sigma: fit.sigma * factor,
-                    ..fit.clone()
-                },
-                Scalability {
-                    kappa: fit.kappa * factor,
-                    ..fit.clone()
-                },
+                Scalability { lambda: fit.lambda * factor, ..fit.clone() },
+                Scalability { sigma: fit.sigma * factor, ..fit.clone() },
+                Scalability { kappa: fit.kappa * factor, ..fit.clone() },
             ] {
                 assert!(error(&moved) >= least);
             }
@@ -303,20 +263,10 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         let three = &points(law(1.0, 0.0, 0.0))[..3];
-        assert_err!(
-            Scalability::fit(three),
-            StatsError::TooFew {
-                needed: 4,
-                got: 3,
-                ..
-            }
-        );
+        assert_err!(Scalability::fit(three), StatsError::TooFew { needed: 4, got: 3, .. });
         let mut zero = points(law(1.0, 0.0, 0.0));
         zero[2].throughput_per_second = 0.0;
-        assert_err!(
-            Scalability::fit(&zero),
-            StatsError::NotPositive { index: 2, .. }
-        );
+        assert_err!(Scalability::fit(&zero), StatsError::NotPositive { index: 2, .. });
         zero[2] = ScalabilityPoint::new(0.5, 1.0);
         assert_err!(Scalability::fit(&zero), StatsError::BadSetting { .. });
     }

@@ -18,11 +18,7 @@ impl ScalabilityPoint {
     /// A point whose error is taken to be the same *share* of its throughput as that of the others: weight 1/throughput².
     pub fn new(sessions: f64, throughput_per_second: f64) -> ScalabilityPoint {
         let weight = (throughput_per_second * throughput_per_second).recip();
-        ScalabilityPoint {
-            sessions,
-            throughput_per_second,
-            weight,
-        }
+        ScalabilityPoint { sessions, throughput_per_second, weight }
     }
 }
 
@@ -56,11 +52,7 @@ impl Problem<'_> {
     fn columns(&self, sessions: f64, free: [bool; 2]) -> [f64; 3] {
         let others = (sessions - 1.0) / self.largest_sessions;
         let pairs = others * sessions / self.largest_sessions;
-        [
-            1.0,
-            if free[0] { others } else { 0.0 },
-            if free[1] { pairs } else { 0.0 },
-        ]
+        [1.0, if free[0] { others } else { 0.0 }, if free[1] { pairs } else { 0.0 }]
     }
 
     /// Weighted sum of squared residuals; infinite where the curve has a pole or is negative.
@@ -87,11 +79,7 @@ impl Problem<'_> {
         let mut damping = 1e-6;
         for _ in 0..MOST_STEPS {
             let step = self.step(&parameters, free, damping)?;
-            let next = [
-                parameters[0] + step[0],
-                parameters[1] + step[1],
-                parameters[2] + step[2],
-            ];
+            let next = [parameters[0] + step[0], parameters[1] + step[1], parameters[2] + step[2]];
             let next_error = self.error(&next, free);
             if next_error < error {
                 let gain = error - next_error;
@@ -144,11 +132,7 @@ struct Normal {
 
 impl Normal {
     fn new(free: [bool; 2]) -> Normal {
-        Normal {
-            matrix: [[0.0; 3]; 3],
-            right: [0.0; 3],
-            held: [false, !free[0], !free[1]],
-        }
+        Normal { matrix: [[0.0; 3]; 3], right: [0.0; 3], held: [false, !free[0], !free[1]] }
     }
 
     fn add(&mut self, columns: &[f64; 3], target: f64, weight: f64) {

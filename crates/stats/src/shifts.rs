@@ -30,10 +30,7 @@ impl Shifts {
             }
         }
         sorted.sort_unstable_by(f64::total_cmp);
-        Shifts {
-            sorted,
-            law: NullLaw::signed_rank(count),
-        }
+        Shifts { sorted, law: NullLaw::signed_rank(count) }
     }
 
     /// All differences bⱼ - aᵢ with the rank-sum law. Neither list may be empty.
@@ -45,10 +42,7 @@ impl Shifts {
             }
         }
         sorted.sort_unstable_by(f64::total_cmp);
-        Shifts {
-            sorted,
-            law: NullLaw::rank_sum(a.len(), b.len()),
-        }
+        Shifts { sorted, law: NullLaw::rank_sum(a.len(), b.len()) }
     }
 
     pub(crate) fn estimate(&self) -> f64 {
@@ -68,10 +62,7 @@ impl Shifts {
     }
 
     pub(crate) fn estimate_with_interval(&self, confidence: f64) -> Estimate {
-        Estimate {
-            value: self.estimate(),
-            interval: self.interval(confidence),
-        }
+        Estimate { value: self.estimate(), interval: self.interval(confidence) }
     }
 
     /// Two-sided p of the hypothesis that the true shift is `shift`: the largest that any estimates between these and `highest` have.

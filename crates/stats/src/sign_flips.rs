@@ -148,9 +148,7 @@ mod tests {
 
     #[test]
     fn many_blocks_draw_their_flips_and_the_same_ones_each_time() {
-        let values: Vec<f64> = (0..40)
-            .map(|block| 1.0 + (block % 5) as f64 / 10.0)
-            .collect();
+        let values: Vec<f64> = (0..40).map(|block| 1.0 + (block % 5) as f64 / 10.0).collect();
         let p = sign_flips(&[known(&values)]);
         assert_eq!(p, sign_flips(&[known(&values)]));
         assert_eq!(p, [1.0 / FLIPS_DRAWN as f64]);

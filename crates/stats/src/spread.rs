@@ -39,11 +39,7 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
     let degrees = (values.len() - 1) as f64;
     let law = ChiSquared::new(degrees).ok()?;
     let limit = |share: f64| deviation * (degrees / law.inverse_cdf(share)).sqrt();
-    Some(Spread {
-        deviation,
-        lower: limit(1.0 - TAIL),
-        upper: limit(TAIL),
-    })
+    Some(Spread { deviation, lower: limit(1.0 - TAIL), upper: limit(TAIL) })
 }
 
 /// Smallest difference that a paired comparison of two arms over so many blocks would most likely show (about four times in five), as a difference of logarithms,
@@ -97,11 +93,7 @@ mod tests {
     #[test]
     fn the_factors_are_those_of_printed_tables() {
         // χ² with 4 degrees: 0.4844 and 11.143; with 7: 1.690 and 16.013; with 1: 0.000982 and 5.024.
-        for (count, low, high) in [
-            (5, 11.143, 0.4844),
-            (8, 16.013, 1.690),
-            (2, 5.024, 0.000_982),
-        ] {
+        for (count, low, high) in [(5, 11.143, 0.4844), (8, 16.013, 1.690), (2, 5.024, 0.000_982)] {
             let values: Vec<f64> = (0..count).map(f64::from).collect();
             let found = spread(&values).unwrap();
             let degrees = f64::from(count - 1);
@@ -137,10 +129,7 @@ mod tests {
             let blocks = blocks_to_see(0.03, share).unwrap();
             assert!(visible_with_spread(0.03, blocks).unwrap() <= share.ln_1p());
             let fewer = visible_with_spread(0.03, blocks - 1);
-            assert!(
-                fewer.is_none_or(|seen| seen > share.ln_1p()),
-                "{share}: {blocks}"
-            );
+            assert!(fewer.is_none_or(|seen| seen > share.ln_1p()), "{share}: {blocks}");
         }
         // √(2/n)·3 %·(1.96 + 1.036) = 1 %: n = 2·(0.03·2.996/0.00995)² = 163, and a few more for t.
         let blocks = blocks_to_see(0.03, 0.01).unwrap();
@@ -154,9 +143,6 @@ mod tests {
     fn eight_blocks_show_what_the_tables_of_t_say() {
         // 8 blocks attain 1 - 10/256: t(0.9805, 7) = 2.53, t(0.85, 7) = 1.119; √(2/8) = 0.5.
         let visible = visible_with_spread(0.03, 8).unwrap();
-        assert!(
-            (visible - 0.03 * 0.5 * (2.53 + 1.119)).abs() < 1e-4,
-            "{visible}"
-        );
+        assert!((visible - 0.03 * 0.5 * (2.53 + 1.119)).abs() < 1e-4, "{visible}");
     }
 }

@@ -76,14 +76,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn first_and_end(throughput: &[f64], slice_seconds: f64) -> Vec<(usize, usize)> {
-        let slices: Vec<(f64, f64)> = throughput
-            .iter()
-            .map(|rate| (*rate, slice_seconds))
-            .collect();
-        stalls(&slices)
-            .into_iter()
-            .map(|stall| (stall.start, stall.end))
-            .collect()
+        let slices: Vec<(f64, f64)> =
+            throughput.iter().map(|rate| (*rate, slice_seconds)).collect();
+        stalls(&slices).into_iter().map(|stall| (stall.start, stall.end)).collect()
     }
 
     #[test]

@@ -61,10 +61,7 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> Option<f64> {
 
 /// Means of consecutive groups of `size` values; an incomplete group at the end is left out.
 pub(crate) fn group_means(values: &[f64], size: usize) -> Vec<f64> {
-    values
-        .chunks_exact(size)
-        .map(|group| group.iter().sum::<f64>() / size as f64)
-        .collect()
+    values.chunks_exact(size).map(|group| group.iter().sum::<f64>() / size as f64).collect()
 }
 
 #[cfg(test)]

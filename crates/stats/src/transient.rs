@@ -43,10 +43,7 @@ pub fn two_levels(samples: &[f64]) -> Option<TwoLevels> {
         return None;
     }
     let floor = largest * NEXT_TO_NOTHING;
-    let logarithms: Vec<f64> = samples
-        .iter()
-        .map(|sample| sample.max(floor).ln())
-        .collect();
+    let logarithms: Vec<f64> = samples.iter().map(|sample| sample.max(floor).ln()).collect();
     let mut sorted = logarithms.clone();
     sorted.sort_by(f64::total_cmp);
     let centre = mean(&sorted)?;
@@ -68,10 +65,7 @@ pub fn two_levels(samples: &[f64]) -> Option<TwoLevels> {
     let is_low: Vec<bool> = logarithms.iter().map(|one| *one <= limit).collect();
     let changes = is_low.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let level = |wanted: bool| {
-        let of = samples
-            .iter()
-            .zip(&is_low)
-            .filter(|(_, low)| **low == wanted);
+        let of = samples.iter().zip(&is_low).filter(|(_, low)| **low == wanted);
         median(&of.map(|(sample, _)| *sample).collect::<Vec<f64>>())
     };
     let found = TwoLevels {
@@ -103,13 +97,8 @@ mod tests {
 
     fn series(levels: &[(f64, usize)]) -> Vec<f64> {
         let ripple = |index: usize| 1.0 + 0.01 * (index * 7 % 5) as f64;
-        let samples = levels
-            .iter()
-            .flat_map(|(level, count)| vec![*level; *count]);
-        samples
-            .enumerate()
-            .map(|(index, level)| level * ripple(index))
-            .collect()
+        let samples = levels.iter().flat_map(|(level, count)| vec![*level; *count]);
+        samples.enumerate().map(|(index, level)| level * ripple(index)).collect()
     }
 
     #[test]
@@ -127,24 +116,11 @@ mod tests {
     #[test]
     fn what_is_no_two_levels() {
         assert_eq!(two_levels(&series(&[(1_000.0, 30)])), None);
-        assert_eq!(
-            two_levels(&series(&[(1_000.0, 10), (600.0, 10)])),
-            None,
-            "near"
-        );
-        assert_eq!(
-            two_levels(&series(&[(1_000.0, 18), (100.0, 2)])),
-            None,
-            "rare"
-        );
-        assert_eq!(
-            two_levels(&series(&[(1_000.0, 5), (100.0, 4)])),
-            None,
-            "short"
-        );
-        let by_turns: Vec<f64> = (0..20)
-            .map(|second| if second % 2 == 0 { 1e3 } else { 1e2 })
-            .collect();
+        assert_eq!(two_levels(&series(&[(1_000.0, 10), (600.0, 10)])), None, "near");
+        assert_eq!(two_levels(&series(&[(1_000.0, 18), (100.0, 2)])), None, "rare");
+        assert_eq!(two_levels(&series(&[(1_000.0, 5), (100.0, 4)])), None, "short");
+        let by_turns: Vec<f64> =
+            (0..20).map(|second| if second % 2 == 0 { 1e3 } else { 1e2 }).collect();
         assert_eq!(two_levels(&by_turns), None, "no level lasts");
         let falling: Vec<f64> = (0..30).map(|second| 1e4 * 0.9_f64.powi(second)).collect();
         assert_eq!(two_levels(&falling), None, "a slope has no levels");
@@ -153,9 +129,8 @@ mod tests {
 
     #[test]
     fn a_cost_falls_or_not() {
-        let falling: Vec<f64> = (0..20)
-            .map(|second| 100.0 * (-f64::from(second) / 20.0).exp())
-            .collect();
+        let falling: Vec<f64> =
+            (0..20).map(|second| 100.0 * (-f64::from(second) / 20.0).exp()).collect();
         assert!(still_falls(&falling).is_some());
         let rising: Vec<f64> = falling.iter().rev().copied().collect();
         assert!(still_falls(&rising).is_none());

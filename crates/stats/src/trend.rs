@@ -27,11 +27,7 @@ pub struct Trend {
 pub fn theil_sen(series: &[f64]) -> Result<Trend, StatsError> {
     check_finite("sample", series)?;
     if series.len() < 2 {
-        return Err(StatsError::TooFew {
-            what: "samples",
-            needed: 2,
-            got: series.len(),
-        });
+        return Err(StatsError::TooFew { what: "samples", needed: 2, got: series.len() });
     }
     let group = series.len().div_ceil(LONGEST);
     let values = group_means(series, group);
@@ -54,10 +50,7 @@ pub fn theil_sen(series: &[f64]) -> Result<Trend, StatsError> {
     let n = count as f64;
     let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
     let distance = (rising_minus_falling.unsigned_abs() as f64 - 1.0).max(0.0) / deviation;
-    Ok(Trend {
-        slope_per_sample: slope / group as f64,
-        p: 2.0 * normal_cdf(-distance),
-    })
+    Ok(Trend { slope_per_sample: slope / group as f64, p: 2.0 * normal_cdf(-distance) })
 }
 
 #[cfg(test)]
@@ -87,13 +80,7 @@ mod tests {
 
     #[test]
     fn a_constant_series_has_no_trend() {
-        assert_eq!(
-            theil_sen(&[7.0; 12]).unwrap(),
-            Trend {
-                slope_per_sample: 0.0,
-                p: 1.0
-            }
-        );
+        assert_eq!(theil_sen(&[7.0; 12]).unwrap(), Trend { slope_per_sample: 0.0, p: 1.0 });
     }
 
     #[test]
@@ -105,10 +92,7 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         assert_err!(theil_sen(&[1.0]), StatsError::TooFew { .. });
-        assert_err!(
-            theil_sen(&[1.0, f64::INFINITY]),
-            StatsError::NotFinite { index: 1, .. }
-        );
+        assert_err!(theil_sen(&[1.0, f64::INFINITY]), StatsError::NotFinite { index: 1, .. });
     }
 
     proptest! {

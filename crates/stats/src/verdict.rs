@@ -99,29 +99,19 @@ impl Rule {
     pub fn new(direction: Direction, margin: f64) -> Result<Rule, StatsError> {
         if !margin.is_finite() || margin < 0.0 {
             let allowed = "zero or a positive share, such as 0.03 for 3 %";
-            return Err(StatsError::BadSetting {
-                what: "the margin",
-                value: margin,
-                allowed,
-            });
+            return Err(StatsError::BadSetting { what: "the margin", value: margin, allowed });
         }
         Ok(Rule { direction, margin })
     }
 
     /// Throughput: higher is better, 3 % matters.
     pub fn throughput() -> Rule {
-        Rule {
-            direction: Direction::HigherIsBetter,
-            margin: 0.03,
-        }
+        Rule { direction: Direction::HigherIsBetter, margin: 0.03 }
     }
 
     /// 99th percentile of the response time: lower is better, 5 % matters.
     pub fn p99() -> Rule {
-        Rule {
-            direction: Direction::LowerIsBetter,
-            margin: 0.05,
-        }
+        Rule { direction: Direction::LowerIsBetter, margin: 0.05 }
     }
 
     /// Whether a higher or a lower value is better.
@@ -223,14 +213,7 @@ fn decide(ln_ratio: Estimate, rule: Rule) -> (Verdict, Grounds) {
     };
     let higher = lower > 0.0;
     let good = higher == (rule.direction == Direction::HigherIsBetter);
-    (
-        if good {
-            Verdict::Better
-        } else {
-            Verdict::Worse
-        },
-        grounds,
-    )
+    (if good { Verdict::Better } else { Verdict::Worse }, grounds)
 }
 
 #[cfg(test)]
@@ -240,19 +223,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn word(value: f64, lower: f64, upper: f64, direction: Direction) -> (Verdict, Grounds) {
-        let interval = Interval {
-            lower: f64::ln_1p(lower),
-            upper: f64::ln_1p(upper),
-            confidence: 0.96,
-        };
+        let interval =
+            Interval { lower: f64::ln_1p(lower), upper: f64::ln_1p(upper), confidence: 0.96 };
         let rule = Rule::new(direction, 0.03).unwrap();
-        decide(
-            Estimate {
-                value: f64::ln_1p(value),
-                interval,
-            },
-            rule,
-        )
+        decide(Estimate { value: f64::ln_1p(value), interval }, rule)
     }
 
     #[test]
@@ -327,10 +301,7 @@ mod tests {
         let judgement = judge(&comparison, Rule::throughput(), 0.95).unwrap();
         assert_eq!(judgement.verdict.to_string(), "equivalent");
         let text = serde_json::to_string(&judgement).unwrap();
-        assert!(
-            text.contains(r#""verdict":"equivalent","grounds":"within-margin""#),
-            "{text}"
-        );
+        assert!(text.contains(r#""verdict":"equivalent","grounds":"within-margin""#), "{text}");
         assert_eq!(serde_json::from_str::<Judgement>(&text).unwrap(), judgement);
     }
 

@@ -146,11 +146,7 @@ pub enum WarmUp {
 /// ```
 pub fn warm_up(signals: &[Signal<'_>], checkpoint_ends: &[usize]) -> Result<WarmUp, StatsError> {
     let Some(first) = signals.first() else {
-        return Err(StatsError::TooFew {
-            what: "signals",
-            needed: 1,
-            got: 0,
-        });
+        return Err(StatsError::TooFew { what: "signals", needed: 1, got: 0 });
     };
     let samples = first.samples.len();
     let mut scaled = Vec::with_capacity(signals.len());
@@ -168,29 +164,19 @@ pub fn warm_up(signals: &[Signal<'_>], checkpoint_ends: &[usize]) -> Result<Warm
     let mut cut = 0;
     for (index, (signal, values)) in signals.iter().zip(&scaled).enumerate() {
         let Some(found) = mser5(values) else {
-            return Ok(WarmUp::TooShort {
-                samples,
-                needed: FEWEST_WARM_UP_SAMPLES,
-            });
+            return Ok(WarmUp::TooShort { samples, needed: FEWEST_WARM_UP_SAMPLES });
         };
         if found.at_border
             && let Some(drift) = drift(&values[found.cut_before_border..], signal.scale)?
         {
-            return Ok(WarmUp::StillSettling {
-                signal: index,
-                drift,
-            });
+            return Ok(WarmUp::StillSettling { signal: index, drift });
         }
         cut = cut.max(found.cut_before_border);
     }
     let cut = after_checkpoint(cut, checkpoint_ends, samples);
     for (index, (signal, values)) in signals.iter().zip(&scaled).enumerate() {
         if let Some(drift) = drift(&values[cut..], signal.scale)? {
-            return Ok(WarmUp::Drifting {
-                cut,
-                signal: index,
-                drift,
-            });
+            return Ok(WarmUp::Drifting { cut, signal: index, drift });
         }
     }
     Ok(WarmUp::Steady { cut })
@@ -211,11 +197,7 @@ fn after_checkpoint(cut: usize, checkpoint_ends: &[usize], samples: usize) -> us
     if cut == 0 {
         return 0;
     }
-    let next = checkpoint_ends
-        .iter()
-        .copied()
-        .filter(|&end| end >= cut)
-        .min();
+    let next = checkpoint_ends.iter().copied().filter(|&end| end >= cut).min();
     match next {
         Some(end) if end <= samples / 2 => end,
         _ => cut,
@@ -224,11 +206,7 @@ fn after_checkpoint(cut: usize, checkpoint_ends: &[usize], samples: usize) -> us
 
 /// The relative change over the series, if it is large enough to matter and surely not chance.
 fn drift(values: &[f64], scale: Scale) -> Result<Option<f64>, StatsError> {
-    let group = if values.len() >= GROUP * GROUP {
-        GROUP
-    } else {
-        1
-    };
+    let group = if values.len() >= GROUP * GROUP { GROUP } else { 1 };
     let trend = theil_sen(&group_means(values, group))?;
     let change = trend.slope_per_sample / group as f64 * values.len() as f64;
     let relative = match scale {
@@ -237,11 +215,7 @@ fn drift(values: &[f64], scale: Scale) -> Result<Option<f64>, StatsError> {
         Scale::Share => change,
     };
     // A zero median makes the ratio infinite (a drift) or, without any change, not a number (none).
-    let level = if group == 1 {
-        DRIFT_LEVEL_SINGLE
-    } else {
-        DRIFT_LEVEL
-    };
+    let level = if group == 1 { DRIFT_LEVEL_SINGLE } else { DRIFT_LEVEL };
     if relative.abs() >= DRIFT_LIMIT && trend.p <= level {
         return Ok(Some(relative));
     }
@@ -255,17 +229,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn linear(samples: &[f64]) -> Signal<'_> {
-        Signal {
-            samples,
-            scale: Scale::Linear,
-        }
+        Signal { samples, scale: Scale::Linear }
     }
 
     /// A ripple without trend around a level.
     fn ripple(level: f64, count: usize) -> Vec<f64> {
-        (0..count)
-            .map(|i| level * (1.0 + 0.01 * ((i * 7) % 5) as f64))
-            .collect()
+        (0..count).map(|i| level * (1.0 + 0.01 * ((i * 7) % 5) as f64)).collect()
     }
 
     #[test]
@@ -274,10 +243,7 @@ mod tests {
         let short = [1.0; 9];
         assert_eq!(
             warm_up(&[linear(&short)], &[]).unwrap(),
-            WarmUp::TooShort {
-                samples: 9,
-                needed: 10
-            }
+            WarmUp::TooShort { samples: 9, needed: 10 }
         );
     }
 
@@ -299,10 +265,7 @@ mod tests {
         for sample in &mut late[..20] {
             *sample *= 0.5;
         }
-        let fill = Signal {
-            samples: &late,
-            scale: Scale::Share,
-        };
+        let fill = Signal { samples: &late, scale: Scale::Share };
         let expected = WarmUp::Steady { cut: 20 };
         assert_eq!(warm_up(&[linear(&steady), fill], &[]).unwrap(), expected);
     }
@@ -311,9 +274,7 @@ mod tests {
     fn a_series_that_climbs_to_the_end_is_still_settling() {
         let series: Vec<f64> = (0..60).map(|i| 500.0 + 10.0 * f64::from(i)).collect();
         let found = warm_up(&[linear(&series)], &[]).unwrap();
-        let WarmUp::StillSettling { signal: 0, drift } = found else {
-            panic!("{found:?}")
-        };
+        let WarmUp::StillSettling { signal: 0, drift } = found else { panic!("{found:?}") };
         // The last cut short of the border is at 25: 10 a sample over the 35 that follow, against their median of 920.
         assert!((drift - 350.0 / 920.0).abs() < 1e-9, "{drift}");
     }
@@ -355,10 +316,7 @@ mod tests {
         let (long, short) = ([1.0; 20], [1.0; 19]);
         let error = warm_up(&[linear(&long), linear(&short)], &[]);
         assert_err!(error, StatsError::LengthsDiffer { .. });
-        let zeros = Signal {
-            samples: &[0.0; 20],
-            scale: Scale::Logarithmic,
-        };
+        let zeros = Signal { samples: &[0.0; 20], scale: Scale::Logarithmic };
         assert_err!(warm_up(&[zeros], &[]), StatsError::NotPositive { .. });
     }
 

@@ -45,15 +45,11 @@ pub(crate) fn unpack_all(packed: &[(i64, Vec<u8>)]) -> Result<Vec<Slice>, String
         return unpack_share(packed);
     }
     std::thread::scope(|scope| {
-        let workers: Vec<_> = packed
-            .chunks(share)
-            .map(|share| scope.spawn(move || unpack_share(share)))
-            .collect();
+        let workers: Vec<_> =
+            packed.chunks(share).map(|share| scope.spawn(move || unpack_share(share))).collect();
         let mut slices = Vec::with_capacity(packed.len());
         for worker in workers {
-            let unpacked = worker
-                .join()
-                .map_err(|_| "the program failed on it".to_owned())??;
+            let unpacked = worker.join().map_err(|_| "the program failed on it".to_owned())??;
             slices.extend(unpacked);
         }
         Ok(slices)

@@ -106,8 +106,7 @@ impl From<ZipError> for BundleError {
 
 /// Whether a path is that of a bundle, by its name.
 pub fn is_bundle(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == EXTENSION)
+    path.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
 /// Writes a bundle of a record, its analysis as JSON, its page, and the disk maps of that as JSON where it has any.
@@ -121,12 +120,8 @@ pub fn write(
 ) -> io::Result<()> {
     let json = serde_json::to_string(record)?;
     let readme = readme(record);
-    let mut files: Vec<(&str, &str)> = vec![
-        (README, &readme),
-        (PAGE, page),
-        (RECORD, &json),
-        (ANALYSIS, analysis),
-    ];
+    let mut files: Vec<(&str, &str)> =
+        vec![(README, &readme), (PAGE, page), (RECORD, &json), (ANALYSIS, analysis)];
     // What was imported has none.
     if !record.file_text.is_empty() {
         files.insert(1, (EXPERIMENT, &record.file_text));
@@ -155,9 +150,7 @@ pub fn write(
         .compression_method(CompressionMethod::Deflated)
         .unix_permissions(0o644);
     for (name, text) in [(MANIFEST, manifest.as_str())].into_iter().chain(files) {
-        archive
-            .start_file(name, options)
-            .map_err(io::Error::other)?;
+        archive.start_file(name, options).map_err(io::Error::other)?;
         archive.write_all(text.as_bytes())?;
     }
     archive.finish().map_err(io::Error::other)?.flush()
@@ -201,9 +194,7 @@ pub fn read_bytes(bytes: &[u8], most: u64) -> Result<Bundle, BundleError> {
 fn entries(source: &mut (impl Read + Seek)) -> Result<u16, BundleError> {
     let odd = |why: &str| BundleError::Archive(why.into());
     let length = source.seek(SeekFrom::End(0))?;
-    let directory_end = length
-        .checked_sub(END_RECORD)
-        .ok_or_else(|| odd("too short"))?;
+    let directory_end = length.checked_sub(END_RECORD).ok_or_else(|| odd("too short"))?;
     let mut first = [0; 4];
     source.rewind()?;
     source.read_exact(&mut first)?;
@@ -248,10 +239,7 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
     let (mut record, mut maps, mut experiment) = (None, None, None);
     let mut left = most;
     for listed in &manifest.files {
-        let differs = |why: String| BundleError::Differs {
-            name: listed.name.clone(),
-            why,
-        };
+        let differs = |why: String| BundleError::Differs { name: listed.name.clone(), why };
         if listed.bytes > left {
             return Err(BundleError::Archive(format!(
                 "with {} its files have more than the {left} bytes that may still come",
@@ -284,9 +272,7 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
         }
     }
     if archive.len() != manifest.files.len() + 1 {
-        return Err(BundleError::Archive(
-            "files that its manifest does not list".into(),
-        ));
+        return Err(BundleError::Archive("files that its manifest does not list".into()));
     }
     let record = record.ok_or_else(|| BundleError::Archive(format!("no {RECORD}")))?;
     let differs = |name: &str, why: String| {
@@ -298,20 +284,13 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
     }
     let of_record = (&record.name, &record.started_at, &record.program);
     if of_record != (&manifest.name, &manifest.started_at, &manifest.program) {
-        return differs(
-            MANIFEST,
-            "its record has another name, begin or program".into(),
-        );
+        return differs(MANIFEST, "its record has another name, begin or program".into());
     }
     // What is shown is what is run.
     if experiment.unwrap_or_default() != record.file_text {
         return differs(EXPERIMENT, "its record holds another file".into());
     }
-    Ok(Bundle {
-        manifest,
-        record,
-        maps,
-    })
+    Ok(Bundle { manifest, record, maps })
 }
 
 /// A file as text, no longer than it may be.
@@ -347,10 +326,7 @@ mod tests {
     }
 
     fn program() -> Program {
-        Program {
-            version: "0.1.0".into(),
-            commit: "abc".into(),
-        }
+        Program { version: "0.1.0".into(), commit: "abc".into() }
     }
 
     fn bundle() -> Vec<u8> {
@@ -373,9 +349,7 @@ mod tests {
             file.read_to_string(&mut text).unwrap();
             let name = file.name().to_owned();
             if let Some(text) = change(&name, text) {
-                writer
-                    .start_file(name, SimpleFileOptions::default())
-                    .unwrap();
+                writer.start_file(name, SimpleFileOptions::default()).unwrap();
                 writer.write_all(text.as_bytes()).unwrap();
             }
         }
@@ -387,12 +361,7 @@ mod tests {
         let read = read_bytes(&bundle(), LARGEST).unwrap();
         assert_eq!(read.record, experiment());
         assert_eq!(read.manifest.bundled_by, program());
-        let names: Vec<&str> = read
-            .manifest
-            .files
-            .iter()
-            .map(|one| one.name.as_str())
-            .collect();
+        let names: Vec<&str> = read.manifest.files.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, [README, EXPERIMENT, PAGE, RECORD, ANALYSIS, MAPS]);
         assert_eq!(read.maps.as_deref(), Some("[]"));
         assert_eq!(bundle(), bundle(), "byte for byte");
@@ -424,13 +393,7 @@ mod tests {
         let mut many = good.clone();
         many[end + 8..end + 12].copy_from_slice(&[0xff; 4]);
         let prefixed = [b"MZ".to_vec(), good].concat();
-        for odd in [
-            prefixed,
-            commented,
-            longer,
-            many,
-            b"PK\x05\x06".repeat(100_000),
-        ] {
+        for odd in [prefixed, commented, longer, many, b"PK\x05\x06".repeat(100_000)] {
             assert_contains(refused(odd), "no bundle, or a damaged one");
         }
     }
@@ -438,16 +401,14 @@ mod tests {
     #[test]
     fn whatever_was_changed_is_noticed() {
         let good = bundle();
-        let page = changed(&good, |name, text| {
-            Some(if name == PAGE { "<b>".into() } else { text })
-        });
+        let page =
+            changed(&good, |name, text| Some(if name == PAGE { "<b>".into() } else { text }));
         assert_contains(
             refused(page),
             "page.html is not what the bundle says it is (another SHA-256)",
         );
-        let longer = changed(&good, |name, text| {
-            Some(if name == RECORD { text + " " } else { text })
-        });
+        let longer =
+            changed(&good, |name, text| Some(if name == RECORD { text + " " } else { text }));
         assert_contains(refused(longer), "record.json is not what");
         let without = changed(&good, |name, text| (name != ANALYSIS).then_some(text));
         assert_contains(refused(without), "no bundle, or a damaged one");
@@ -459,11 +420,7 @@ mod tests {
         });
         assert_contains(refused(newer), "update plimsoll");
         let other = changed(&good, |name, text| {
-            Some(if name == MANIFEST {
-                text.replace("k3f9q", "other")
-            } else {
-                text
-            })
+            Some(if name == MANIFEST { text.replace("k3f9q", "other") } else { text })
         });
         assert_contains(refused(other), "it is experiment k3f9q");
         let twofaced = changed(&good, |name, text| {

@@ -40,21 +40,13 @@ impl Claims {
             .folder
             .open(&place.beside("-lock"))
             .map_err(|error| StoreError::from_io(&place.shown, error))?;
-        Ok(Self {
-            store: place.shown.clone(),
-            file: Some(file),
-            held: BTreeSet::new(),
-        })
+        Ok(Self { store: place.shown.clone(), file: Some(file), held: BTreeSet::new() })
     }
 
     /// For a program that only looks.
     pub(crate) fn look(place: &Place) -> Self {
         let file = place.folder.open_to_read(&place.beside("-lock")).ok();
-        Self {
-            store: place.shown.clone(),
-            file,
-            held: BTreeSet::new(),
-        }
+        Self { store: place.shown.clone(), file, held: BTreeSet::new() }
     }
 
     /// Waits until no other program is creating or migrating the store, and keeps others out until [`Self::end_set_up`].
@@ -80,9 +72,7 @@ impl Claims {
 
     /// Who works on the experiment with this key, as far as this user can see.
     pub(crate) fn holder(&self, key: i64) -> Holder {
-        self.file
-            .as_ref()
-            .map_or(Holder::default(), |file| Holder::of(file, key))
+        self.file.as_ref().map_or(Holder::default(), |file| Holder::of(file, key))
     }
 
     pub(crate) fn end_set_up(&self) -> Result<(), StoreError> {
@@ -145,9 +135,7 @@ impl Claims {
     fn failed(&self, errno: Errno) -> StoreError {
         // A descriptor that is open for reading alone takes no such lock.
         if errno == Errno::EBADF {
-            return StoreError::ReadOnly {
-                path: self.store.clone(),
-            };
+            return StoreError::ReadOnly { path: self.store.clone() };
         }
         StoreError::from_io(&self.store, io::Error::from(errno))
     }

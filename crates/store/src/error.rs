@@ -52,11 +52,7 @@ pub enum StoreError {
     Locked { path: PathBuf, holder: Holder },
     /// Another live program is working on the experiment.
     #[error("experiment {id} ({name}) is being run by {holder}: wait for it or stop it first")]
-    Busy {
-        id: String,
-        name: String,
-        holder: Holder,
-    },
+    Busy { id: String, name: String, holder: Holder },
     /// A run was to be written to an experiment that this store has neither begun nor resumed.
     #[error("experiment {id} was neither begun nor resumed here")]
     NotClaimed { id: String },
@@ -94,10 +90,7 @@ pub enum StoreError {
     Io { path: PathBuf, source: io::Error },
     /// SQLite refused for a reason that has no name here.
     #[error("the store {} failed: {source}", path.display())]
-    Sqlite {
-        path: PathBuf,
-        source: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, source: rusqlite::Error },
 }
 
 impl StoreError {
@@ -109,14 +102,12 @@ impl StoreError {
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 Self::ReadOnly { path }
             }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked {
-                path,
-                holder: Holder::default(),
-            },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
-                path,
-                what: source.to_string(),
-            },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Locked { path, holder: Holder::default() }
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged { path, what: source.to_string() }
+            }
             _ => Self::Sqlite { path, source },
         }
     }

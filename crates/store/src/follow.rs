@@ -155,11 +155,9 @@ impl Store {
         self.claims.anybody_holds(key)?.hash(&mut hasher);
         let (id, head, state): (String, String, String) = self
             .connection
-            .query_row(
-                "SELECT id, record, state FROM experiment WHERE key = ?1",
-                [key],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-            )
+            .query_row("SELECT id, record, state FROM experiment WHERE key = ?1", [key], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
             .map_err(sqlite)?;
         (head, state).hash(&mut hasher);
         let mut statement = self
@@ -239,9 +237,8 @@ impl Store {
                  WHERE run.experiment = ?1 AND point.key > ?2 ORDER BY point.key",
             )
             .map_err(sqlite)?;
-        let mut rows = statement
-            .query([following.experiment, following.last_point])
-            .map_err(sqlite)?;
+        let mut rows =
+            statement.query([following.experiment, following.last_point]).map_err(sqlite)?;
         let mut points = Vec::new();
         while let Some(row) = rows.next().map_err(sqlite)? {
             let (key, run, is_load, json): (i64, i64, bool, String) =
@@ -274,9 +271,8 @@ impl Store {
             )
             .map_err(sqlite)?;
         let limit = SLICES_AT_ONCE as i64;
-        let mut rows = statement
-            .query([following.experiment, following.last_slice, limit])
-            .map_err(sqlite)?;
+        let mut rows =
+            statement.query([following.experiment, following.last_slice, limit]).map_err(sqlite)?;
         let mut packed: Vec<(i64, Vec<u8>)> = Vec::new();
         while let Some(row) = rows.next().map_err(sqlite)? {
             let (key, point, bytes): (i64, i64, Vec<u8>) = row.try_into().map_err(sqlite)?;

@@ -47,14 +47,11 @@ fn covers(line: &str, offset: i64) -> bool {
     };
     let mut from_the_end = lock.split_whitespace().rev();
     let (end, start) = (from_the_end.next(), from_the_end.next());
-    let starts = start
-        .and_then(|start| start.parse().ok())
-        .is_some_and(|start: i64| start <= offset);
+    let starts =
+        start.and_then(|start| start.parse().ok()).is_some_and(|start: i64| start <= offset);
     let ends = match end {
         Some("EOF") => true,
-        end => end
-            .and_then(|end| end.parse().ok())
-            .is_some_and(|end: i64| offset <= end),
+        end => end.and_then(|end| end.parse().ok()).is_some_and(|end: i64| offset <= end),
     };
     starts && ends
 }
@@ -77,10 +74,7 @@ mod tests {
         let line = "lock:\t1: OFDLCK ADVISORY  WRITE -1 fd:01:396 3 5";
         assert!(covers(line, 3) && covers(line, 5));
         assert!(!covers(line, 2) && !covers(line, 6));
-        assert!(covers(
-            "lock:\t1: POSIX  ADVISORY  READ 12 00:2f:7 0 EOF",
-            9
-        ));
+        assert!(covers("lock:\t1: POSIX  ADVISORY  READ 12 00:2f:7 0 EOF", 9));
         assert!(!covers("ino:\t1", 1) && !covers("lock:", 0));
     }
 }

@@ -50,33 +50,18 @@ impl Store {
             connect(&place.path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
         // SQLite opens a file that it may not write for reading, without a word.
         if connection.is_readonly("main").map_err(sqlite)? {
-            return Err(StoreError::ReadOnly {
-                path: path.to_owned(),
-            });
+            return Err(StoreError::ReadOnly { path: path.to_owned() });
         }
         claims.begin_set_up(PATIENCE)?;
         bring_up_to_date(path, &mut connection)?;
-        connection
-            .pragma_update(None, "journal_mode", "WAL")
-            .map_err(sqlite)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         claims.end_set_up()?;
-        connection
-            .pragma_update(None, "synchronous", "NORMAL")
-            .map_err(sqlite)?;
-        connection
-            .pragma_update(None, "foreign_keys", true)
-            .map_err(sqlite)?;
+        connection.pragma_update(None, "synchronous", "NORMAL").map_err(sqlite)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
         // Checkpoints flush the disk. They are made when a point is over.
-        connection
-            .pragma_update(None, "wal_autocheckpoint", 0)
-            .map_err(sqlite)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(sqlite)?;
         let registration = register(&place, &mut open_stores)?;
-        Ok(Self {
-            connection,
-            claims,
-            path: path.to_owned(),
-            _registration: registration,
-        })
+        Ok(Self { connection, claims, path: path.to_owned(), _registration: registration })
     }
 
     /// Opens a store for reading, also where nothing can be written, and creates nothing.
@@ -84,9 +69,7 @@ impl Store {
         let place = Place::to_read(path)?;
         let mut open_stores = open_stores();
         if inspect(&place, &open_stores)? == Found::Nothing {
-            return Err(StoreError::Missing {
-                path: path.to_owned(),
-            });
+            return Err(StoreError::Missing { path: path.to_owned() });
         }
         let connection = if place.folder.is_safe() {
             connect_for_reading(&place)?
@@ -95,12 +78,7 @@ impl Store {
         };
         let claims = Claims::look(&place);
         let registration = register(&place, &mut open_stores)?;
-        Ok(Self {
-            connection,
-            claims,
-            path: path.to_owned(),
-            _registration: registration,
-        })
+        Ok(Self { connection, claims, path: path.to_owned(), _registration: registration })
     }
 
     pub fn path(&self) -> &Path {
@@ -138,10 +116,7 @@ enum Found {
 /// Looks at a file without SQLite, which would already write beside it.
 fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError> {
     let path = &place.shown;
-    let not_a_store = |reason| StoreError::NotAStore {
-        path: path.to_owned(),
-        reason,
-    };
+    let not_a_store = |reason| StoreError::NotAStore { path: path.to_owned(), reason };
     let io = |error| StoreError::from_io(path, error);
     let Some(about) = place.folder.stat(place.name()).map_err(io)? else {
         return Ok(Found::Nothing);
@@ -159,20 +134,15 @@ fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError>
         return Ok(Found::Nothing);
     }
     let mut bytes = [0; 100];
-    let read = place
-        .folder
-        .open_to_read(place.name())
-        .and_then(|mut file| file.read_exact(&mut bytes));
+    let read =
+        place.folder.open_to_read(place.name()).and_then(|mut file| file.read_exact(&mut bytes));
     match read {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             return Err(not_a_store("is too short for a database"));
         }
         Err(source) => {
-            return Err(StoreError::Io {
-                path: path.to_owned(),
-                source,
-            });
+            return Err(StoreError::Io { path: path.to_owned(), source });
         }
     }
     let header =
@@ -190,11 +160,7 @@ fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError>
 
 fn check_version(path: &Path, found: u32) -> Result<(), StoreError> {
     if found > SCHEMA_VERSION {
-        return Err(StoreError::Newer {
-            path: path.to_owned(),
-            found,
-            known: SCHEMA_VERSION,
-        });
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: SCHEMA_VERSION });
     }
     Ok(())
 }
@@ -250,9 +216,7 @@ fn connect_for_reading(place: &Place) -> Result<Connection, StoreError> {
     bring_up_to_date(path, &mut connection)?;
     // Who only reads makes no files elsewhere: what is sorted is small.
     for (pragma, value) in [("query_only", "true"), ("temp_store", "memory")] {
-        connection
-            .pragma_update(None, pragma, value)
-            .map_err(sqlite)?;
+        connection.pragma_update(None, pragma, value).map_err(sqlite)?;
     }
     Ok(connection)
 }
@@ -268,9 +232,7 @@ fn needs_write_access(error: &rusqlite::Error) -> bool {
 fn connect_immutable(place: &Place) -> Result<Connection, StoreError> {
     let path = &place.shown;
     if has_log(place) {
-        return Err(StoreError::Unmerged {
-            path: path.to_owned(),
-        });
+        return Err(StoreError::Unmerged { path: path.to_owned() });
     }
     let sqlite = |error| StoreError::from_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -318,10 +280,8 @@ fn open_stores() -> MutexGuard<'static, OpenStores> {
 struct Registration(u64, u64);
 
 fn register(place: &Place, open_stores: &mut OpenStores) -> Result<Registration, StoreError> {
-    let metadata = place
-        .path
-        .metadata()
-        .map_err(|error| StoreError::from_io(&place.shown, error))?;
+    let metadata =
+        place.path.metadata().map_err(|error| StoreError::from_io(&place.shown, error))?;
     let file = (metadata.dev(), metadata.ino());
     *open_stores.entry(file).or_default() += 1;
     Ok(Registration(file.0, file.1))

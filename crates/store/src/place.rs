@@ -36,10 +36,7 @@ impl Place {
 
     fn of(path: &Path, open: fn(&Path) -> io::Result<OwnFolder>) -> Result<Self, StoreError> {
         let Some(name) = path.file_name() else {
-            return Err(StoreError::NotAStore {
-                path: path.to_owned(),
-                reason: "is a directory",
-            });
+            return Err(StoreError::NotAStore { path: path.to_owned(), reason: "is a directory" });
         };
         let folder = path.parent().unwrap_or(Path::new(""));
         let folder = open(folder).map_err(|error| StoreError::from_io(path, error))?;

@@ -64,13 +64,9 @@ impl Store {
     pub fn list(&self, filter: &Filter) -> Result<Vec<Summary>, StoreError> {
         let mut statement = self
             .connection
-            .prepare_cached(&format!(
-                "{SUMMARY} WHERE ?1 IS NULL OR name = ?1 {NEWEST_FIRST}"
-            ))
+            .prepare_cached(&format!("{SUMMARY} WHERE ?1 IS NULL OR name = ?1 {NEWEST_FIRST}"))
             .map_err(|error| self.sqlite(error))?;
-        let mut rows = statement
-            .query([&filter.name])
-            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement.query([&filter.name]).map_err(|error| self.sqlite(error))?;
         let mut summaries = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
             // Reading one of them reports what is wrong with it.
@@ -141,10 +137,8 @@ impl Store {
         is_wanted: impl Fn(&RunRecord) -> bool,
     ) -> Result<ExperimentRecord, StoreError> {
         // One transaction, so that what another program writes meanwhile is seen whole or not at all.
-        let snapshot = self
-            .connection
-            .unchecked_transaction()
-            .map_err(|error| self.sqlite(error))?;
+        let snapshot =
+            self.connection.unchecked_transaction().map_err(|error| self.sqlite(error))?;
         let key = self.find(wanted)?;
         let mut record = self.experiment_head(key)?;
         let cut_off = !self.claims.anybody_holds(key)?;
@@ -175,10 +169,9 @@ impl Store {
         // How many were begun after the one that is meant: 0 of `last`, 1 of `last~1`.
         let later = match wanted.strip_prefix("last") {
             Some("") => 0,
-            Some(rest) => rest
-                .strip_prefix('~')
-                .and_then(|number| number.parse().ok())
-                .unwrap_or(u32::MAX),
+            Some(rest) => {
+                rest.strip_prefix('~').and_then(|number| number.parse().ok()).unwrap_or(u32::MAX)
+            }
             None => u32::MAX,
         };
         let queries = [
@@ -190,22 +183,14 @@ impl Store {
             &format!("SELECT key FROM experiment WHERE name = ?1 {NEWEST_FIRST} LIMIT 1"),
         ];
         for query in queries {
-            let key = self
-                .connection
-                .query_row(query, [wanted], |row| row.get(0))
-                .optional();
+            let key = self.connection.query_row(query, [wanted], |row| row.get(0)).optional();
             if let Some(key) = key.map_err(|error| self.sqlite(error))? {
                 return Ok(key);
             }
         }
-        let mut fitting = self
-            .ids_starting_with(wanted)
-            .map_err(|error| self.sqlite(error))?;
+        let mut fitting = self.ids_starting_with(wanted).map_err(|error| self.sqlite(error))?;
         match fitting.len() {
-            0 => Err(StoreError::Unknown {
-                path: self.path.clone(),
-                wanted: wanted.to_owned(),
-            }),
+            0 => Err(StoreError::Unknown { path: self.path.clone(), wanted: wanted.to_owned() }),
             1 => Ok(fitting.remove(0).0),
             _ => Err(StoreError::Ambiguous {
                 wanted: wanted.to_owned(),
@@ -246,9 +231,7 @@ impl Store {
             .connection
             .prepare_cached("SELECT key, record FROM run WHERE experiment = ?1 ORDER BY key")
             .map_err(|error| self.sqlite(error))?;
-        let mut rows = statement
-            .query([experiment])
-            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement.query([experiment]).map_err(|error| self.sqlite(error))?;
         let mut runs = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
             let key: i64 = row.get(0).map_err(|error| self.sqlite(error))?;
@@ -281,9 +264,7 @@ impl Store {
                 "SELECT key, is_load, record, ending FROM point WHERE run = ?1 ORDER BY key",
             )
             .map_err(|error| self.sqlite(error))?;
-        let mut rows = statement
-            .query([run_key])
-            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement.query([run_key]).map_err(|error| self.sqlite(error))?;
         let mut points = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
             let (key, is_load, json, ending): (i64, bool, String, Option<String>) =
@@ -292,12 +273,7 @@ impl Store {
             if let Some(ending) = ending {
                 point.end = Some(self.parse(&ending, "the end of a point")?);
             }
-            points.push(StoredPoint {
-                key,
-                is_load,
-                point,
-                slices: Vec::new(),
-            });
+            points.push(StoredPoint { key, is_load, point, slices: Vec::new() });
         }
         Ok(points)
     }
@@ -305,11 +281,7 @@ impl Store {
     fn stored_slices(&self, point_key: i64) -> Result<Vec<Vec<u8>>, StoreError> {
         self.connection
             .prepare_cached("SELECT record FROM slice WHERE point = ?1 ORDER BY key")
-            .and_then(|mut statement| {
-                statement
-                    .query_map([point_key], |row| row.get(0))?
-                    .collect()
-            })
+            .and_then(|mut statement| statement.query_map([point_key], |row| row.get(0))?.collect())
             .map_err(|error| self.sqlite(error))
     }
 
@@ -370,9 +342,7 @@ fn unpack_all(points: &mut [StoredPoint]) -> Result<(), String> {
             .map(|share| scope.spawn(move || unpack_share(share)))
             .collect();
         for worker in workers {
-            worker
-                .join()
-                .map_err(|_| "the program failed on it".to_owned())??;
+            worker.join().map_err(|_| "the program failed on it".to_owned())??;
         }
         Ok(())
     })

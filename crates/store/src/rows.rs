@@ -87,11 +87,9 @@ pub(crate) fn insert_run(
             ])
         });
     inserted.map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::ConstraintViolation) => StoreError::RunTaken {
-            arm: head.arm.clone(),
-            block: head.block,
-            attempt: head.attempt,
-        },
+        Some(ErrorCode::ConstraintViolation) => {
+            StoreError::RunTaken { arm: head.arm.clone(), block: head.block, attempt: head.attempt }
+        }
         _ => StoreError::from_sqlite(path, error),
     })
 }
@@ -162,11 +160,7 @@ fn run_json(head: &RunRecord) -> String {
     if head.load.is_none() && head.points.is_empty() {
         return json(head);
     }
-    json(&RunRecord {
-        load: None,
-        points: Vec::new(),
-        ..head.clone()
-    })
+    json(&RunRecord { load: None, points: Vec::new(), ..head.clone() })
 }
 
 fn json(part: &impl serde::Serialize) -> String {
@@ -193,17 +187,11 @@ fn run_state(state: &RunState) -> &'static str {
 /// list, and does without where they are not.
 fn arm_names(plan: &Value) -> Vec<String> {
     let arms = plan.get("arms").and_then(Value::as_array);
-    let names = arms
-        .into_iter()
-        .flatten()
-        .filter_map(|arm| arm.get("name")?.as_str());
+    let names = arms.into_iter().flatten().filter_map(|arm| arm.get("name")?.as_str());
     names.map(str::to_owned).collect()
 }
 
 fn planned_runs(plan: &Value) -> u32 {
-    let runs = plan
-        .get("runs")
-        .and_then(Value::as_array)
-        .map_or(0, Vec::len);
+    let runs = plan.get("runs").and_then(Value::as_array).map_or(0, Vec::len);
     u32::try_from(runs).unwrap_or(u32::MAX)
 }

@@ -18,9 +18,7 @@ pub(crate) fn read_header(header: &[u8; 100]) -> Option<Header> {
         return None;
     }
     let number = |offset: usize| {
-        let bytes = header[offset..offset + 4]
-            .try_into()
-            .expect("four bytes of a hundred");
+        let bytes = header[offset..offset + 4].try_into().expect("four bytes of a hundred");
         u32::from_be_bytes(bytes)
     };
     Some(Header {

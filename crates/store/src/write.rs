@@ -25,14 +25,9 @@ impl Store {
         let path = self.path.clone();
         let sqlite = |error| StoreError::from_sqlite(&path, error);
         let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
-        let head = ExperimentRecord {
-            runs: Vec::new(),
-            ..record.clone()
-        };
+        let head = ExperimentRecord { runs: Vec::new(), ..record.clone() };
         let (key, id) = insert_experiment(&transaction, head).map_err(sqlite)?;
-        let id = id.ok_or_else(|| StoreError::IdTaken {
-            id: record.id.clone(),
-        })?;
+        let id = id.ok_or_else(|| StoreError::IdTaken { id: record.id.clone() })?;
         // Taken before anybody else can see it. No other program can hold the lock of a key that does not exist yet.
         self.claims.take(key, &id, &record.name)?;
         if let Err(error) = transaction.commit() {
@@ -259,15 +254,10 @@ impl Store {
         self.connection
             .prepare_cached("SELECT key, name FROM experiment WHERE id = ?1")
             .and_then(|mut statement| {
-                statement
-                    .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
-                    .optional()
+                statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
             })
             .map_err(|error| self.sqlite(error))?
-            .ok_or_else(|| StoreError::Unknown {
-                path: self.path.clone(),
-                wanted: id.to_owned(),
-            })
+            .ok_or_else(|| StoreError::Unknown { path: self.path.clone(), wanted: id.to_owned() })
     }
 }
 
@@ -291,10 +281,8 @@ mod tests {
         let point = store.begin_point(run, &label, 0, "").unwrap();
         store.add_slice(point, &sample::slice(0, &[5])).unwrap();
         // SQLite answers the same when its file may not grow as when the disk is full.
-        let pages: u32 = store
-            .connection
-            .pragma_query_value(None, "page_count", |row| row.get(0))
-            .unwrap();
+        let pages: u32 =
+            store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         store
             .connection
             .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))

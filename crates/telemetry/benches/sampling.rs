@@ -19,12 +19,7 @@ fn main() {
     }
     measure("machine and process alone", None, None, 0);
     let device = device.map(|name| Box::new(Diskstats::of(&name)) as Box<dyn DeviceSource>);
-    measure(
-        "with device, group and 22 figures of an engine",
-        device,
-        group,
-        22,
-    );
+    measure("with device, group and 22 figures of an engine", device, group, 22);
 }
 
 fn measure(
@@ -54,11 +49,7 @@ fn measure(
     for (name, mut times) in [("CPU", cpu_ns), ("elapsed", elapsed_ns)] {
         times.sort_by(f64::total_cmp);
         let microseconds = |share: f64| times[(share * (SAMPLES - 1) as f64) as usize] / 1e3;
-        println!(
-            "  {name}: median {:.0} µs, 99 % {:.0} µs",
-            microseconds(0.5),
-            microseconds(0.99)
-        );
+        println!("  {name}: median {:.0} µs, 99 % {:.0} µs", microseconds(0.5), microseconds(0.99));
     }
 }
 

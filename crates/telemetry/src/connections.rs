@@ -113,11 +113,7 @@ mod tests {
         assert_eq!(least_round_trip_ns(&information), None, "none was timed");
         information[148..152].copy_from_slice(&250_u32.to_ne_bytes());
         assert_eq!(least_round_trip_ns(&information), Some(250_000));
-        assert_eq!(
-            least_round_trip_ns(&information[..148]),
-            None,
-            "an early kernel"
-        );
+        assert_eq!(least_round_trip_ns(&information[..148]), None, "an early kernel");
         information[148..152].fill(0);
         assert_eq!(least_round_trip_ns(&information), None);
     }
@@ -133,9 +129,8 @@ mod tests {
             let _client = TcpStream::connect(address).unwrap();
             let (server, _) = listener.accept().unwrap();
             let found = connections(&Host::here());
-            let both = found
-                .iter()
-                .filter(|one| one.local == address.ip() && one.remote == address.ip());
+            let both =
+                found.iter().filter(|one| one.local == address.ip() && one.remote == address.ip());
             let both: Vec<_> = both.collect();
             // Other tests of this process have connections too.
             assert!(both.len() >= 2, "{found:?}");

@@ -51,10 +51,7 @@ impl DeviceTotals {
         ];
         into.extend(counters.map(|(name, value)| (name, value as f64)));
         let shaped = self.shaped.map(|shaped| f64::from(u8::from(shaped)));
-        into.extend(
-            self.credits
-                .map(|credits| (figures::DEVICE_CREDITS, credits)),
-        );
+        into.extend(self.credits.map(|credits| (figures::DEVICE_CREDITS, credits)));
         into.extend(shaped.map(|shaped| (figures::DEVICE_SHAPED, shaped)));
     }
 }
@@ -164,12 +161,7 @@ mod tests {
             ("dev/vdb1", ""),
             ("dev/disk/by-id/big", "-> ../../vdb1"),
         ]);
-        for name in [
-            "/dev/vdb1",
-            "vdb1",
-            "/dev/disk/by-id/big",
-            "/dev/cciss/c0d0",
-        ] {
+        for name in ["/dev/vdb1", "vdb1", "/dev/disk/by-id/big", "/dev/cciss/c0d0"] {
             let totals = Diskstats::on(&tree.host(), name).totals();
             assert_eq!(totals.map(|totals| totals.writes), Some(22_248), "{name}");
         }

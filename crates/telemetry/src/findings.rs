@@ -46,18 +46,10 @@ pub fn findings(survey: &Survey) -> Vec<Finding> {
     findings.extend(survey.timer_resolution_ns.map(processor::timer_resolution));
     findings.extend(processor::virtualisation(machine));
     findings.extend(survey.stolen_share.map(processor::stolen));
-    findings.extend(
-        survey
-            .foreign
-            .as_ref()
-            .map(|foreign| processor::foreign(foreign, machine.cores)),
-    );
+    findings
+        .extend(survey.foreign.as_ref().map(|foreign| processor::foreign(foreign, machine.cores)));
     findings.extend(survey.interruptions.as_ref().map(processor::interruptions));
-    findings.extend(
-        survey
-            .load_average
-            .map(|load| processor::load_average(load, machine.cores)),
-    );
+    findings.extend(survey.load_average.map(|load| processor::load_average(load, machine.cores)));
     findings.extend(memory::memory_limit(machine));
     findings.extend(processor::cpu_limit(machine));
     for data in &survey.data {
@@ -72,30 +64,15 @@ pub fn findings(survey: &Survey) -> Vec<Finding> {
 }
 
 fn good(id: &'static str, what: impl Into<String>) -> Finding {
-    Finding {
-        id,
-        severity: FindingSeverity::Good,
-        what: what.into(),
-        advice: None,
-    }
+    Finding { id, severity: FindingSeverity::Good, what: what.into(), advice: None }
 }
 
 fn note(id: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Finding {
-    Finding {
-        id,
-        severity: FindingSeverity::Note,
-        what: what.into(),
-        advice: Some(advice.into()),
-    }
+    Finding { id, severity: FindingSeverity::Note, what: what.into(), advice: Some(advice.into()) }
 }
 
 fn bad(id: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Finding {
-    Finding {
-        id,
-        severity: FindingSeverity::Bad,
-        what: what.into(),
-        advice: Some(advice.into()),
-    }
+    Finding { id, severity: FindingSeverity::Bad, what: what.into(), advice: Some(advice.into()) }
 }
 
 fn size(bytes: u64) -> String {
@@ -150,10 +127,7 @@ mod tests {
                 clock_readings: 20_000_000,
             }),
             stolen_share: Some(0.0),
-            data: vec![Place {
-                storage,
-                writable: true,
-            }],
+            data: vec![Place { storage, writable: true }],
             store: Some(Place {
                 storage: Storage {
                     directory: "/home/a/plimsoll.db".to_owned(),
@@ -195,10 +169,7 @@ mod tests {
             foreign: Some(ForeignCpu {
                 cpu_ns: 310_000_000,
                 elapsed_ns: 500_000_000,
-                programs: vec![ForeignProgram {
-                    name: "cc1plus".to_owned(),
-                    cpu_ns: 310_000_000,
-                }],
+                programs: vec![ForeignProgram { name: "cc1plus".to_owned(), cpu_ns: 310_000_000 }],
             }),
             load_average: Some(3.5),
             timer_resolution_ns: Some(4_000_000),
@@ -222,10 +193,7 @@ mod tests {
     fn page(survey: &Survey) -> String {
         let mut page = String::new();
         for finding in findings(survey) {
-            page.push_str(&format!(
-                "{:?} {}: {}\n",
-                finding.severity, finding.id, finding.what
-            ));
+            page.push_str(&format!("{:?} {}: {}\n", finding.severity, finding.id, finding.what));
             if let Some(advice) = finding.advice {
                 page.push_str(&format!("     {advice}\n"));
             }
@@ -236,18 +204,14 @@ mod tests {
     #[test]
     fn a_prepared_server_is_all_good() {
         assert!(
-            findings(&prepared())
-                .iter()
-                .all(|finding| finding.severity == FindingSeverity::Good)
+            findings(&prepared()).iter().all(|finding| finding.severity == FindingSeverity::Good)
         );
         insta::assert_snapshot!(page(&prepared()));
     }
 
     #[test]
     fn a_neglected_guest_has_advice_on_everything() {
-        let good = findings(&neglected())
-            .into_iter()
-            .filter(|finding| finding.advice.is_none());
+        let good = findings(&neglected()).into_iter().filter(|finding| finding.advice.is_none());
         let good: Vec<String> = good.map(|finding| finding.what).collect();
         assert_eq!(good, ["data in /disk lies on ext4 on /dev/vda1"]);
         insta::assert_snapshot!(page(&neglected()));
@@ -272,11 +236,7 @@ mod tests {
         let mut survey = prepared();
         change(&mut survey);
         let findings = findings(&survey);
-        findings
-            .iter()
-            .find(|finding| finding.id == id)
-            .unwrap()
-            .severity
+        findings.iter().find(|finding| finding.id == id).unwrap().severity
     }
 
     #[test]
@@ -286,11 +246,9 @@ mod tests {
             let found = severity("cores", |survey| survey.machine.cores = cores);
             assert_eq!(found, expected);
         }
-        for (source, expected) in [
-            ("kvm-clock", Note),
-            ("arch_sys_counter", Good),
-            ("acpi_pm", Bad),
-        ] {
+        for (source, expected) in
+            [("kvm-clock", Note), ("arch_sys_counter", Good), ("acpi_pm", Bad)]
+        {
             assert_eq!(
                 severity("clock-source", |survey| survey.machine.clock_source =
                     Some(source.to_owned())),
@@ -322,12 +280,8 @@ mod tests {
             (5_000_000, 0, Bad),
         ];
         for (lost_ns, longest_ns, expected) in looks {
-            let seen = Interruptions {
-                looked_ns: 500_000_000,
-                lost_ns,
-                longest_ns,
-                clock_readings: 1,
-            };
+            let seen =
+                Interruptions { looked_ns: 500_000_000, lost_ns, longest_ns, clock_readings: 1 };
             assert_eq!(
                 severity("interruptions", |survey| survey.interruptions = Some(seen)),
                 expected

@@ -58,18 +58,12 @@ impl ForeignSampler {
         for (name, ticks) in rises(&self.before, &processes(&self.host), &self.roots) {
             *used.entry(name).or_insert(0) += ticks * tick_ns;
         }
-        let mut programs: Vec<ForeignProgram> = used
-            .into_iter()
-            .map(|(name, cpu_ns)| ForeignProgram { name, cpu_ns })
-            .collect();
+        let mut programs: Vec<ForeignProgram> =
+            used.into_iter().map(|(name, cpu_ns)| ForeignProgram { name, cpu_ns }).collect();
         programs.sort_by_key(|program| std::cmp::Reverse(program.cpu_ns));
         let cpu_ns = programs.iter().map(|program| program.cpu_ns).sum();
         programs.truncate(NAMED);
-        ForeignCpu {
-            cpu_ns,
-            elapsed_ns,
-            programs,
-        }
+        ForeignCpu { cpu_ns, elapsed_ns, programs }
     }
 }
 
@@ -87,17 +81,11 @@ fn rises(
     // What a process had used before that ended meanwhile is now in the time of the nearest ancestor that is still there.
     let mut known: BTreeMap<u32, u64> = BTreeMap::new();
     for (id, process) in before {
-        if now
-            .get(id)
-            .is_some_and(|now| now.started == process.started)
-        {
+        if now.get(id).is_some_and(|now| now.started == process.started) {
             continue;
         }
         let mut ancestor = process.parent;
-        while let Some(gone) = before
-            .get(&ancestor)
-            .filter(|_| !now.contains_key(&ancestor))
-        {
+        while let Some(gone) = before.get(&ancestor).filter(|_| !now.contains_key(&ancestor)) {
             ancestor = gone.parent;
         }
         *known.entry(ancestor).or_insert(0) += process.own + process.children;
@@ -144,9 +132,7 @@ fn processes(host: &Host) -> BTreeMap<u32, Process> {
             continue;
         };
         // A process may end while the list is read.
-        if let Some(process) = host
-            .read(format!("proc/{id}/stat"))
-            .and_then(|text| process(&text))
+        if let Some(process) = host.read(format!("proc/{id}/stat")).and_then(|text| process(&text))
         {
             all.insert(id, process);
         }
@@ -184,10 +170,8 @@ mod tests {
     }
 
     fn tree(files: &[(u32, String)]) -> BTreeMap<u32, Process> {
-        let paths: Vec<(String, &str)> = files
-            .iter()
-            .map(|(id, text)| (format!("proc/{id}/stat"), text.as_str()))
-            .collect();
+        let paths: Vec<(String, &str)> =
+            files.iter().map(|(id, text)| (format!("proc/{id}/stat"), text.as_str())).collect();
         let files: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (&**path, *text)).collect();
         processes(&Tree::new(&files).host())
     }
@@ -211,18 +195,12 @@ mod tests {
 
     #[test]
     fn what_ended_in_between_is_in_its_parents_time() {
-        let before = tree(&[
-            (40, stat("make", 1, 0, 1, 10, 1)),
-            (41, stat("cc", 40, 0, 70, 0, 2)),
-        ]);
+        let before = tree(&[(40, stat("make", 1, 0, 1, 10, 1)), (41, stat("cc", 40, 0, 70, 0, 2))]);
         // The compiler ended after 30 more ticks, and another one began and ended that took 25.
         let now = tree(&[(40, stat("make", 1, 0, 1, 10 + 100 + 25, 1))]);
         assert_eq!(rises(&before, &now, &[]), [("make".to_owned(), 55)]);
         // A process of the same number is another one.
-        let now = tree(&[
-            (40, stat("make", 1, 0, 1, 80, 1)),
-            (41, stat("cc", 40, 0, 3, 0, 99)),
-        ]);
+        let now = tree(&[(40, stat("make", 1, 0, 1, 80, 1)), (41, stat("cc", 40, 0, 3, 0, 99))]);
         assert_eq!(rises(&before, &now, &[]), [("cc".to_owned(), 3)]);
     }
 
@@ -230,10 +208,8 @@ mod tests {
     fn this_process_is_foreign_to_nobody_but_others() {
         let host = Host::here();
         let own = std::process::id();
-        let (foreign, ours) = (
-            ForeignSampler::start(&host, &[]),
-            ForeignSampler::start(&host, &[own]),
-        );
+        let (foreign, ours) =
+            (ForeignSampler::start(&host, &[]), ForeignSampler::start(&host, &[own]));
         // Until the clock of the kernel has seen it.
         let name = processes(&host)[&own].name.clone();
         let is_named = |used: &ForeignCpu| used.programs.iter().any(|one| one.name == name);
@@ -244,9 +220,6 @@ mod tests {
         let foreign = foreign.since_start();
         assert!(foreign.cpu_ns > 0 && foreign.elapsed_ns > 0);
         let others = ours.since_start();
-        assert!(
-            !is_named(&others) || others.cpu_ns < foreign.cpu_ns,
-            "{others:?}"
-        );
+        assert!(!is_named(&others) || others.cpu_ns < foreign.cpu_ns, "{others:?}");
     }
 }

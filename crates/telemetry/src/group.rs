@@ -41,11 +41,7 @@ impl Group {
                 open(&source.memory, "memory.limit_in_bytes"),
                 open(&source.cpuacct, "cpuacct.usage"),
             ),
-            _ => (
-                open(&source.memory, "memory.current"),
-                open(&source.memory, "memory.max"),
-                None,
-            ),
+            _ => (open(&source.memory, "memory.current"), open(&source.memory, "memory.max"), None),
         };
         Self {
             version: source.version,
@@ -71,11 +67,7 @@ impl Group {
                 into.push((name, number as f64));
             }
         }
-        if let Some(text) = self
-            .memory_kinds
-            .as_ref()
-            .and_then(|file| file.read(buffer))
-        {
+        if let Some(text) = self.memory_kinds.as_ref().and_then(|file| file.read(buffer)) {
             tell_memory(self.version, text, into);
         }
         if let Some(text) = self.cpu.as_ref().and_then(|file| file.read(buffer)) {
@@ -153,14 +145,8 @@ mod tests {
     #[test]
     fn version_1_has_a_directory_for_each_controller() {
         let tree = Tree::new(&[
-            (
-                "sys/fs/cgroup/memory/a/memory.usage_in_bytes",
-                "1073741824\n",
-            ),
-            (
-                "sys/fs/cgroup/memory/a/memory.limit_in_bytes",
-                "2147483648\n",
-            ),
+            ("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "1073741824\n"),
+            ("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "2147483648\n"),
             (
                 "sys/fs/cgroup/memory/a/memory.stat",
                 "cache 1\nrss 2\nshmem 3\nworkingset_refault_file 4\nhierarchical_memory_limit 9223372036854771712\n\
@@ -191,11 +177,7 @@ mod tests {
             (figures::GROUP_CPU_THROTTLED, 123_456_789.0),
         ];
         assert_eq!(told(&tree, &source), BTreeMap::from(expected));
-        let memory_alone = GroupSource {
-            cpu: None,
-            cpuacct: directory("nowhere"),
-            ..source
-        };
+        let memory_alone = GroupSource { cpu: None, cpuacct: directory("nowhere"), ..source };
         assert_eq!(told(&tree, &memory_alone).len(), 5);
     }
 
@@ -232,10 +214,8 @@ mod tests {
 
     #[test]
     fn a_group_without_a_limit_has_none() {
-        let tree = Tree::new(&[(
-            "sys/fs/cgroup/memory/a/memory.limit_in_bytes",
-            "9223372036854771712\n",
-        )]);
+        let tree =
+            Tree::new(&[("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n")]);
         let source = GroupSource {
             version: 1,
             memory: Some("/sys/fs/cgroup/memory/a".into()),
@@ -248,11 +228,7 @@ mod tests {
     fn before_5_9_all_refaults_are_one_number() {
         let mut figures = Vec::new();
         tell_memory(2, "workingset_refault 8\n", &mut figures);
-        tell_memory(
-            1,
-            "workingset_refault 1\ntotal_workingset_refault 9\n",
-            &mut figures,
-        );
+        tell_memory(1, "workingset_refault 1\ntotal_workingset_refault 9\n", &mut figures);
         let expected = [8.0, 9.0].map(|number| (figures::GROUP_REFAULTS, number));
         assert_eq!(figures, expected);
     }

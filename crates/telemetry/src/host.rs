@@ -26,11 +26,7 @@ impl Host {
 
     /// The load average of the last minute: how many tasks ran or waited for a processor or a disk.
     pub fn load_average(&self) -> Option<f64> {
-        self.read("proc/loadavg")?
-            .split_ascii_whitespace()
-            .next()?
-            .parse()
-            .ok()
+        self.read("proc/loadavg")?.split_ascii_whitespace().next()?.parse().ok()
     }
 
     /// Where the file lies. Paths are given without their first slash.
@@ -62,10 +58,8 @@ impl Host {
         let Ok(entries) = fs::read_dir(self.path(path)) else {
             return Vec::new();
         };
-        let mut names: Vec<String> = entries
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
+        let mut names: Vec<String> =
+            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
         names
     }

@@ -41,10 +41,7 @@ impl Interruptions {
 pub fn watch_for_interruptions(length: Duration) -> Interruptions {
     let start = Instant::now();
     let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
-    watch(
-        || u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        length_ns,
-    )
+    watch(|| u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX), length_ns)
 }
 
 fn watch(mut now_ns: impl FnMut() -> u64, length_ns: u64) -> Interruptions {

@@ -28,10 +28,7 @@ impl Kernel {
             pressures: [
                 (figures::MACHINE_PRESSURE_CPU, open("proc/pressure/cpu")),
                 (figures::MACHINE_PRESSURE_IO, open("proc/pressure/io")),
-                (
-                    figures::MACHINE_PRESSURE_MEMORY,
-                    open("proc/pressure/memory"),
-                ),
+                (figures::MACHINE_PRESSURE_MEMORY, open("proc/pressure/memory")),
             ],
             process: Some(open("proc/self/io")),
             tick_ns: 1e9 / ticks_per_second() as f64,
@@ -77,10 +74,7 @@ fn tell_cpu(text: &str, processors: Option<&[u32]>, tick_ns: f64, into: &mut Fig
         into.extend(times.map(|(name, ticks)| (name, ticks as f64 * tick_ns)));
     }
     // Looked for from the end: before it is a line with a number for each interrupt.
-    let switches = text
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("ctxt "));
+    let switches = text.lines().rev().find_map(|line| line.strip_prefix("ctxt "));
     if let Some(switches) = switches.and_then(|number| number.trim().parse::<u64>().ok()) {
         into.push((figures::MACHINE_CONTEXT_SWITCHES, switches as f64));
     }
@@ -111,10 +105,7 @@ fn tell_memory(text: &str, into: &mut Figures) {
 fn waited_ns(text: &str) -> Option<f64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let mut words = some.split_ascii_whitespace();
-    let total: u64 = words
-        .find_map(|word| word.strip_prefix("total="))?
-        .parse()
-        .ok()?;
+    let total: u64 = words.find_map(|word| word.strip_prefix("total="))?.parse().ok()?;
     Some(total as f64 * 1e3)
 }
 
@@ -141,22 +132,13 @@ mod tests {
         let tree = Tree::new(&[
             ("proc/stat", STAT),
             ("proc/meminfo", MEMINFO),
-            (
-                "proc/pressure/cpu",
-                "some avg10=0.00 avg60=6.32 avg300=13.51 total=111701329\n",
-            ),
+            ("proc/pressure/cpu", "some avg10=0.00 avg60=6.32 avg300=13.51 total=111701329\n"),
             (
                 "proc/pressure/io",
                 "some avg10=0.00 avg60=0.12 avg300=0.28 total=18657826\nfull avg10=0.00 avg60=0.01 avg300=0.12 total=15723753\n",
             ),
-            (
-                "proc/pressure/memory",
-                "full total=8\nsome avg10=0.00 total=0\n",
-            ),
-            (
-                "proc/self/io",
-                "rchar: 6976\nwchar: 0\nsyscr: 10\nsyscw: 0\nread_bytes: 4096\n",
-            ),
+            ("proc/pressure/memory", "full total=8\nsome avg10=0.00 total=0\n"),
+            ("proc/self/io", "rchar: 6976\nwchar: 0\nsyscr: 10\nsyscw: 0\nread_bytes: 4096\n"),
         ]);
         let kibibytes = |number: u32| f64::from(number) * 1024.0;
         let expected = [
@@ -167,10 +149,7 @@ mod tests {
             (figures::MACHINE_CPU_STEAL, 124e7),
             (figures::MACHINE_CONTEXT_SWITCHES, 731_045.0),
             (figures::MACHINE_MEMORY_AVAILABLE, kibibytes(24_282_600)),
-            (
-                figures::MACHINE_PAGE_CACHE,
-                kibibytes(1_067_180 + 4_228 - 8_856),
-            ),
+            (figures::MACHINE_PAGE_CACHE, kibibytes(1_067_180 + 4_228 - 8_856)),
             (figures::MACHINE_PAGE_CACHE_DIRTY, kibibytes(116)),
             (figures::MACHINE_PRESSURE_CPU, 111_701_329e3),
             (figures::MACHINE_PRESSURE_IO, 18_657_826e3),

@@ -51,14 +51,9 @@ impl Host {
         // In a container, only the part of the hierarchy below its own group may be mounted.
         let below = group.strip_prefix(&mount.root).unwrap_or(Path::new(""));
         let group = mount.point.join(below);
-        let group = if self.exists(&group) {
-            group
-        } else {
-            mount.point.clone()
-        };
-        let up_to_the_mount = group
-            .ancestors()
-            .take_while(|directory| directory.starts_with(&mount.point));
+        let group = if self.exists(&group) { group } else { mount.point.clone() };
+        let up_to_the_mount =
+            group.ancestors().take_while(|directory| directory.starts_with(&mount.point));
         up_to_the_mount.map(Path::to_owned).collect()
     }
 
@@ -111,18 +106,9 @@ mod tests {
             ("sys/fs/cgroup/user.slice/memory.max", "4294967296\n"),
             ("sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n"),
             ("sys/fs/cgroup/user.slice/session.scope/memory.max", "max\n"),
-            (
-                "sys/fs/cgroup/user.slice/session.scope/cpu.max",
-                "max 100000\n",
-            ),
+            ("sys/fs/cgroup/user.slice/session.scope/cpu.max", "max 100000\n"),
         ]);
-        assert_eq!(
-            tree.host().limits(),
-            Limits {
-                memory_bytes: Some(4 << 30),
-                cpus: Some(1.5)
-            }
-        );
+        assert_eq!(tree.host().limits(), Limits { memory_bytes: Some(4 << 30), cpus: Some(1.5) });
     }
 
     #[test]
@@ -133,13 +119,7 @@ mod tests {
             ("sys/fs/cgroup/memory.max", "536870912\n"),
             ("sys/fs/cgroup/cpu.max", "50000 100000\n"),
         ]);
-        assert_eq!(
-            tree.host().limits(),
-            Limits {
-                memory_bytes: Some(512 << 20),
-                cpus: Some(0.5)
-            }
-        );
+        assert_eq!(tree.host().limits(), Limits { memory_bytes: Some(512 << 20), cpus: Some(0.5) });
     }
 
     #[test]
@@ -151,35 +131,17 @@ mod tests {
                  35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                  41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
             ),
-            (
-                "proc/self/cgroup",
-                "4:memory:/jobs/one\n1:cpu,cpuacct:/jobs\n0::/\n",
-            ),
-            (
-                "sys/fs/cgroup/memory/memory.limit_in_bytes",
-                "9223372036854771712\n",
-            ),
-            (
-                "sys/fs/cgroup/memory/jobs/memory.limit_in_bytes",
-                "9223372036854771712\n",
-            ),
-            (
-                "sys/fs/cgroup/memory/jobs/one/memory.limit_in_bytes",
-                "268435456\n",
-            ),
+            ("proc/self/cgroup", "4:memory:/jobs/one\n1:cpu,cpuacct:/jobs\n0::/\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+            ("sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "9223372036854771712\n"),
+            ("sys/fs/cgroup/memory/jobs/one/memory.limit_in_bytes", "268435456\n"),
             ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"),
             ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
             ("sys/fs/cgroup/cpu/jobs/cpu.cfs_quota_us", "400000\n"),
             ("sys/fs/cgroup/cpu/jobs/cpu.cfs_period_us", "100000\n"),
             ("sys/fs/cgroup/unified/cgroup.procs", "1\n"),
         ]);
-        assert_eq!(
-            tree.host().limits(),
-            Limits {
-                memory_bytes: Some(256 << 20),
-                cpus: Some(4.0)
-            }
-        );
+        assert_eq!(tree.host().limits(), Limits { memory_bytes: Some(256 << 20), cpus: Some(4.0) });
     }
 
     #[test]
@@ -191,10 +153,7 @@ mod tests {
             ),
             ("proc/self/cgroup", "4:memory:/docker/abc/inner\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n"),
-            (
-                "sys/fs/cgroup/memory/inner/memory.limit_in_bytes",
-                "9223372036854771712\n",
-            ),
+            ("sys/fs/cgroup/memory/inner/memory.limit_in_bytes", "9223372036854771712\n"),
         ]);
         assert_eq!(tree.host().limits().memory_bytes, Some(1 << 30));
     }

@@ -46,9 +46,9 @@ pub fn server_process(host: &Host, server: &KnownServer<'_>) -> Option<u32> {
     let found: Vec<u32> = owners.iter().copied().filter(is_it).collect();
     match (found.as_slice(), owners.is_empty()) {
         ([one], _) => Some(*one),
-        ([], true) => server
-            .process
-            .filter(|id| is_hidden_owner(host, *id, server.program, &listening.users)),
+        ([], true) => {
+            server.process.filter(|id| is_hidden_owner(host, *id, server.program, &listening.users))
+        }
         _ => None,
     }
 }
@@ -67,9 +67,7 @@ fn is_hidden_owner(host: &Host, id: u32, program: Option<&str>, users: &BTreeSet
 /// The number that a process has within its own container.
 fn number_within(host: &Host, id: u32) -> Option<u32> {
     let status = host.read(format!("proc/{id}/status"))?;
-    let numbers = status
-        .lines()
-        .find_map(|line| line.strip_prefix("NSpid:"))?;
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
@@ -106,10 +104,7 @@ impl Listening {
         let bound = text.lines().skip(1).filter_map(bound);
         let user = fs::metadata(host.path(path)).map(|socket| socket.uid());
         Self {
-            sockets: bound
-                .filter(|(_, one)| *one == path)
-                .map(|(inode, _)| inode)
-                .collect(),
+            sockets: bound.filter(|(_, one)| *one == path).map(|(inode, _)| inode).collect(),
             users: user.into_iter().collect(),
         }
     }
@@ -122,8 +117,7 @@ fn owners(host: &Host, sockets: &BTreeSet<u64>) -> Vec<u32> {
     }
     let names = host.names("proc");
     let ids = names.iter().filter_map(|name| name.parse::<u32>().ok());
-    ids.filter(|id| !inodes(host, &id.to_string()).is_disjoint(sockets))
-        .collect()
+    ids.filter(|id| !inodes(host, &id.to_string()).is_disjoint(sockets)).collect()
 }
 
 /// A line of `/proc/net/unix` whose socket has a path: its number, and the path, which may hold anything.
@@ -172,16 +166,11 @@ pub(crate) fn inodes(host: &Host, process: &str) -> BTreeSet<u64> {
     let Ok(entries) = fs::read_dir(host.path(format!("proc/{process}/fd"))) else {
         return BTreeSet::new();
     };
-    let links = entries
-        .flatten()
-        .filter_map(|entry| fs::read_link(entry.path()).ok());
+    let links = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
     links
         .filter_map(|link| {
             let text = link.to_str()?;
-            text.strip_prefix("socket:[")?
-                .strip_suffix(']')?
-                .parse()
-                .ok()
+            text.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
         })
         .collect()
 }
@@ -194,11 +183,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     fn known(listens_at: ListensAt<'_>, process: Option<u32>) -> KnownServer<'_> {
-        KnownServer {
-            listens_at,
-            program: None,
-            process,
-        }
+        KnownServer { listens_at, program: None, process }
     }
 
     #[test]
@@ -207,11 +192,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let host = Host::here();
         let at = ListensAt::Port(address.port());
-        assert_eq!(
-            server_process(&host, &known(at, None)),
-            None,
-            "not connected"
-        );
+        assert_eq!(server_process(&host, &known(at, None)), None, "not connected");
         let _connection = TcpStream::connect(address).unwrap();
         let own = std::process::id();
         assert!(local_servers(&host).contains(&own));
@@ -240,10 +221,7 @@ mod tests {
     fn a_server_in_a_container_has_two_numbers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let line = format!(
-            "Num\n0000: 00000002 00000000 00010000 0001 01 77 {}\n",
-            path.display()
-        );
+        let line = format!("Num\n0000: 00000002 00000000 00010000 0001 01 77 {}\n", path.display());
         let tree = Tree::new(&[
             ("proc/self/net/unix", &line),
             ("proc/5000/status", "Name:\tmongod\nNSpid:\t5000\t1\n"),

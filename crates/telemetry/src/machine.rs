@@ -56,17 +56,11 @@ impl Host {
 
     /// The file format is that of os-release(5): shell assignments, quoted or not.
     fn distribution(&self) -> Option<String> {
-        let text = self
-            .read("etc/os-release")
-            .or_else(|| self.read("usr/lib/os-release"))?;
+        let text = self.read("etc/os-release").or_else(|| self.read("usr/lib/os-release"))?;
         let value = |key: &str| {
             text.lines().find_map(|line| {
                 let value = line.strip_prefix(key)?.strip_prefix('=')?;
-                Some(
-                    value
-                        .trim_matches(|letter| letter == '"' || letter == '\'')
-                        .to_owned(),
-                )
+                Some(value.trim_matches(|letter| letter == '"' || letter == '\'').to_owned())
             })
         };
         value("PRETTY_NAME").or_else(|| value("NAME"))
@@ -89,9 +83,7 @@ impl Host {
             .names("sys/devices/system/cpu")
             .iter()
             .filter_map(|cpu| {
-                self.read(format!(
-                    "sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor"
-                ))
+                self.read(format!("sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor"))
             })
             .collect();
         governors.sort();
@@ -145,35 +137,17 @@ mod tests {
                 "Name:\tplimsoll\nCpus_allowed:\tff0f\nCpus_allowed_list:\t0-3,8-15\n",
             ),
             ("proc/sys/kernel/osrelease", "6.1.0-26-amd64\n"),
-            (
-                "proc/sys/kernel/version",
-                "#1 SMP PREEMPT_DYNAMIC Debian 6.1.112-1 (2024-09-30)\n",
-            ),
+            ("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.112-1 (2024-09-30)\n"),
             (
                 "etc/os-release",
                 "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian GNU/Linux\"\n",
             ),
-            (
-                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-                "powersave\n",
-            ),
-            (
-                "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
-                "performance\n",
-            ),
-            (
-                "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor",
-                "powersave\n",
-            ),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            ("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n"),
+            ("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n"),
             ("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
-            (
-                "sys/kernel/mm/transparent_hugepage/enabled",
-                "[always] madvise never\n",
-            ),
-            (
-                "sys/devices/system/clocksource/clocksource0/current_clocksource",
-                "tsc\n",
-            ),
+            ("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n"),
+            ("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
             ("proc/sys/kernel/randomize_va_space", "2\n"),
         ]);
         let expected = Machine {
@@ -224,10 +198,7 @@ mod tests {
         let machine = tree.host().machine();
         let expected = Some("Arm implementer 0x41 part 0xd0c");
         assert_eq!(machine.cpu_model.as_deref(), expected);
-        assert_eq!(
-            machine.cores, 2,
-            "counted in cpuinfo for want of a list of allowed ones"
-        );
+        assert_eq!(machine.cores, 2, "counted in cpuinfo for want of a list of allowed ones");
         assert_eq!(machine.boost, Some(false));
         assert_eq!(machine.distribution.as_deref(), Some("Alpine"));
     }

@@ -23,11 +23,7 @@ impl Mount {
     /// Options of the mount and of the filesystem, each once.
     pub fn all_options(&self) -> String {
         let mut options: Vec<&str> = Vec::new();
-        for option in self
-            .options
-            .split(',')
-            .chain(self.filesystem_options.split(','))
-        {
+        for option in self.options.split(',').chain(self.filesystem_options.split(',')) {
             if !options.contains(&option) {
                 options.push(option);
             }
@@ -44,9 +40,7 @@ impl Mount {
 
     /// Whether the filesystem has an option without value.
     pub fn has_option(&self, key: &str) -> bool {
-        self.filesystem_options
-            .split(',')
-            .any(|option| option == key)
+        self.filesystem_options.split(',').any(|option| option == key)
     }
 
     fn from_line(line: &[u8]) -> Option<Self> {
@@ -93,9 +87,7 @@ fn unescape(field: &[u8]) -> OsString {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((&first, after)) = rest.split_first() {
-        let digits = after
-            .get(..3)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
         let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
         match escaped {
             Some(byte) if first == b'\\' => {

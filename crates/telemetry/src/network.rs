@@ -24,9 +24,7 @@ impl Network {
     /// Through which this process is connected to another machine; `None` where it is connected to none.
     pub fn of_connections(host: &Host) -> Option<Self> {
         let own = addresses();
-        let remote = connections(host)
-            .into_iter()
-            .find(|one| is_apart(one, &own))?;
+        let remote = connections(host).into_iter().find(|one| is_apart(one, &own))?;
         Self::with(host, remote.local, &own)
     }
 
@@ -50,26 +48,21 @@ impl Network {
     fn of_interface(host: &Host, interface: &str) -> Self {
         let folder = format!("sys/class/net/{interface}");
         // Virtual interfaces, such as those of containers, tell a speed that nothing keeps to.
-        let is_link = ["device", "bonding"]
-            .iter()
-            .any(|name| host.exists(format!("{folder}/{name}")));
+        let is_link =
+            ["device", "bonding"].iter().any(|name| host.exists(format!("{folder}/{name}")));
         // It is -1 where nobody knows.
         let speed = host.number(format!("{folder}/speed")).filter(|_| is_link);
         Self {
             interface: interface.to_owned(),
             devices: KeptFile::open(host, "proc/self/net/dev"),
             tcp: KeptFile::open(host, "proc/self/net/snmp"),
-            link: speed
-                .filter(|speed| *speed > 0)
-                .map(|speed| speed as f64 * MEGABIT),
+            link: speed.filter(|speed| *speed > 0).map(|speed| speed as f64 * MEGABIT),
         }
     }
 
     pub(crate) fn tell(&self, buffer: &mut Vec<u8>, into: &mut Figures) {
-        if let Some([received, received_packets, sent, sent_packets]) = self
-            .devices
-            .read(buffer)
-            .and_then(|text| carried(text, &self.interface))
+        if let Some([received, received_packets, sent, sent_packets]) =
+            self.devices.read(buffer).and_then(|text| carried(text, &self.interface))
         {
             into.extend([
                 (figures::NETWORK_RECEIVED_BYTES, received),
@@ -125,10 +118,8 @@ fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
 fn carried(text: &str, interface: &str) -> Option<[f64; 4]> {
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
     let (_, numbers) = lines.find(|(name, _)| name.trim() == interface)?;
-    let numbers: Vec<u64> = numbers
-        .split_ascii_whitespace()
-        .map_while(|word| word.parse().ok())
-        .collect();
+    let numbers: Vec<u64> =
+        numbers.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect();
     let at = |place: usize| numbers.get(place).map(|number| *number as f64);
     Some([at(0)?, at(1)?, at(8)?, at(9)?])
 }
@@ -138,9 +129,7 @@ fn segments(text: &str) -> Option<(f64, f64)> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     let (names, numbers) = (lines.next()?, lines.next()?);
     let of = |wanted: &str| {
-        let mut both = names
-            .split_ascii_whitespace()
-            .zip(numbers.split_ascii_whitespace());
+        let mut both = names.split_ascii_whitespace().zip(numbers.split_ascii_whitespace());
         let (_, number) = both.find(|(name, _)| *name == wanted)?;
         number.parse::<u64>().ok().map(|number| number as f64)
     };

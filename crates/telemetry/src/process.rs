@@ -62,10 +62,7 @@ pub(crate) fn tell(members: &[Process], buffer: &mut Vec<u8>, into: &mut Figures
         }
     }
     into.extend(total_cpu.map(|used| (figures::SERVER_CPU, used)));
-    let memory: Option<f64> = members
-        .iter()
-        .map(|member| member.memory_bytes(buffer))
-        .sum();
+    let memory: Option<f64> = members.iter().map(|member| member.memory_bytes(buffer)).sum();
     into.extend(memory.map(|bytes| (figures::SERVER_MEMORY, bytes)));
     let read: Option<f64> = members.iter().map(|member| member.read_bytes(buffer)).sum();
     into.extend(read.map(|bytes| (figures::PROCESS_READ_BYTES, bytes)));
@@ -89,10 +86,7 @@ mod tests {
         tell(&[process], &mut vec![0; 64], &mut told);
         let told: BTreeMap<&str, f64> = told.into_iter().collect();
         assert!(told[figures::SERVER_CPU] > 0.0);
-        assert!(
-            told[figures::SERVER_MEMORY] > 100_000.0,
-            "a Rust program is larger than that"
-        );
+        assert!(told[figures::SERVER_MEMORY] > 100_000.0, "a Rust program is larger than that");
         assert!(told[figures::PROCESS_READ_BYTES] > 0.0);
     }
 
@@ -107,10 +101,8 @@ mod tests {
         process.page_bytes = 4096.0;
         let mut told = Figures::new();
         tell(&[process], &mut vec![0; 64], &mut told);
-        let expected = [
-            (figures::SERVER_MEMORY, 25.0 * 4096.0),
-            (figures::PROCESS_READ_BYTES, 6_976.0),
-        ];
+        let expected =
+            [(figures::SERVER_MEMORY, 25.0 * 4096.0), (figures::PROCESS_READ_BYTES, 6_976.0)];
         assert_eq!(told, expected);
     }
 

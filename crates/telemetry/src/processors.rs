@@ -45,10 +45,7 @@ impl Host {
                 _ => "only one processor may be used".into(),
             });
         }
-        let half = |units: &[Vec<u32>]| Half {
-            processors: units.concat(),
-            shares_core,
-        };
+        let half = |units: &[Vec<u32>]| Half { processors: units.concat(), shares_core };
         let halves = [half(&units[..each]), half(&units[each..2 * each])];
         match halves[0].processors.len() == halves[1].processors.len() {
             true => Ok(halves),
@@ -101,9 +98,7 @@ pub(crate) fn listed(list: &str) -> Option<Vec<u32>> {
 pub(crate) fn ticks(stat: &str, of: Option<&[u32]>) -> Option<Ticks> {
     let lines = stat.lines().take_while(|line| line.starts_with("cpu"));
     let Some(of) = of else {
-        return lines
-            .take(1)
-            .find_map(|line| numbers(line.strip_prefix("cpu ")?));
+        return lines.take(1).find_map(|line| numbers(line.strip_prefix("cpu ")?));
     };
     let mut sum = Ticks::default();
     let mut found = 0;
@@ -145,10 +140,7 @@ mod tests {
     use crate::tree::Tree;
 
     fn half(processors: &[u32], shares_core: bool) -> Half {
-        Half {
-            processors: processors.to_vec(),
-            shares_core,
-        }
+        Half { processors: processors.to_vec(), shares_core }
     }
 
     /// A machine with these processors: number, socket, siblings.
@@ -159,28 +151,16 @@ mod tests {
         )];
         for (number, socket, siblings) in processors {
             let topology = format!("sys/devices/system/cpu/cpu{number}/topology");
-            files.push((
-                format!("{topology}/physical_package_id"),
-                socket.to_string(),
-            ));
-            files.push((
-                format!("{topology}/thread_siblings_list"),
-                (*siblings).into(),
-            ));
+            files.push((format!("{topology}/physical_package_id"), socket.to_string()));
+            files.push((format!("{topology}/thread_siblings_list"), (*siblings).into()));
         }
-        let files: Vec<_> = files
-            .iter()
-            .map(|(path, text)| (&**path, &**text))
-            .collect();
+        let files: Vec<_> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
         Tree::new(&files)
     }
 
     #[test]
     fn halves_are_whole_cores() {
-        let tree = machine(
-            "0-3",
-            &[(0, 0, "0,2"), (1, 0, "1,3"), (2, 0, "0,2"), (3, 0, "1,3")],
-        );
+        let tree = machine("0-3", &[(0, 0, "0,2"), (1, 0, "1,3"), (2, 0, "0,2"), (3, 0, "1,3")]);
         let expected = [half(&[0, 2], false), half(&[1, 3], false)];
         assert_eq!(tree.host().halves(), Ok(expected));
 
@@ -225,10 +205,7 @@ mod tests {
         assert_eq!(found, first);
         // This thread is where it was. Its own list is that of the thread, `self` that of the process.
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-        assert_eq!(
-            listed(field(&status, "Cpus_allowed_list").unwrap()),
-            Some(all)
-        );
+        assert_eq!(listed(field(&status, "Cpus_allowed_list").unwrap()), Some(all));
         assert!(on_processors(&[100_000], || ()).is_err());
     }
 

@@ -23,9 +23,7 @@ impl RunQueue {
     pub(crate) fn of(host: &Host, processes: impl IntoIterator<Item = u32>) -> Self {
         let tasks = processes.into_iter();
         Self {
-            tasks: tasks
-                .map(|process| host.path(format!("proc/{process}/task")))
-                .collect(),
+            tasks: tasks.map(|process| host.path(format!("proc/{process}/task"))).collect(),
             threads: None,
             waited_ns: 0,
         }
@@ -109,13 +107,9 @@ mod tests {
 
     #[test]
     fn too_many_threads_are_not_asked() {
-        let names: Vec<String> = (0..=MOST_THREADS)
-            .map(|thread| format!("proc/7/task/{thread}/schedstat"))
-            .collect();
-        let files: Vec<_> = names
-            .iter()
-            .map(|name| (name.as_str(), "1 2 3\n"))
-            .collect();
+        let names: Vec<String> =
+            (0..=MOST_THREADS).map(|thread| format!("proc/7/task/{thread}/schedstat")).collect();
+        let files: Vec<_> = names.iter().map(|name| (name.as_str(), "1 2 3\n")).collect();
         let tree = Tree::new(&files);
         let mut told = Figures::new();
         RunQueue::of(&tree.host(), [7]).tell(&mut told);

@@ -69,9 +69,7 @@ impl SliceSampler {
     /// The same with the figures of a server, by the ids of its processes. What is read by the process under test is from then on what those
     /// processes read, and not this one.
     pub fn of_server(mut self, host: &Host, processes: &[u32]) -> Self {
-        let opened = processes
-            .iter()
-            .map(|process| Process::open(host, *process));
+        let opened = processes.iter().map(|process| Process::open(host, *process));
         self.server = opened.collect();
         let all = processes.iter().copied().chain([std::process::id()]);
         self.run_queue = Some(RunQueue::of(host, all));
@@ -183,10 +181,7 @@ mod tests {
     }
 
     fn expected(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
-        pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), *value))
-            .collect()
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
     }
 
     #[test]
@@ -306,10 +301,6 @@ mod tests {
         ] {
             assert!(figures.contains_key(name), "{name}");
         }
-        assert!(
-            figures
-                .keys()
-                .all(|name| figures::ALL.contains(&name.as_str()))
-        );
+        assert!(figures.keys().all(|name| figures::ALL.contains(&name.as_str())));
     }
 }

@@ -36,10 +36,8 @@ impl Host {
     pub fn storage(&self, directory: &Path) -> Storage {
         let place = self.real_place(directory);
         let mounts = self.mounts();
-        let mut storage = Storage {
-            directory: directory.display().to_string(),
-            ..Storage::default()
-        };
+        let mut storage =
+            Storage { directory: directory.display().to_string(), ..Storage::default() };
         if let Some(mount) = mount_of(&mounts, &place) {
             storage.filesystem = Some(mount.kind.clone());
             storage.mount_options = Some(mount.all_options());
@@ -61,17 +59,12 @@ impl Host {
         if !self.is_here() {
             return absolute;
         }
-        absolute
-            .ancestors()
-            .find_map(|path| path.canonicalize().ok())
-            .unwrap_or(absolute)
+        absolute.ancestors().find_map(|path| path.canonicalize().ok()).unwrap_or(absolute)
     }
 
     fn describe_source(&self, mount: &Mount, storage: &mut Storage) {
         if let Some(upper) = mount.option("upperdir") {
-            storage
-                .other
-                .insert("overlay_upper_directory".to_owned(), upper.to_owned());
+            storage.other.insert("overlay_upper_directory".to_owned(), upper.to_owned());
         }
         match self.block_device(mount) {
             Some(block_device) => self.describe_device(&block_device, storage),
@@ -99,14 +92,9 @@ impl Host {
         if !source.starts_with("/dev") {
             return None;
         }
-        let device = self
-            .path(source)
-            .canonicalize()
-            .unwrap_or_else(|_| source.clone());
+        let device = self.path(source).canonicalize().unwrap_or_else(|_| source.clone());
         let name = device.file_name()?.to_str()?;
-        self.path(format!("sys/class/block/{name}"))
-            .canonicalize()
-            .ok()
+        self.path(format!("sys/class/block/{name}")).canonicalize().ok()
     }
 
     /// Btrfs reads ahead by a figure of its own, not by that of its device. The file that holds it, in KiB, where there is a mounted Btrfs on the device of this
@@ -122,11 +110,7 @@ impl Host {
     /// `device` is a directory of sysfs below the root of this host.
     fn describe_device(&self, device: &Path, storage: &mut Storage) {
         // Slashes in names are exclamation marks in sysfs.
-        let name = device
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .replace('!', "/");
+        let name = device.file_name().unwrap_or_default().to_string_lossy().replace('!', "/");
         storage.device = Some(format!("/dev/{name}"));
         let whole = whole_disk(device);
         let read = |path: &str| Host::at(whole).read(path);
@@ -151,10 +135,8 @@ impl Host {
             ("loop_backing_file", read("loop/backing_file")),
             ("made_of", (!below.is_empty()).then_some(below)),
         ];
-        let known: BTreeMap<String, String> = other
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
-            .collect();
+        let known: BTreeMap<String, String> =
+            other.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
         storage.other.extend(known);
     }
 }
@@ -191,69 +173,34 @@ mod tests {
             (nvme("queue/read_ahead_kb"), "128\n"),
             (nvme("queue/write_cache"), "write back\n"),
             (nvme("queue/logical_block_size"), "512\n"),
-            (
-                "sys/devices/virtual/block/dm-0/dm/name".to_owned(),
-                "vg-data\n",
-            ),
-            (
-                "sys/devices/virtual/block/dm-0/slaves/nvme0n1p3".to_owned(),
-                "-> x",
-            ),
-            (
-                "sys/devices/virtual/block/dm-0/queue/read_ahead_kb".to_owned(),
-                "4096\n",
-            ),
-            (
-                "sys/devices/virtual/block/dm-0/queue/rotational".to_owned(),
-                "0\n",
-            ),
+            ("sys/devices/virtual/block/dm-0/dm/name".to_owned(), "vg-data\n"),
+            ("sys/devices/virtual/block/dm-0/slaves/nvme0n1p3".to_owned(), "-> x"),
+            ("sys/devices/virtual/block/dm-0/queue/read_ahead_kb".to_owned(), "4096\n"),
+            ("sys/devices/virtual/block/dm-0/queue/rotational".to_owned(), "0\n"),
             ("sys/devices/pci0/sdb/queue/rotational".to_owned(), "1\n"),
-            (
-                "sys/devices/pci0/sdb/device/model".to_owned(),
-                "ST4000NM0035\n",
-            ),
+            ("sys/devices/pci0/sdb/device/model".to_owned(), "ST4000NM0035\n"),
             ("sys/drivers/sd/bind".to_owned(), "\n"),
-            (
-                "sys/devices/pci0/sdb/device/driver".to_owned(),
-                "-> ../../../../drivers/sd",
-            ),
+            ("sys/devices/pci0/sdb/device/driver".to_owned(), "-> ../../../../drivers/sd"),
             (
                 "sys/dev/block/259:2".to_owned(),
                 "-> ../../devices/pci0/nvme/nvme0/nvme0n1/nvme0n1p2",
             ),
-            (
-                "sys/dev/block/253:0".to_owned(),
-                "-> ../../devices/virtual/block/dm-0",
-            ),
-            (
-                "sys/class/block/sdb".to_owned(),
-                "-> ../../devices/pci0/sdb",
-            ),
+            ("sys/dev/block/253:0".to_owned(), "-> ../../devices/virtual/block/dm-0"),
+            ("sys/class/block/sdb".to_owned(), "-> ../../devices/pci0/sdb"),
             ("dev/sdb".to_owned(), "\n"),
-            (
-                "sys/devices/pci0/sdb/queue/read_ahead_kb".to_owned(),
-                "128\n",
-            ),
+            ("sys/devices/pci0/sdb/queue/read_ahead_kb".to_owned(), "128\n"),
             ("sys/fs/btrfs/features/raid56".to_owned(), "0\n"),
-            (
-                "sys/fs/btrfs/ab-12/devices/sdb".to_owned(),
-                "-> ../../../../devices/pci0/sdb",
-            ),
+            ("sys/fs/btrfs/ab-12/devices/sdb".to_owned(), "-> ../../../../devices/pci0/sdb"),
             ("sys/fs/btrfs/ab-12/bdi/read_ahead_kb".to_owned(), "4096\n"),
             ("dev/disk/by-label/big".to_owned(), "-> ../../sdb"),
         ];
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(path, text)| (path.as_str(), *text))
-            .collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         Tree::new(&files)
     }
 
     fn other(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-            .collect()
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     }
 
     #[test]
@@ -267,10 +214,7 @@ mod tests {
             rotational: Some(false),
             scheduler: Some("none".to_owned()),
             readahead_bytes: Some(128 << 10),
-            other: other(&[
-                ("logical_block_bytes", "512"),
-                ("write_cache", "write back"),
-            ]),
+            other: other(&[("logical_block_bytes", "512"), ("write_cache", "write back")]),
             ..Storage::default()
         };
         let found = server().host().storage(Path::new("/srv/plimsoll"));
@@ -294,11 +238,7 @@ mod tests {
         assert_eq!(storage.device.as_deref(), Some("/dev/sdb"));
         assert_eq!(storage.rotational, Some(true));
         assert_eq!(storage.device_model.as_deref(), Some("ST4000NM0035"));
-        assert_eq!(
-            storage.readahead_bytes,
-            Some(4 << 20),
-            "its own, not the device's"
-        );
+        assert_eq!(storage.readahead_bytes, Some(4 << 20), "its own, not the device's");
         assert_eq!(storage.other, other(&[("driver", "sd")]));
     }
 
@@ -315,10 +255,7 @@ mod tests {
 
     #[test]
     fn a_tree_without_mounts_leaves_everything_open() {
-        let expected = Storage {
-            directory: "/data".to_owned(),
-            ..Storage::default()
-        };
+        let expected = Storage { directory: "/data".to_owned(), ..Storage::default() };
         assert_eq!(Tree::new(&[]).host().storage(Path::new("/data")), expected);
     }
 

@@ -65,10 +65,7 @@ impl Survey {
             interruptions,
             stolen_share,
             foreign,
-            data: data
-                .iter()
-                .map(|directory| Place::look_at(&host, directory))
-                .collect(),
+            data: data.iter().map(|directory| Place::look_at(&host, directory)).collect(),
             store: store.map(|file| Place::look_at(&host, file)),
         }
     }
@@ -76,26 +73,18 @@ impl Survey {
 
 impl Place {
     fn look_at(host: &Host, path: &Path) -> Self {
-        Self {
-            storage: host.storage(path),
-            writable: may_write(path),
-        }
+        Self { storage: host.storage(path), writable: may_write(path) }
     }
 }
 
 /// Asks without trying. The nearest thing that exists decides.
 fn may_write(path: &Path) -> bool {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let existing = absolute
-        .ancestors()
-        .find(|path| path.symlink_metadata().is_ok());
+    let existing = absolute.ancestors().find(|path| path.symlink_metadata().is_ok());
     existing.is_some_and(|path| {
         // A file in the way of a directory cannot be entered.
-        let ask = if path.is_dir() {
-            AccessFlags::W_OK | AccessFlags::X_OK
-        } else {
-            AccessFlags::W_OK
-        };
+        let ask =
+            if path.is_dir() { AccessFlags::W_OK | AccessFlags::X_OK } else { AccessFlags::W_OK };
         let is_in_the_way = !path.is_dir() && path != absolute;
         !is_in_the_way && faccessat(nix::fcntl::AT_FDCWD, path, ask, AtFlags::AT_EACCESS).is_ok()
     })

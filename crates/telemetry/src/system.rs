@@ -43,14 +43,12 @@ impl SystemSampler {
     /// What happened since the start. May be asked again.
     pub fn since_start(&self) -> SystemUse {
         let clocks = Clocks::read();
-        let stolen_ticks = match (
-            self.stolen_ticks,
-            stolen_ticks(&self.host, self.processors.as_deref()),
-        ) {
-            // On some hypervisors the counter moves backwards, as after a migration.
-            (Some(start), Some(now)) => now.saturating_sub(start),
-            _ => 0,
-        };
+        let stolen_ticks =
+            match (self.stolen_ticks, stolen_ticks(&self.host, self.processors.as_deref())) {
+                // On some hypervisors the counter moves backwards, as after a migration.
+                (Some(start), Some(now)) => now.saturating_sub(start),
+                _ => 0,
+            };
         SystemUse {
             stolen_ns: stolen_ticks.saturating_mul(1_000_000_000 / self.ticks_per_second),
             clock_jump_ns: clocks.jump_since(&self.clocks),
@@ -85,10 +83,7 @@ const TRIES: u32 = 10;
 
 impl Clocks {
     fn read() -> Self {
-        Self::read_with(
-            || now_ns(ClockId::CLOCK_MONOTONIC),
-            || now_ns(ClockId::CLOCK_REALTIME),
-        )
+        Self::read_with(|| now_ns(ClockId::CLOCK_MONOTONIC), || now_ns(ClockId::CLOCK_REALTIME))
     }
 
     /// Reads the wall clock between two readings of the monotonic one, again if the program was held up between them.
@@ -100,13 +95,7 @@ impl Clocks {
             let after = monotonic();
             let apart = after - before;
             if best.is_none_or(|(least, _)| apart < least) {
-                best = Some((
-                    apart,
-                    Self {
-                        wall_ns,
-                        monotonic_ns: before + apart / 2,
-                    },
-                ));
+                best = Some((apart, Self { wall_ns, monotonic_ns: before + apart / 2 }));
             }
             if apart <= CLOSE_NS {
                 break;
@@ -139,11 +128,7 @@ mod tests {
         let mut sampler = SystemSampler::start(&tree.host());
         sampler.ticks_per_second = 100;
         assert_eq!(sampler.since_start().stolen_ns, 0);
-        std::fs::write(
-            tree.host().path("proc/stat"),
-            STAT.replace(" 1234 ", " 1237 "),
-        )
-        .unwrap();
+        std::fs::write(tree.host().path("proc/stat"), STAT.replace(" 1234 ", " 1237 ")).unwrap();
         assert_eq!(sampler.since_start().stolen_ns, 30_000_000);
         std::fs::write(tree.host().path("proc/stat"), STAT.replace(" 1234 ", " 1 ")).unwrap();
         assert_eq!(sampler.since_start().stolen_ns, 0);
@@ -151,19 +136,10 @@ mod tests {
 
     #[test]
     fn a_jump_is_what_the_wall_clock_moved_more() {
-        let start = Clocks {
-            wall_ns: 1_000,
-            monotonic_ns: 10,
-        };
-        let forward = Clocks {
-            wall_ns: 3_600_000_001_500,
-            monotonic_ns: 510,
-        };
+        let start = Clocks { wall_ns: 1_000, monotonic_ns: 10 };
+        let forward = Clocks { wall_ns: 3_600_000_001_500, monotonic_ns: 510 };
         assert_eq!(forward.jump_since(&start), 3_600_000_000_000);
-        let back = Clocks {
-            wall_ns: 1_400,
-            monotonic_ns: 510,
-        };
+        let back = Clocks { wall_ns: 1_400, monotonic_ns: 510 };
         assert_eq!(back.jump_since(&start), -100);
     }
 
@@ -172,13 +148,7 @@ mod tests {
         let mut monotonic = [0, 9_000_000, 10_000_000, 10_000_400].into_iter();
         let mut wall = [77, 5_000_200].into_iter();
         let clocks = Clocks::read_with(|| monotonic.next().unwrap(), || wall.next().unwrap());
-        assert_eq!(
-            clocks,
-            Clocks {
-                wall_ns: 5_000_200,
-                monotonic_ns: 10_000_200
-            }
-        );
+        assert_eq!(clocks, Clocks { wall_ns: 5_000_200, monotonic_ns: 10_000_200 });
     }
 
     #[test]

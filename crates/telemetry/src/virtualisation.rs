@@ -41,41 +41,29 @@ impl Host {
 
     fn hypervisor(&self, cpuinfo: &str) -> Option<String> {
         let vendor = self.read("sys/class/dmi/id/sys_vendor");
-        let product = self
-            .read("sys/class/dmi/id/product_name")
-            .unwrap_or_default();
+        let product = self.read("sys/class/dmi/id/product_name").unwrap_or_default();
         let says_so = match field(cpuinfo, "flags") {
             // x86: set by every hypervisor, by convention.
-            Some(flags) => flags
-                .split_ascii_whitespace()
-                .any(|flag| flag == "hypervisor"),
+            Some(flags) => flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"),
             None => {
-                let known = FIRMWARE_OF_GUESTS.iter().any(|name| {
-                    vendor
-                        .as_deref()
-                        .is_some_and(|vendor| vendor.contains(name))
-                });
+                let known = FIRMWARE_OF_GUESTS
+                    .iter()
+                    .any(|name| vendor.as_deref().is_some_and(|vendor| vendor.contains(name)));
                 let microsoft = product.contains("Virtual Machine");
                 (known || microsoft) && !product.contains("metal")
             }
         };
-        let kind = self
-            .read("sys/hypervisor/type")
-            .map(|kind| match kind.as_str() {
-                "xen" => "Xen".to_owned(),
-                _ => kind,
-            });
+        let kind = self.read("sys/hypervisor/type").map(|kind| match kind.as_str() {
+            "xen" => "Xen".to_owned(),
+            _ => kind,
+        });
         if !says_so && kind.is_none() {
             return None;
         }
-        let kind = kind
-            .or_else(|| self.hypervisor_by_clock())
-            .unwrap_or_else(|| "hypervisor".to_owned());
+        let kind =
+            kind.or_else(|| self.hypervisor_by_clock()).unwrap_or_else(|| "hypervisor".to_owned());
         match vendor {
-            Some(vendor) => Some(format!(
-                "{kind} ({})",
-                format!("{vendor} {product}").trim_end()
-            )),
+            Some(vendor) => Some(format!("{kind} ({})", format!("{vendor} {product}").trim_end())),
             None => Some(kind),
         }
     }
@@ -124,10 +112,7 @@ mod tests {
         Tree::new(files).host().machine().virtualisation
     }
 
-    const X86_GUEST: (&str, &str) = (
-        "proc/cpuinfo",
-        "processor : 0\nflags : fpu hypervisor tsc\n",
-    );
+    const X86_GUEST: (&str, &str) = ("proc/cpuinfo", "processor : 0\nflags : fpu hypervisor tsc\n");
     const X86_BARE: (&str, &str) = ("proc/cpuinfo", "processor : 0\nflags : fpu tsc\n");
     const ARM: (&str, &str) = ("proc/cpuinfo", "processor : 0\nFeatures : fp asimd\n");
     const CLOCKS: &str = "sys/devices/system/clocksource/clocksource0/available_clocksource";
@@ -165,16 +150,9 @@ mod tests {
         assert_eq!(found, None);
         let found = virtualisation(&[ARM, (VENDOR, "Amazon EC2"), (PRODUCT, "m6g.metal")]);
         assert_eq!(found, None);
+        assert_eq!(virtualisation(&[ARM, (VENDOR, "Ampere"), (PRODUCT, "Altra")]), None);
         assert_eq!(
-            virtualisation(&[ARM, (VENDOR, "Ampere"), (PRODUCT, "Altra")]),
-            None
-        );
-        assert_eq!(
-            virtualisation(&[
-                X86_BARE,
-                (VENDOR, "Microsoft Corporation"),
-                (PRODUCT, "Surface")
-            ]),
+            virtualisation(&[X86_BARE, (VENDOR, "Microsoft Corporation"), (PRODUCT, "Surface")]),
             None
         );
     }
@@ -192,11 +170,8 @@ mod tests {
     fn containers_are_known_by_their_groups_and_files() {
         let by_group = [X86_BARE, ("proc/1/cgroup", "4:memory:/docker/0123abcd\n")];
         assert_eq!(virtualisation(&by_group).unwrap(), "Docker container");
-        let in_guest = [
-            X86_GUEST,
-            (CLOCKS, "kvm-clock"),
-            ("proc/1/cgroup", "0::/kubepods.slice/pod1\n"),
-        ];
+        let in_guest =
+            [X86_GUEST, (CLOCKS, "kvm-clock"), ("proc/1/cgroup", "0::/kubepods.slice/pod1\n")];
         let expected = "KVM, Kubernetes container";
         assert_eq!(virtualisation(&in_guest).unwrap(), expected);
         let by_file = [X86_BARE, ("proc/1/cgroup", "0::/\n"), (".dockerenv", "")];

@@ -27,14 +27,8 @@ impl Default for WorkerSampler {
 
 impl WorkerSampler {
     pub fn new() -> Self {
-        let page_bytes = sysconf(SysconfVar::PAGE_SIZE)
-            .ok()
-            .flatten()
-            .unwrap_or(4096);
-        Self {
-            last: totals(),
-            page_bytes: page_bytes.unsigned_abs(),
-        }
+        let page_bytes = sysconf(SysconfVar::PAGE_SIZE).ok().flatten().unwrap_or(4096);
+        Self { last: totals(), page_bytes: page_bytes.unsigned_abs() }
     }
 
     /// What was used since the last call, and the resident memory now. The kernel counts CPU time to the microsecond.
@@ -44,9 +38,7 @@ impl WorkerSampler {
             // The kernel estimates how its exact sum divides into user and system time, and may correct one of them backwards.
             cpu_user_ns: now.user_ns.saturating_sub(self.last.user_ns),
             cpu_system_ns: now.system_ns.saturating_sub(self.last.system_ns),
-            context_switches: now
-                .context_switches
-                .saturating_sub(self.last.context_switches),
+            context_switches: now.context_switches.saturating_sub(self.last.context_switches),
             resident_bytes: resident_pages().unwrap_or(0) * self.page_bytes,
         };
         self.last = now;
@@ -92,10 +84,7 @@ mod tests {
         let second = sampler.sample();
         let counted = first.cpu_user_ns + first.cpu_system_ns;
         assert!(counted <= whole.user_ns + whole.system_ns - start.user_ns - start.system_ns);
-        assert!(
-            second.resident_bytes > 100_000,
-            "a Rust program is larger than that"
-        );
+        assert!(second.resident_bytes > 100_000, "a Rust program is larger than that");
     }
 
     #[test]

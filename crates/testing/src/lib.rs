@@ -46,9 +46,9 @@ impl Need<'_> {
     fn missing(self) -> Option<String> {
         match self {
             Self::Root => (!is_root()).then(|| "it needs root".to_owned()),
-            Self::Program(name) => program(name)
-                .is_none()
-                .then(|| format!("{name} is not installed")),
+            Self::Program(name) => {
+                program(name).is_none().then(|| format!("{name} is not installed"))
+            }
             Self::File(path) => (!Path::new(path).exists()).then(|| format!("there is no {path}")),
             Self::Server(name) => server(name)
                 .is_none()
@@ -83,10 +83,7 @@ pub fn has(test: &str, needs: &[Need<'_>]) -> bool {
 macro_rules! needs {
     ($needs:expr) => {
         let name = $crate::name_of_caller(std::any::type_name_of_val(&|| {}));
-        if !$crate::has(
-            name,
-            ::core::convert::AsRef::<[$crate::Need<'_>]>::as_ref(&$needs),
-        ) {
+        if !$crate::has(name, ::core::convert::AsRef::<[$crate::Need<'_>]>::as_ref(&$needs)) {
             return;
         }
     };
@@ -197,10 +194,7 @@ pub fn server(name: &str) -> Option<PathBuf> {
 pub fn test_as_program(test: &str) -> (PathBuf, Vec<OsString>) {
     let script = format!("exec \"$0\" --exact {test} --ignored --nocapture 3>&1 >/dev/null");
     let program = std::env::current_exe().expect("a test program has a path");
-    (
-        "/bin/sh".into(),
-        vec!["-c".into(), script.into(), program.into()],
-    )
+    ("/bin/sh".into(), vec!["-c".into(), script.into(), program.into()])
 }
 
 /// The folder of the test program: a disk, where `/tmp` may be memory.
@@ -225,10 +219,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         for (need, said) in [
-            (
-                Need::Program("no-such-program"),
-                "no-such-program is not installed",
-            ),
+            (Need::Program("no-such-program"), "no-such-program is not installed"),
             (Need::File("/no/such/file"), "there is no /no/such/file"),
             (
                 Need::Server("no-such-server"),

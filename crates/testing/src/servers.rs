@@ -80,10 +80,7 @@ impl Server {
     pub fn start_with(kind: Kind, arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().to_str().unwrap();
-        let arguments = arguments
-            .iter()
-            .map(|argument| argument.replace("{data}", data))
-            .collect();
+        let arguments = arguments.iter().map(|argument| argument.replace("{data}", data)).collect();
         let mut server = Self {
             kind,
             port: 0,

@@ -58,9 +58,7 @@ impl Chunks {
         let mut done = 0;
         while done < extent.length {
             let address = extent.physical + done;
-            let index = self
-                .chunks
-                .partition_point(|chunk| chunk.address <= address);
+            let index = self.chunks.partition_point(|chunk| chunk.address <= address);
             let chunk = index
                 .checked_sub(1)
                 .map(|index| &self.chunks[index])
@@ -159,10 +157,7 @@ impl Search {
     }
 
     fn number(&self, at: usize, length: usize) -> io::Result<u64> {
-        let bytes = self
-            .found
-            .get(at..at + length)
-            .ok_or(io::ErrorKind::InvalidData)?;
+        let bytes = self.found.get(at..at + length).ok_or(io::ErrorKind::InvalidData)?;
         let mut eight = [0; 8];
         eight[..length].copy_from_slice(bytes);
         Ok(u64::from_le_bytes(eight))
@@ -174,21 +169,11 @@ mod tests {
     use super::*;
 
     fn chunk(address: u64, profile: u64, copies: &[(u64, u64)]) -> Chunk {
-        Chunk {
-            address,
-            length: 50,
-            profile,
-            copies: copies.to_vec(),
-        }
+        Chunk { address, length: 50, profile, copies: copies.to_vec() }
     }
 
     fn extent(logical: u64, physical: u64, length: u64) -> Extent {
-        Extent {
-            logical,
-            physical,
-            length,
-            flags: 0,
-        }
+        Extent { logical, physical, length, flags: 0 }
     }
 
     #[test]
@@ -200,27 +185,16 @@ mod tests {
             ],
         };
         let parts = chunks.translate(extent(7, 140, 20)).unwrap();
-        assert_eq!(
-            parts,
-            [
-                extent(7, 1040, 10),
-                extent(17, 3000, 10),
-                extent(17, 4000, 10)
-            ]
-        );
+        assert_eq!(parts, [extent(7, 1040, 10), extent(17, 3000, 10), extent(17, 4000, 10)]);
         assert_eq!(chunks.translate(extent(0, 99, 2)), Err(Unmapped::Moved));
         assert_eq!(chunks.translate(extent(0, 199, 2)), Err(Unmapped::Moved));
     }
 
     #[test]
     fn what_is_spread_or_on_several_devices_is_not_mapped() {
-        let striped = Chunks {
-            chunks: vec![chunk(0, 1 << 3, &[(1, 0), (1, 500)])],
-        };
+        let striped = Chunks { chunks: vec![chunk(0, 1 << 3, &[(1, 0), (1, 500)])] };
         assert_eq!(striped.translate(extent(0, 0, 1)), Err(Unmapped::Spread));
-        let several = Chunks {
-            chunks: vec![chunk(0, 0, &[(1, 0)]), chunk(50, 0, &[(2, 0)])],
-        };
+        let several = Chunks { chunks: vec![chunk(0, 0, &[(1, 0)]), chunk(50, 0, &[(2, 0)])] };
         let expected = Err(Unmapped::SeveralDevices);
         assert_eq!(several.translate(extent(0, 0, 1)), expected);
     }

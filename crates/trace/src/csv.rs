@@ -33,11 +33,9 @@ pub fn csv(trace: &Trace, resolver: &Resolver<'_>, out: &mut impl Write) -> io::
             None => writeln!(out, ",,,")?,
             Some(Place::Metadata) => writeln!(out, "metadata,,,")?,
             Some(Place::Unknown) => writeln!(out, "unknown,,,")?,
-            Some(Place::File {
-                path,
-                offset,
-                agreed,
-            }) => writeln!(out, "file,{},{offset},{agreed}", quoted(path))?,
+            Some(Place::File { path, offset, agreed }) => {
+                writeln!(out, "file,{},{offset},{agreed}", quoted(path))?
+            }
         }
     }
     Ok(())

@@ -48,9 +48,6 @@ impl TraceError {
     }
 
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
-        Self::Damaged {
-            path: path.to_owned(),
-            what: what.into(),
-        }
+        Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 }

@@ -116,10 +116,7 @@ impl ExtentMap {
         } else {
             None
         };
-        let device = root
-            .metadata()
-            .map_err(TraceError::io("look at", mount_point))?
-            .dev();
+        let device = root.metadata().map_err(TraceError::io("look at", mount_point))?.dev();
         let mut walk = Walk {
             mount_point,
             device,
@@ -130,10 +127,7 @@ impl ExtentMap {
         walk.folder(mount_point)?;
         let mut files = walk.files;
         files.sort_by(|one: &MappedFile, other| one.path.cmp(&other.path));
-        Ok(Self {
-            time_ns: monotonic_ns(),
-            files,
-        })
+        Ok(Self { time_ns: monotonic_ns(), files })
     }
 
     /// Whether every file's place is known.
@@ -206,9 +200,7 @@ impl Walk<'_> {
 
     fn no_extents(&self, path: &Path, error: io::Error) -> TraceError {
         if error.raw_os_error() == Some(Errno::OPNOTSUPP.raw_os_error()) {
-            return TraceError::NoExtents {
-                path: self.mount_point.to_owned(),
-            };
+            return TraceError::NoExtents { path: self.mount_point.to_owned() };
         }
         TraceError::io("find the extents of", path)(error)
     }

@@ -105,17 +105,11 @@ impl Prefix {
     /// From the beginning of the file at this path.
     pub fn decoded(bytes: &[u8], path: &Path) -> Result<Self, TraceError> {
         if bytes.len() < 16 || &bytes[..8] != MAGIC {
-            return Err(TraceError::NotATrace {
-                path: path.to_owned(),
-            });
+            return Err(TraceError::NotATrace { path: path.to_owned() });
         }
         let version = number32(bytes, 8);
         if version > VERSION {
-            return Err(TraceError::Newer {
-                path: path.to_owned(),
-                version,
-                known: VERSION,
-            });
+            return Err(TraceError::Newer { path: path.to_owned(), version, known: VERSION });
         }
         if bytes.len() < PREFIX_BYTES {
             return Err(TraceError::damaged(path, "it ends within its head"));
@@ -127,10 +121,7 @@ impl Prefix {
         let mut fixed = bytes[..FIXED_BYTES].to_vec();
         fixed[CHECKSUM_AT..CHECKSUM_AT + 8].fill(0);
         if checksum(&fixed, json) != number64(bytes, CHECKSUM_AT) {
-            return Err(TraceError::damaged(
-                path,
-                "the checksum of its head is wrong",
-            ));
+            return Err(TraceError::damaged(path, "the checksum of its head is wrong"));
         }
         let form = match number32(bytes, 12) {
             1 => Form::Live,
@@ -170,9 +161,7 @@ fn number32(bytes: &[u8], at: usize) -> u32 {
 }
 
 fn number64(bytes: &[u8], at: usize) -> u64 {
-    let eight = bytes[at..at + 8]
-        .try_into()
-        .expect("eight bytes were taken");
+    let eight = bytes[at..at + 8].try_into().expect("eight bytes were taken");
     u64::from_le_bytes(eight)
 }
 

@@ -10,10 +10,7 @@ pub const IOLOG_FILE: &str = "emulated-disk";
 /// Writes the requests as an iolog of version 3, which fio (3.31 or later) replays with `--read_iolog`. Times are in microseconds from the first
 /// request. A flush is a `sync`, a discard a `trim`.
 pub fn iolog_v3(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
-    let first_ns = trace
-        .requests()
-        .first()
-        .map_or(0, |request| request.time_ns);
+    let first_ns = trace.requests().first().map_or(0, |request| request.time_ns);
     writeln!(out, "fio version 3 iolog")?;
     writeln!(out, "0 {IOLOG_FILE} add")?;
     writeln!(out, "0 {IOLOG_FILE} open")?;

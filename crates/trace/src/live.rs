@@ -16,9 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) fn read(file: &File, prefix: Prefix, path: &Path) -> Result<Trace, TraceError> {
     let length = file.metadata().map_err(TraceError::io("read", path))?.len();
     let end = |at: u64, count: u64, bytes: usize| {
-        count
-            .checked_mul(bytes as u64)
-            .and_then(|all| all.checked_add(at))
+        count.checked_mul(bytes as u64).and_then(|all| all.checked_add(at))
     };
     let whole = end(prefix.marks_at, prefix.marks, MARK_BYTES) == Some(prefix.records_at)
         && end(prefix.records_at, prefix.requests, RECORD_WORDS * 8) == Some(length)

@@ -20,9 +20,7 @@ impl Words {
     /// All of a file that is still nothing but zeros, for writing; every page is written to, so that no later store waits for one. (Mapping with
     /// `MAP_POPULATE` only reads pages of a shared map: the first store to each then costs some microseconds.)
     pub fn writable(file: &File, path: &Path) -> Result<Self, TraceError> {
-        let map = MmapOptions::new()
-            .map_raw(file)
-            .map_err(TraceError::io("map", path))?;
+        let map = MmapOptions::new().map_raw(file).map_err(TraceError::io("map", path))?;
         let words = Self { map };
         for word in words.all().iter().step_by(PAGE_WORDS) {
             word.store(0, Ordering::Relaxed);
@@ -32,9 +30,8 @@ impl Words {
 
     /// All of a file, for loads alone.
     pub fn readable(file: &File, path: &Path) -> Result<Self, TraceError> {
-        let map = MmapOptions::new()
-            .map_raw_read_only(file)
-            .map_err(TraceError::io("map", path))?;
+        let map =
+            MmapOptions::new().map_raw_read_only(file).map_err(TraceError::io("map", path))?;
         Ok(Self { map })
     }
 

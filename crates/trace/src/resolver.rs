@@ -61,9 +61,7 @@ impl<'a> Resolver<'a> {
     /// is told by the last map up to this time; where this knows of no file, or is missing, by the next map after. A place that two files share is told as
     /// that of one.
     pub fn resolve(&self, time_ns: u64, offset: u64, length: u64) -> Vec<Piece<'a>> {
-        let next = self
-            .layouts
-            .partition_point(|layout| layout.time_ns <= time_ns);
+        let next = self.layouts.partition_point(|layout| layout.time_ns <= time_ns);
         let before = next.checked_sub(1).map(|index| &self.layouts[index]);
         let after = self.layouts.get(next);
         let end = offset.saturating_add(length);
@@ -74,11 +72,7 @@ impl<'a> Resolver<'a> {
             let (later, later_end) = found(after, at, end);
             let piece_end = earlier_end.min(later_end);
             let place = match earlier.or(later) {
-                Some((path, offset)) => Place::File {
-                    path,
-                    offset,
-                    agreed: earlier == later,
-                },
+                Some((path, offset)) => Place::File { path, offset, agreed: earlier == later },
                 None => {
                     let mut known = before.into_iter().chain(after).peekable();
                     if known.peek().is_some() && known.all(|layout| layout.complete) {
@@ -88,11 +82,7 @@ impl<'a> Resolver<'a> {
                     }
                 }
             };
-            let piece = Piece {
-                offset: at,
-                length: piece_end - at,
-                place,
-            };
+            let piece = Piece { offset: at, length: piece_end - at, place };
             match pieces.last_mut() {
                 Some(last) if last.goes_on_with(&piece) => last.length += piece.length,
                 _ => pieces.push(piece),
@@ -107,16 +97,8 @@ impl Piece<'_> {
     fn goes_on_with(&self, next: &Self) -> bool {
         match (self.place, next.place) {
             (
-                Place::File {
-                    path,
-                    offset,
-                    agreed,
-                },
-                Place::File {
-                    path: next_path,
-                    offset: next_offset,
-                    agreed: next_agreed,
-                },
+                Place::File { path, offset, agreed },
+                Place::File { path: next_path, offset: next_offset, agreed: next_agreed },
             ) => path == next_path && offset + self.length == next_offset && agreed == next_agreed,
             (here, there) => here == there,
         }
@@ -164,11 +146,7 @@ impl<'a> Layout<'a> {
                 spans.push(span);
             }
         }
-        Self {
-            time_ns: map.time_ns,
-            complete: map.is_complete(),
-            spans,
-        }
+        Self { time_ns: map.time_ns, complete: map.is_complete(), spans }
     }
 }
 
@@ -273,13 +251,7 @@ mod tests {
 
     #[test]
     fn without_a_whole_map_nothing_is_called_metadata() {
-        let whole = |place| {
-            [Piece {
-                offset: 5,
-                length: 7,
-                place,
-            }]
-        };
+        let whole = |place| [Piece { offset: 5, length: 7, place }];
         assert_eq!(Resolver::new(&[]).resolve(0, 5, 7), whole(Place::Unknown));
         let (mut map, _) = map(10, &[]);
         let found = Resolver::new(std::slice::from_ref(&map)).resolve(0, 5, 7);

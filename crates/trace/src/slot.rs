@@ -29,8 +29,7 @@ impl Word for AtomicU64 {
 
     #[inline(always)]
     fn exchange(&self, current: u64, new: u64) -> bool {
-        self.compare_exchange(current, new, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
+        self.compare_exchange(current, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     #[inline(always)]
@@ -90,8 +89,7 @@ mod tests {
         }
 
         fn exchange(&self, current: u64, new: u64) -> bool {
-            self.compare_exchange(current, new, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+            self.compare_exchange(current, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
         }
 
         fn fence(ordering: Ordering) {

@@ -59,10 +59,8 @@ pub fn finish(path: &Path, destination: &Path, extents: &[ExtentMap]) -> Result<
         _ => Path::new("."),
     };
     let failed = || TraceError::io("write", destination);
-    let mut file = tempfile::Builder::new()
-        .prefix(".trace-")
-        .tempfile_in(folder)
-        .map_err(failed())?;
+    let mut file =
+        tempfile::Builder::new().prefix(".trace-").tempfile_in(folder).map_err(failed())?;
     let mut prefix = Prefix {
         form: Form::Stored,
         head: trace.head.clone(),
@@ -77,11 +75,8 @@ pub fn finish(path: &Path, destination: &Path, extents: &[ExtentMap]) -> Result<
     write(file.as_file_mut(), &head, &about, &trace.requests).map_err(failed())?;
     let bytes = file.as_file().metadata().map_err(failed())?.len();
     file.as_file().sync_all().map_err(failed())?;
-    file.persist_noclobber(destination)
-        .map_err(|error| failed()(error.error))?;
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(failed())?;
+    file.persist_noclobber(destination).map_err(|error| failed()(error.error))?;
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed())?;
     Ok(Kept {
         reference: TraceReference {
             path: destination.to_owned(),
@@ -126,39 +121,25 @@ fn write(file: &mut File, head: &[u8], about: &[u8], requests: &[Request]) -> io
 
 pub(crate) fn read(mut file: File, prefix: Prefix, path: &Path) -> Result<Trace, TraceError> {
     let damaged = |error: io::Error| TraceError::damaged(path, error.to_string());
-    file.seek(SeekFrom::Start(prefix.records_at))
-        .map_err(TraceError::io("read", path))?;
+    file.seek(SeekFrom::Start(prefix.records_at)).map_err(TraceError::io("read", path))?;
     let mut body = zstd::Decoder::new(BufReader::new(file)).map_err(damaged)?;
     let mut length = [0; 8];
     body.read_exact(&mut length).map_err(damaged)?;
     let length = u64::from_le_bytes(length);
     if length > LONGEST_ABOUT_BYTES {
-        return Err(TraceError::damaged(
-            path,
-            "its description is larger than descriptions are",
-        ));
+        return Err(TraceError::damaged(path, "its description is larger than descriptions are"));
     }
     let mut about = Vec::new();
-    (&mut body)
-        .take(length)
-        .read_to_end(&mut about)
-        .map_err(damaged)?;
+    (&mut body).take(length).read_to_end(&mut about).map_err(damaged)?;
     let about: About = serde_json::from_slice(&about)
         .map_err(|error| TraceError::damaged(path, error.to_string()))?;
     let requests = requests(&mut body, prefix.requests).map_err(damaged)?;
     // Reading to the very end checks the checksum. A small file can unfold to a very large one, so nothing more is read than belongs there.
     if body.read(&mut [0]).map_err(damaged)? > 0 {
-        return Err(TraceError::damaged(
-            path,
-            "something follows the last request",
-        ));
+        return Err(TraceError::damaged(path, "something follows the last request"));
     }
     if requests.len() as u64 != prefix.requests {
-        let what = format!(
-            "it holds {} requests and says {}",
-            requests.len(),
-            prefix.requests
-        );
+        let what = format!("it holds {} requests and says {}", requests.len(), prefix.requests);
         return Err(TraceError::damaged(path, what));
     }
     Ok(trace(prefix.head, about, requests))
@@ -288,11 +269,7 @@ fn decode(
     for request in block.iter_mut() {
         request.lateness_ns = take(&mut columns)? as u32;
     }
-    if columns.is_empty() {
-        Ok(())
-    } else {
-        Err(invalid("a block is longer than its requests"))
-    }
+    if columns.is_empty() { Ok(()) } else { Err(invalid("a block is longer than its requests")) }
 }
 
 fn invalid(what: &str) -> io::Error {
@@ -311,9 +288,8 @@ fn put(out: &mut Vec<u8>, mut number: u64) {
 fn take(columns: &mut &[u8]) -> io::Result<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let (byte, rest) = columns
-            .split_first()
-            .ok_or_else(|| invalid("a block ends too early"))?;
+        let (byte, rest) =
+            columns.split_first().ok_or_else(|| invalid("a block ends too early"))?;
         *columns = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {

@@ -82,8 +82,7 @@ impl Writer {
             .map_err(|error| TraceError::io("make room for", path)(error.into()))
             .and_then(|()| {
                 let words = Words::writable(&file, path)?;
-                file.write_all(&prefix.encoded()?)
-                    .map_err(TraceError::io("write", path))?;
+                file.write_all(&prefix.encoded()?).map_err(TraceError::io("write", path))?;
                 Ok(words)
             });
         let words = match made {

@@ -60,10 +60,7 @@ mod tests {
         ] {
             // SAFETY: the returned string is static for the library's own numbers.
             let text = unsafe { CStr::from_ptr(wiredtiger_strerror(number)) };
-            assert!(
-                text.to_string_lossy().starts_with(word),
-                "{number} is {text:?}"
-            );
+            assert!(text.to_string_lossy().starts_with(word), "{number} is {text:?}");
         }
     }
 }

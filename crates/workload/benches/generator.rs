@@ -27,21 +27,9 @@ fn consume(ask: Ask<'_>) -> Option<u64> {
     match ask {
         Ask::Read { key, fields } => drop(black_box((key, fields))),
         Ask::Update { key, changes } => drop(black_box((key, changes))),
-        Ask::Scan {
-            start,
-            count,
-            fields,
-        } => drop(black_box((start, count, fields))),
-        Ask::ReadModifyWrite {
-            key,
-            fields,
-            changes,
-        } => drop(black_box((key, fields, changes))),
-        Ask::Insert {
-            key,
-            fields,
-            number,
-        } => {
+        Ask::Scan { start, count, fields } => drop(black_box((start, count, fields))),
+        Ask::ReadModifyWrite { key, fields, changes } => drop(black_box((key, fields, changes))),
+        Ask::Insert { key, fields, number } => {
             black_box((key, fields));
             return Some(number);
         }
@@ -51,15 +39,13 @@ fn consume(ask: Ask<'_>) -> Option<u64> {
 
 fn closed(bencher: Bencher<'_, '_>, mix: &Mix) {
     let mut generator = generator(mix);
-    bencher
-        .counter(ItemsCount::new(OPERATIONS))
-        .bench_local(|| {
-            for _ in 0..OPERATIONS {
-                if let Some(number) = consume(generator.next()) {
-                    generator.acknowledge(number);
-                }
+    bencher.counter(ItemsCount::new(OPERATIONS)).bench_local(|| {
+        for _ in 0..OPERATIONS {
+            if let Some(number) = consume(generator.next()) {
+                generator.acknowledge(number);
             }
-        });
+        }
+    });
 }
 
 #[divan::bench(args = Mix::PRESETS)]
@@ -71,16 +57,14 @@ fn next(bencher: Bencher<'_, '_>, preset: &str) {
 fn at(bencher: Bencher<'_, '_>, preset: &str) {
     let mut generator = generator(&Mix::preset(preset).expect("it is a preset"));
     let mut arrival = 0;
-    bencher
-        .counter(ItemsCount::new(OPERATIONS))
-        .bench_local(|| {
-            for _ in 0..OPERATIONS {
-                if let Some(number) = consume(generator.at(arrival)) {
-                    generator.acknowledge(number);
-                }
-                arrival += 1;
+    bencher.counter(ItemsCount::new(OPERATIONS)).bench_local(|| {
+        for _ in 0..OPERATIONS {
+            if let Some(number) = consume(generator.at(arrival)) {
+                generator.acknowledge(number);
             }
-        });
+            arrival += 1;
+        }
+    });
 }
 
 /// Reads alone, with each way of choosing keys.
@@ -112,13 +96,11 @@ fn update_all_fields(bencher: Bencher<'_, '_>, all: bool) {
 #[divan::bench]
 fn hashed_key(bencher: Bencher<'_, '_>) {
     let mut key = KeyText::new(KeyOrder::Hashed, 1);
-    bencher
-        .counter(ItemsCount::new(OPERATIONS))
-        .bench_local(|| {
-            for number in 0..OPERATIONS {
-                black_box(key.write(black_box(number)));
-            }
-        });
+    bencher.counter(ItemsCount::new(OPERATIONS)).bench_local(|| {
+        for number in 0..OPERATIONS {
+            black_box(key.write(black_box(number)));
+        }
+    });
 }
 
 /// Records of the load phase.
@@ -126,11 +108,9 @@ fn hashed_key(bencher: Bencher<'_, '_>) {
 fn load(bencher: Bencher<'_, '_>) {
     let key_space = KeySpace::new(&DataSpec::with_records(1 << 60)).expect("the data is possible");
     let mut generator = key_space.loader(1).generator(0);
-    bencher
-        .counter(ItemsCount::new(OPERATIONS))
-        .bench_local(|| {
-            for _ in 0..OPERATIONS {
-                black_box(generator.next());
-            }
-        });
+    bencher.counter(ItemsCount::new(OPERATIONS)).bench_local(|| {
+        for _ in 0..OPERATIONS {
+            black_box(generator.next());
+        }
+    });
 }

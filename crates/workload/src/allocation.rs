@@ -18,10 +18,7 @@ fn lengths() -> Vec<FieldLength> {
         FieldLength::Constant(100),
         FieldLength::Uniform { min: 0, max: 200 },
         FieldLength::Zipfian { min: 1, max: 500 },
-        FieldLength::Histogram {
-            block_size: 7,
-            counts: vec![5, 0, 3, 9],
-        },
+        FieldLength::Histogram { block_size: 7, counts: vec![5, 0, 3, 9] },
     ]
 }
 
@@ -47,11 +44,7 @@ fn look(ask: Ask<'_>) -> Option<u64> {
         black_box((index, name, value));
     }
     black_box(ask);
-    if let Ask::Insert { number, .. } = ask {
-        Some(number)
-    } else {
-        None
-    }
+    if let Ask::Insert { number, .. } = ask { Some(number) } else { None }
 }
 
 #[test]

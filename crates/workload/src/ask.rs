@@ -72,11 +72,7 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     #[inline]
     pub(crate) fn new(names: &'a FieldNames, record: &'a RecordBuffer) -> Self {
-        Self {
-            names,
-            record,
-            at: 0,
-        }
+        Self { names, record, at: 0 }
     }
 
     /// Bytes in all values together that are still to come.
@@ -107,8 +103,6 @@ impl ExactSizeIterator for Fields<'_> {}
 impl fmt::Debug for Fields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        f.debug_map()
-            .entries(self.map(|(_, name, value)| (text(name), text(value))))
-            .finish()
+        f.debug_map().entries(self.map(|(_, name, value)| (text(name), text(value)))).finish()
     }
 }

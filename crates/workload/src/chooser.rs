@@ -11,25 +11,12 @@ use crate::zipfian::{ScrambledZipfian, SkewedLatest};
 /// Chooses key numbers of records that are there. Each session has its own.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyChooser {
-    Uniform {
-        first: u64,
-        count: u64,
-    },
-    Sequential {
-        first: u64,
-        count: Divisor,
-    },
+    Uniform { first: u64, count: u64 },
+    Sequential { first: u64, count: Divisor },
     Zipfian(ScrambledZipfian),
     Latest(SkewedLatest),
-    Hotspot {
-        first: u64,
-        hot: u64,
-        count: u64,
-        operation_fraction: f64,
-    },
-    Exponential {
-        mean: f64,
-    },
+    Hotspot { first: u64, hot: u64, count: u64, operation_fraction: f64 },
+    Exponential { mean: f64 },
 }
 
 /// The keys that a chooser is made for.
@@ -47,28 +34,19 @@ pub(crate) struct Keys {
 
 impl KeyChooser {
     pub(crate) fn new(mix: &Mix, keys: Keys) -> Result<Self, Problem> {
-        let Keys {
-            first,
-            count,
-            present,
-            expected,
-        } = keys;
+        let Keys { first, count, present, expected } = keys;
         let too_few = |needed, records| {
             let wrong = Wrong::TooFewRecords { needed, records };
-            Problem {
-                field: "request_distribution",
-                wrong,
-            }
+            Problem { field: "request_distribution", wrong }
         };
         if count == 0 {
             return Err(too_few(1, 0));
         }
         Ok(match mix.request_distribution {
             RequestDistribution::Uniform => Self::Uniform { first, count },
-            RequestDistribution::Sequential => Self::Sequential {
-                first,
-                count: Divisor::new(count),
-            },
+            RequestDistribution::Sequential => {
+                Self::Sequential { first, count: Divisor::new(count) }
+            }
             // The upper end of YCSB's range is inclusive, so that one key is in it that is not there and is drawn again.
             RequestDistribution::Zipfian => Self::Zipfian(ScrambledZipfian::new(
                 first,
@@ -80,34 +58,17 @@ impl KeyChooser {
                 }
                 Self::Latest(SkewedLatest::new(present - 1))
             }
-            RequestDistribution::Hotspot {
-                data_fraction,
-                operation_fraction,
-            } => {
+            RequestDistribution::Hotspot { data_fraction, operation_fraction } => {
                 let hot = (count as f64 * data_fraction) as u64;
                 let hot_is_missing = hot == 0 && operation_fraction > 0.0;
                 let cold_is_missing = hot >= count && operation_fraction < 1.0;
                 if hot_is_missing || cold_is_missing {
-                    let wrong = Wrong::EmptyPart {
-                        keys: hot,
-                        all: count,
-                    };
-                    return Err(Problem {
-                        field: "request_distribution.data_fraction",
-                        wrong,
-                    });
+                    let wrong = Wrong::EmptyPart { keys: hot, all: count };
+                    return Err(Problem { field: "request_distribution.data_fraction", wrong });
                 }
-                Self::Hotspot {
-                    first,
-                    hot: hot.min(count),
-                    count,
-                    operation_fraction,
-                }
+                Self::Hotspot { first, hot: hot.min(count), count, operation_fraction }
             }
-            RequestDistribution::Exponential {
-                percentile,
-                fraction,
-            } => {
+            RequestDistribution::Exponential { percentile, fraction } => {
                 let mean = present as f64 * fraction / -(1.0 - percentile / 100.0).ln();
                 Self::Exponential { mean }
             }
@@ -133,12 +94,7 @@ impl KeyChooser {
             }
             Self::Zipfian(zipfian) => until(present, || zipfian.draw(stream)),
             Self::Latest(latest) => latest.draw(present - 1, stream),
-            Self::Hotspot {
-                first,
-                hot,
-                count,
-                operation_fraction,
-            } => {
+            Self::Hotspot { first, hot, count, operation_fraction } => {
                 if stream.unit() < *operation_fraction {
                     *first + stream.below(*hot)
                 } else {

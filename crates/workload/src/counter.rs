@@ -21,9 +21,7 @@ pub struct Counter {
 impl Counter {
     /// The first value given will be `start`.
     pub fn new(start: u64) -> Self {
-        Self {
-            next: Apart(AtomicU64::new(start)),
-        }
+        Self { next: Apart(AtomicU64::new(start)) }
     }
 
     /// A value that nobody else got.
@@ -90,11 +88,7 @@ impl AcknowledgedCounter {
         if number - self.limit() < self.window() {
             self.slot(number).store(true, Ordering::Release);
         } else {
-            let mut beyond = self
-                .beyond
-                .0
-                .lock()
-                .expect("no holder of this lock can panic");
+            let mut beyond = self.beyond.0.lock().expect("no holder of this lock can panic");
             beyond.insert(number);
             self.advance(&mut beyond);
         }

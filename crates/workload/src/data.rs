@@ -92,9 +92,7 @@ impl FieldLength {
             Self::Uniform { max, .. } | Self::Zipfian { max, .. } => u64::from(*max),
             Self::Histogram { block_size, counts } => {
                 // The last bucket stands for the same length as the one before it; a single bucket for no byte at all.
-                (counts.len() as u64)
-                    .saturating_sub(1)
-                    .saturating_mul(u64::from(*block_size))
+                (counts.len() as u64).saturating_sub(1).saturating_mul(u64::from(*block_size))
             }
         }
     }
@@ -106,10 +104,7 @@ impl FieldLength {
                 if min > max {
                     let (minimum, maximum) = (u64::from(*min), u64::from(*max));
                     let wrong = Wrong::MinimumAboveMaximum { minimum, maximum };
-                    problems.push(Problem {
-                        field: "field_length",
-                        wrong,
-                    });
+                    problems.push(Problem { field: "field_length", wrong });
                 }
             }
             Self::Histogram { block_size, counts } => {
@@ -120,14 +115,9 @@ impl FieldLength {
                     1.0,
                     f64::from(u32::MAX),
                 );
-                let total = counts
-                    .iter()
-                    .fold(0_u64, |sum, count| sum.saturating_add(*count));
+                let total = counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
                 if total == 0 {
-                    problems.push(Problem {
-                        field: "field_length.counts",
-                        wrong: Wrong::Empty,
-                    });
+                    problems.push(Problem { field: "field_length.counts", wrong: Wrong::Empty });
                 } else {
                     in_range(
                         problems,
@@ -161,20 +151,13 @@ impl DataSpec {
 
     /// How many key numbers are loaded and asked for, from `insert_start` on.
     pub fn key_count(&self) -> u64 {
-        self.insert_count
-            .unwrap_or(self.records.saturating_sub(self.insert_start))
+        self.insert_count.unwrap_or(self.records.saturating_sub(self.insert_start))
     }
 
     /// Everything impossible in this description.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        in_range(
-            &mut problems,
-            "records",
-            self.records as f64,
-            0.0,
-            MOST_RECORDS as f64,
-        );
+        in_range(&mut problems, "records", self.records as f64, 0.0, MOST_RECORDS as f64);
         in_range(
             &mut problems,
             "field_count",
@@ -183,17 +166,8 @@ impl DataSpec {
             f64::from(MOST_FIELDS),
         );
         self.field_length.check(&mut problems);
-        let record_bytes = self
-            .field_length
-            .longest()
-            .saturating_mul(u64::from(self.field_count));
-        in_range(
-            &mut problems,
-            "field_length",
-            record_bytes as f64,
-            0.0,
-            MOST_RECORD_BYTES as f64,
-        );
+        let record_bytes = self.field_length.longest().saturating_mul(u64::from(self.field_count));
+        in_range(&mut problems, "field_length", record_bytes as f64, 0.0, MOST_RECORD_BYTES as f64);
         in_range(
             &mut problems,
             "zero_padding",
@@ -202,31 +176,15 @@ impl DataSpec {
             f64::from(MOST_PADDING),
         );
         if self.data_integrity && !matches!(self.field_length, FieldLength::Constant(_)) {
-            problems.push(Problem {
-                field: "data_integrity",
-                wrong: Wrong::NeedsConstantLength,
-            });
+            problems.push(Problem { field: "data_integrity", wrong: Wrong::NeedsConstantLength });
         }
         let count = self.insert_count.unwrap_or(0);
-        let inside = self
-            .insert_start
-            .checked_add(count)
-            .is_some_and(|end| end <= self.records);
+        let inside = self.insert_start.checked_add(count).is_some_and(|end| end <= self.records);
         if !inside {
             let (start, records) = (self.insert_start, self.records);
-            let field = if self.insert_count.is_some() {
-                "insert_count"
-            } else {
-                "insert_start"
-            };
-            problems.push(Problem {
-                field,
-                wrong: Wrong::OutsideRecords {
-                    start,
-                    count,
-                    records,
-                },
-            });
+            let field = if self.insert_count.is_some() { "insert_count" } else { "insert_start" };
+            problems
+                .push(Problem { field, wrong: Wrong::OutsideRecords { start, count, records } });
         }
         problems
     }
@@ -250,10 +208,9 @@ impl DataSpec {
         // Hashed key numbers are uniform below 2^63. So nine in ten have 19 digits.
         let (start, end) = match self.key_order {
             KeyOrder::Hashed => (0, 1_u64 << 63),
-            KeyOrder::Ordered => (
-                self.insert_start,
-                self.insert_start.saturating_add(self.key_count().max(1)),
-            ),
+            KeyOrder::Ordered => {
+                (self.insert_start, self.insert_start.saturating_add(self.key_count().max(1)))
+            }
         };
         let mut sum = 0.0;
         let mut from = start;
@@ -316,20 +273,10 @@ mod tests {
         data.data_integrity = true;
         data.insert_start = 6;
         data.insert_count = Some(5);
-        let fields: Vec<_> = data
-            .check()
-            .into_iter()
-            .map(|problem| problem.field)
-            .collect();
+        let fields: Vec<_> = data.check().into_iter().map(|problem| problem.field).collect();
         assert_eq!(
             fields,
-            [
-                "field_count",
-                "field_length",
-                "zero_padding",
-                "data_integrity",
-                "insert_count"
-            ]
+            ["field_count", "field_length", "zero_padding", "data_integrity", "insert_count"]
         );
     }
 
@@ -338,35 +285,18 @@ mod tests {
         let mut data = DataSpec::with_records(10);
         data.field_length = FieldLength::Constant(7 << 20);
         assert_eq!(data.check().len(), 1);
-        data.field_length = FieldLength::Histogram {
-            block_size: u32::MAX,
-            counts: vec![1; 9],
-        };
+        data.field_length = FieldLength::Histogram { block_size: u32::MAX, counts: vec![1; 9] };
         assert_eq!(data.check().len(), 1);
     }
 
     #[test]
     fn histograms_need_weight() {
         let mut data = DataSpec::with_records(10);
-        data.field_length = FieldLength::Histogram {
-            block_size: 0,
-            counts: vec![0, 0],
-        };
-        let wrong: Vec<_> = data
-            .check()
-            .into_iter()
-            .map(|problem| problem.wrong)
-            .collect();
+        data.field_length = FieldLength::Histogram { block_size: 0, counts: vec![0, 0] };
+        let wrong: Vec<_> = data.check().into_iter().map(|problem| problem.wrong).collect();
         assert_eq!(
             wrong,
-            [
-                Wrong::OutOfRange {
-                    value: 0.0,
-                    least: 1.0,
-                    most: f64::from(u32::MAX)
-                },
-                Wrong::Empty
-            ]
+            [Wrong::OutOfRange { value: 0.0, least: 1.0, most: f64::from(u32::MAX) }, Wrong::Empty]
         );
     }
 

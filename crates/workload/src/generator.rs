@@ -56,17 +56,11 @@ impl OpGenerator {
     pub(crate) fn new(workload: &Arc<Workload>, session: u64, turns: Share) -> Self {
         let space = &workload.key_space;
         let data = space.data();
-        let none = Choice {
-            operation: Operation::Read,
-            number: 0,
-        };
+        let none = Choice { operation: Operation::Read, number: 0 };
         Self {
             choices: workload.sessions.stream(session),
             contents: workload.session_contents.stream(session),
-            ahead: Ahead {
-                choices: [none; AHEAD],
-                next: AHEAD,
-            },
+            ahead: Ahead { choices: [none; AHEAD], next: AHEAD },
             desk: OpParts {
                 chooser: workload.chooser.clone(),
                 key: KeyText::new(data.key_order, data.zero_padding),
@@ -111,12 +105,7 @@ impl OpGenerator {
 
     #[inline(never)]
     fn look_ahead(&mut self) {
-        let OpParts {
-            workload,
-            chooser,
-            turns,
-            ..
-        } = &mut self.desk;
+        let OpParts { workload, chooser, turns, .. } = &mut self.desk;
         if let Some(chooser) = chooser
             && workload.looks_ahead
         {
@@ -129,10 +118,8 @@ impl OpGenerator {
                 numbers = numbers.map(|number| records.certain(number));
             }
             for index in 0..AHEAD {
-                self.ahead.choices[index] = Choice {
-                    operation: operations[index],
-                    number: numbers[index],
-                };
+                self.ahead.choices[index] =
+                    Choice { operation: operations[index], number: numbers[index] };
             }
             self.ahead.next = 0;
         } else {
@@ -168,9 +155,7 @@ impl OpParts {
             let number = space.records.take();
             let key = self.key.write(number);
             // As in the load phase, a record follows from the seed and its key number, whoever inserts it.
-            space
-                .shape
-                .fill_all(key, &mut workload.contents.stream(number), &mut self.record);
+            space.shape.fill_all(key, &mut workload.contents.stream(number), &mut self.record);
             return Ask::Insert {
                 key,
                 fields: Fields::new(&space.shape.names, &self.record),
@@ -193,11 +178,7 @@ impl OpParts {
             Operation::Read => return Ask::Read { key, fields },
             Operation::Scan => {
                 let count = workload.scan_lengths.draw(stream) as u32;
-                return Ask::Scan {
-                    start: key,
-                    count,
-                    fields,
-                };
+                return Ask::Scan { start: key, count, fields };
             }
             Operation::Update | Operation::Insert | Operation::ReadModifyWrite => {}
         }
@@ -210,11 +191,7 @@ impl OpParts {
         if choice.operation == Operation::Update {
             Ask::Update { key, changes }
         } else {
-            Ask::ReadModifyWrite {
-                key,
-                fields,
-                changes,
-            }
+            Ask::ReadModifyWrite { key, fields, changes }
         }
     }
 }

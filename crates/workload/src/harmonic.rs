@@ -19,10 +19,7 @@ pub(crate) struct Harmonic {
 impl Harmonic {
     /// For an exponent other than 1.
     pub(crate) fn new(exponent: f64) -> Self {
-        Self {
-            exponent,
-            constant: add_up(SUMMED, exponent) - primitive(SUMMED as f64, exponent),
-        }
+        Self { exponent, constant: add_up(SUMMED, exponent) - primitive(SUMMED as f64, exponent) }
     }
 
     /// The sum of the first `count` terms.

@@ -37,13 +37,9 @@ impl FieldLength {
     pub fn from_histogram(text: &str) -> Result<Self, HistogramError> {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
-        let block_size = first
-            .split_once('\t')
-            .filter(|(word, _)| *word == "BlockSize");
+        let block_size = first.split_once('\t').filter(|(word, _)| *word == "BlockSize");
         let Some(Ok(block_size)) = block_size.map(|(_, number)| number.trim_end().parse()) else {
-            return Err(HistogramError::NoBlockSize {
-                found: first.into(),
-            });
+            return Err(HistogramError::NoBlockSize { found: first.into() });
         };
         let mut counts = Vec::new();
         for (index, line) in lines.enumerate() {
@@ -51,9 +47,7 @@ impl FieldLength {
                 continue;
             }
             let bucket = counts.len();
-            let count = line
-                .split_once('\t')
-                .filter(|(word, _)| word.parse() == Ok(bucket));
+            let count = line.split_once('\t').filter(|(word, _)| word.parse() == Ok(bucket));
             let Some(Ok(count)) = count.map(|(_, number)| number.trim_end().parse()) else {
                 return Err(HistogramError::NoBucket {
                     line: index + 2,
@@ -77,13 +71,7 @@ mod tests {
     #[test]
     fn reads_the_file() {
         let length = FieldLength::from_histogram("BlockSize\t10\n0\t3\n1\t0\n2\t5\n\n").unwrap();
-        assert_eq!(
-            length,
-            FieldLength::Histogram {
-                block_size: 10,
-                counts: vec![3, 0, 5]
-            }
-        );
+        assert_eq!(length, FieldLength::Histogram { block_size: 10, counts: vec![3, 0, 5] });
         let windows =
             FieldLength::from_histogram("BlockSize\t10\r\n0\t3\r\n1\t0\r\n2\t5\r\n").unwrap();
         assert_eq!(windows, length);
@@ -91,18 +79,11 @@ mod tests {
 
     #[test]
     fn names_the_line_that_is_wrong() {
-        for text in [
-            "",
-            "Block\t10\n",
-            "BlockSize 10\n",
-            "BlockSize\tten\n",
-            "BlockSize\t-1\n0\t1\n",
-        ] {
+        for text in
+            ["", "Block\t10\n", "BlockSize 10\n", "BlockSize\tten\n", "BlockSize\t-1\n0\t1\n"]
+        {
             let error = FieldLength::from_histogram(text).unwrap_err();
-            assert!(
-                matches!(error, HistogramError::NoBlockSize { .. }),
-                "{error}"
-            );
+            assert!(matches!(error, HistogramError::NoBlockSize { .. }), "{error}");
         }
         for (text, found) in [
             ("BlockSize\t10\n0\t3\n2\t5\n", "2\t5"),
@@ -110,14 +91,7 @@ mod tests {
             ("BlockSize\t10\n0\t3\n1\t-5\n", "1\t-5"),
         ] {
             let error = FieldLength::from_histogram(text).unwrap_err();
-            assert_eq!(
-                error,
-                HistogramError::NoBucket {
-                    line: 3,
-                    found: found.into(),
-                    bucket: 1
-                }
-            );
+            assert_eq!(error, HistogramError::NoBucket { line: 3, found: found.into(), bucket: 1 });
         }
         let found = FieldLength::from_histogram("BlockSize\t10\n").unwrap_err();
         assert_eq!(found, HistogramError::NoBuckets);

@@ -84,12 +84,9 @@ mod tests {
 
     #[test]
     fn hosts_insert_every_number_once() {
-        let hosts: Vec<_> = (0..3)
-            .map(|index| Records::new(100, Share::new(index, 3).unwrap()))
-            .collect();
-        let taken: Vec<u64> = (0..4)
-            .flat_map(|_| hosts.iter().map(Records::take))
-            .collect();
+        let hosts: Vec<_> =
+            (0..3).map(|index| Records::new(100, Share::new(index, 3).unwrap())).collect();
+        let taken: Vec<u64> = (0..4).flat_map(|_| hosts.iter().map(Records::take)).collect();
         assert!(taken.into_iter().eq(100..112));
         // The second host's first two inserts: groups 100 to 102 and 103 to 105.
         hosts[1].acknowledge(104);

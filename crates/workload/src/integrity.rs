@@ -23,11 +23,7 @@ pub struct Verifier<'a> {
 
 impl<'a> Verifier<'a> {
     pub(crate) fn new(key: &'a [u8], length: usize) -> Self {
-        Self {
-            key,
-            length,
-            found: Verification::Empty,
-        }
+        Self { key, length, found: Verification::Empty }
     }
 
     /// Takes one field that the engine returned.

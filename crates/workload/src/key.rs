@@ -45,12 +45,7 @@ impl KeyText {
     pub fn new(order: KeyOrder, least_digits: u32) -> Self {
         let least_digits = least_digits as usize;
         let bytes = vec![b'0'; BLOCKS + PREFIX.len() + least_digits.max(BLOCKS)];
-        Self {
-            order,
-            least_digits,
-            bytes: bytes.into(),
-            end: BLOCKS,
-        }
+        Self { order, least_digits, bytes: bytes.into(), end: BLOCKS }
     }
 
     /// Makes the key of a key number.
@@ -111,20 +106,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn by_definition(order: KeyOrder, width: usize, number: u64) -> Vec<u8> {
-        let shown = if order == KeyOrder::Hashed {
-            fnv_hash(number)
-        } else {
-            number
-        };
+        let shown = if order == KeyOrder::Hashed { fnv_hash(number) } else { number };
         format!("user{shown:0width$}").into_bytes()
     }
 
     #[test]
     fn eight_digits_are_exact() {
-        for number in (0..100_000_000)
-            .step_by(9_973)
-            .chain(0..20_000)
-            .chain(99_990_000..100_000_000)
+        for number in
+            (0..100_000_000).step_by(9_973).chain(0..20_000).chain(99_990_000..100_000_000)
         {
             let expected = format!("{number:08}");
             assert_eq!(eight_digits(number), expected.as_bytes());

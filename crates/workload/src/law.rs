@@ -12,10 +12,7 @@ pub(crate) fn assert_follows(shares: &[f64], draws: u32, mut draw: impl FnMut() 
     let mut chi_square = 0.0;
     for (share, count) in shares.iter().zip(&counts) {
         let expected = share * f64::from(draws);
-        assert!(
-            expected >= 5.0,
-            "a category is too rare to be tested: {shares:?}"
-        );
+        assert!(expected >= 5.0, "a category is too rare to be tested: {shares:?}");
         chi_square += (*count as f64 - expected).powi(2) / expected;
     }
     let freedom = (shares.len() - 1) as f64;

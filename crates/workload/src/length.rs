@@ -30,10 +30,9 @@ impl Lengths {
     pub(crate) fn new(length: &FieldLength) -> Self {
         match length {
             FieldLength::Constant(length) => Self::Constant(*length as usize),
-            FieldLength::Uniform { min, max } => Self::Uniform {
-                min: u64::from(*min),
-                count: u64::from(max - min) + 1,
-            },
+            FieldLength::Uniform { min, max } => {
+                Self::Uniform { min: u64::from(*min), count: u64::from(max - min) + 1 }
+            }
             FieldLength::Zipfian { min, max } => Self::Zipfian {
                 min: u64::from(*min),
                 above: Zipfian::new(u64::from(max - min) + 1),
@@ -47,10 +46,7 @@ impl Lengths {
                 }
                 let lengths = (0..counts.len())
                     .map(|bucket| bucket_length(bucket, *block_size, counts.len()) as usize);
-                Self::Histogram {
-                    sums,
-                    lengths: lengths.collect(),
-                }
+                Self::Histogram { sums, lengths: lengths.collect() }
             }
         }
     }
@@ -72,11 +68,7 @@ impl Lengths {
 
 /// The length that a bucket stands for. The last one stands for a block less, as in YCSB.
 fn bucket_length(bucket: usize, block_size: u32, buckets: usize) -> u64 {
-    let blocks = if bucket + 1 == buckets {
-        bucket
-    } else {
-        bucket + 1
-    };
+    let blocks = if bucket + 1 == buckets { bucket } else { bucket + 1 };
     blocks as u64 * u64::from(block_size)
 }
 
@@ -130,10 +122,7 @@ mod tests {
         assert_eq!(uniform.mean(), 50.0);
         assert!((mean_of_draws(&uniform, 10, 90) - 50.0).abs() < 0.2);
         // The generator is an approximation of Zipf's law, the mean is that of the law.
-        let zipfian = FieldLength::Zipfian {
-            min: 10,
-            max: 1_009,
-        };
+        let zipfian = FieldLength::Zipfian { min: 10, max: 1_009 };
         assert!((mean_of_draws(&zipfian, 10, 1_009) / zipfian.mean() - 1.0).abs() < 0.03);
         let one = FieldLength::Zipfian { min: 10, max: 10 };
         assert_eq!(mean_of_draws(&one, 10, 10), 10.0);
@@ -150,18 +139,13 @@ mod tests {
     /// Buckets 0 to 3 stand for 10, 20, 30 and, being the last, 30 bytes.
     #[test]
     fn histogram_follows_its_counts() {
-        let length = FieldLength::Histogram {
-            block_size: 10,
-            counts: vec![1, 0, 2, 5],
-        };
+        let length = FieldLength::Histogram { block_size: 10, counts: vec![1, 0, 2, 5] };
         let lengths = Lengths::new(&length);
         let mut stream = Stream::from_state(2);
-        assert_follows(&[1.0 / 8.0, 7.0 / 8.0], 100_000, || {
-            match lengths.draw(&mut stream) {
-                10 => 0,
-                30 => 1,
-                other => panic!("{other}"),
-            }
+        assert_follows(&[1.0 / 8.0, 7.0 / 8.0], 100_000, || match lengths.draw(&mut stream) {
+            10 => 0,
+            30 => 1,
+            other => panic!("{other}"),
         });
         assert_eq!(length.mean(), 220.0 / 8.0);
         assert_eq!(length.longest(), 30);

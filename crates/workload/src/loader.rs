@@ -89,15 +89,7 @@ impl InsertGenerator {
         }
         let shape = &self.loader.key_space.shape;
         let key = self.key.write(number);
-        shape.fill_all(
-            key,
-            &mut self.loader.contents.stream(number),
-            &mut self.record,
-        );
-        Some(Ask::Insert {
-            key,
-            fields: Fields::new(&shape.names, &self.record),
-            number,
-        })
+        shape.fill_all(key, &mut self.loader.contents.stream(number), &mut self.record);
+        Some(Ask::Insert { key, fields: Fields::new(&shape.names, &self.record), number })
     }
 }

@@ -186,16 +186,10 @@ impl Mix {
             in_range(&mut problems, field, weight, 0.0, 1e12);
         }
         if self.weights().iter().all(|(_, weight)| *weight == 0.0) {
-            problems.push(Problem {
-                field: "read",
-                wrong: Wrong::NothingToDo,
-            });
+            problems.push(Problem { field: "read", wrong: Wrong::NothingToDo });
         }
         match self.request_distribution {
-            RequestDistribution::Hotspot {
-                data_fraction,
-                operation_fraction,
-            } => {
+            RequestDistribution::Hotspot { data_fraction, operation_fraction } => {
                 in_range(
                     &mut problems,
                     "request_distribution.data_fraction",
@@ -211,10 +205,7 @@ impl Mix {
                     1.0,
                 );
             }
-            RequestDistribution::Exponential {
-                percentile,
-                fraction,
-            } => {
+            RequestDistribution::Exponential { percentile, fraction } => {
                 in_range(
                     &mut problems,
                     "request_distribution.percentile",
@@ -222,33 +213,16 @@ impl Mix {
                     1e-9,
                     100.0 - 1e-9,
                 );
-                in_range(
-                    &mut problems,
-                    "request_distribution.fraction",
-                    fraction,
-                    1e-12,
-                    1e12,
-                );
+                in_range(&mut problems, "request_distribution.fraction", fraction, 1e-12, 1e12);
             }
             _ => {}
         }
         let ScanLength { min, max, .. } = self.scan_length;
-        in_range(
-            &mut problems,
-            "scan_length.min",
-            f64::from(min),
-            1.0,
-            f64::from(u32::MAX),
-        );
+        in_range(&mut problems, "scan_length.min", f64::from(min), 1.0, f64::from(u32::MAX));
         if min > max {
-            let wrong = Wrong::MinimumAboveMaximum {
-                minimum: u64::from(min),
-                maximum: u64::from(max),
-            };
-            problems.push(Problem {
-                field: "scan_length",
-                wrong,
-            });
+            let wrong =
+                Wrong::MinimumAboveMaximum { minimum: u64::from(min), maximum: u64::from(max) };
+            problems.push(Problem { field: "scan_length", wrong });
         }
         problems
     }
@@ -256,11 +230,7 @@ impl Mix {
     /// The share of inserts among all operations, 0 to 1.
     pub fn insert_share(&self) -> f64 {
         let total: f64 = self.weights().iter().map(|(_, weight)| weight).sum();
-        if total > 0.0 {
-            self.insert / total
-        } else {
-            0.0
-        }
+        if total > 0.0 { self.insert / total } else { 0.0 }
     }
 
     /// The weights with their names, in the order in which YCSB draws.
@@ -323,10 +293,7 @@ mod tests {
         assert_eq!(Mix::preset("d").unwrap().insert, 0.05);
         assert_eq!(
             Mix::preset("e").unwrap().scan_length,
-            ScanLength {
-                max: 100,
-                ..ScanLength::default()
-            }
+            ScanLength { max: 100, ..ScanLength::default() }
         );
         assert_eq!(Mix::preset("f").unwrap().read_modify_write, 0.5);
         assert_eq!(Mix::preset("g"), None);
@@ -337,20 +304,10 @@ mod tests {
         let mut mix = Mix::preset("a").unwrap();
         mix.read = f64::NAN;
         mix.update = -1.0;
-        mix.request_distribution = RequestDistribution::Hotspot {
-            data_fraction: 1.5,
-            operation_fraction: -0.5,
-        };
-        mix.scan_length = ScanLength {
-            min: 0,
-            max: 0,
-            ..ScanLength::default()
-        };
-        let fields: Vec<_> = mix
-            .check()
-            .into_iter()
-            .map(|problem| problem.field)
-            .collect();
+        mix.request_distribution =
+            RequestDistribution::Hotspot { data_fraction: 1.5, operation_fraction: -0.5 };
+        mix.scan_length = ScanLength { min: 0, max: 0, ..ScanLength::default() };
+        let fields: Vec<_> = mix.check().into_iter().map(|problem| problem.field).collect();
         assert_eq!(
             fields,
             [
@@ -367,19 +324,9 @@ mod tests {
     fn something_must_be_asked_for() {
         let mut mix = Mix::preset("c").unwrap();
         mix.read = 0.0;
-        assert_eq!(
-            mix.check(),
-            [Problem {
-                field: "read",
-                wrong: Wrong::NothingToDo
-            }]
-        );
+        assert_eq!(mix.check(), [Problem { field: "read", wrong: Wrong::NothingToDo }]);
         mix.scan = 3.0;
-        mix.scan_length = ScanLength {
-            min: 5,
-            max: 4,
-            ..ScanLength::default()
-        };
+        mix.scan_length = ScanLength { min: 5, max: 4, ..ScanLength::default() };
         assert_eq!(mix.check()[0].field, "scan_length");
     }
 
@@ -395,10 +342,7 @@ mod tests {
         let text =
             r#"{"name":"hot","read":1,"request_distribution":{"hotspot":{"data_fraction":0.1}}}"#;
         let mix: Mix = serde_json::from_str(text).unwrap();
-        let expected = RequestDistribution::Hotspot {
-            data_fraction: 0.1,
-            operation_fraction: 0.8,
-        };
+        let expected = RequestDistribution::Hotspot { data_fraction: 0.1, operation_fraction: 0.8 };
         assert_eq!(mix.request_distribution, expected);
         let text = r#"{"name":"new","read":1,"request_distribution":"latest"}"#;
         let mix: Mix = serde_json::from_str(text).unwrap();

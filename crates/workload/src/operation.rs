@@ -36,16 +36,9 @@ impl Operations {
             sum += weights[index];
             // Where nothing follows, rounding must leave no draw over.
             let last = weights[index + 1..].iter().all(|weight| *weight == 0.0);
-            *threshold = if last {
-                ALL_DRAWS
-            } else {
-                (sum / total * ALL_DRAWS as f64) as u64
-            };
+            *threshold = if last { ALL_DRAWS } else { (sum / total * ALL_DRAWS as f64) as u64 };
         }
-        Self {
-            thresholds,
-            only_inserts: mix.insert == total,
-        }
+        Self { thresholds, only_inserts: mix.insert == total }
     }
 
     pub(crate) fn only_inserts(&self) -> bool {
@@ -77,13 +70,7 @@ mod tests {
 
     fn mix(weights: [f64; 5]) -> Mix {
         let mut mix = Mix::preset("c").unwrap();
-        [
-            mix.read,
-            mix.update,
-            mix.insert,
-            mix.scan,
-            mix.read_modify_write,
-        ] = weights;
+        [mix.read, mix.update, mix.insert, mix.scan, mix.read_modify_write] = weights;
         mix
     }
 
@@ -111,10 +98,7 @@ mod tests {
         let operations = Operations::new(&mix([0.1, 0.0, 0.2, 0.0, 0.0]));
         let mut stream = Stream::from_state(1);
         for _ in 0..10_000 {
-            assert!(matches!(
-                operations.draw(&mut stream),
-                Operation::Read | Operation::Insert
-            ));
+            assert!(matches!(operations.draw(&mut stream), Operation::Read | Operation::Insert));
         }
     }
 }

@@ -71,16 +71,11 @@ impl fmt::Display for Wrong {
             Self::MinimumAboveMaximum { minimum, maximum } => {
                 write!(f, "the minimum {minimum} is above the maximum {maximum}")
             }
-            Self::NothingToDo => write!(
-                f,
-                "all proportions are zero; give at least one operation a share"
-            ),
+            Self::NothingToDo => {
+                write!(f, "all proportions are zero; give at least one operation a share")
+            }
             Self::Empty => write!(f, "there is no entry with a weight above zero"),
-            Self::OutsideRecords {
-                start,
-                count,
-                records,
-            } => write!(
+            Self::OutsideRecords { start, count, records } => write!(
                 f,
                 "{count} keys from {start} on do not fit into {records} records; raise records or lower the count"
             ),
@@ -131,11 +126,7 @@ fn list(problems: &[Problem]) -> String {
 
 /// Turns a list of problems into a result.
 pub(crate) fn none_of(problems: Vec<Problem>) -> Result<(), WorkloadError> {
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(WorkloadError::Impossible { problems })
-    }
+    if problems.is_empty() { Ok(()) } else { Err(WorkloadError::Impossible { problems }) }
 }
 
 /// Adds a problem unless `value` lies between the bounds. Not-a-number lies nowhere.
@@ -148,9 +139,6 @@ pub(crate) fn in_range(
 ) {
     let inside = value >= least && value <= most;
     if !inside {
-        problems.push(Problem {
-            field,
-            wrong: Wrong::OutOfRange { value, least, most },
-        });
+        problems.push(Problem { field, wrong: Wrong::OutOfRange { value, least, most } });
     }
 }

@@ -20,17 +20,11 @@ fn workload(data: &DataSpec, mix: &Mix, seed: u64, planned: Option<u64>) -> Arc<
 }
 
 fn reads_by(request_distribution: RequestDistribution) -> Mix {
-    Mix {
-        request_distribution,
-        ..Mix::preset("c").unwrap()
-    }
+    Mix { request_distribution, ..Mix::preset("c").unwrap() }
 }
 
 fn hotspot(data_fraction: f64, operation_fraction: f64) -> RequestDistribution {
-    RequestDistribution::Hotspot {
-        data_fraction,
-        operation_fraction,
-    }
+    RequestDistribution::Hotspot { data_fraction, operation_fraction }
 }
 
 /// The numbers of all keys that one session reads.
@@ -62,11 +56,7 @@ fn key_of(ask: Ask<'_>) -> &[u8] {
 }
 
 fn inserted(ask: Ask<'_>) -> Option<u64> {
-    if let Ask::Insert { number, .. } = ask {
-        Some(number)
-    } else {
-        None
-    }
+    if let Ask::Insert { number, .. } = ask { Some(number) } else { None }
 }
 
 /// What the first `count` questions of a session are, in words.
@@ -109,11 +99,8 @@ fn loaded_records_do_not_depend_on_the_sessions() {
         let mut generators: Vec<_> = generators.collect();
         let mut records = BTreeMap::new();
         let mut turn = 0;
-        while let Some(Ask::Insert {
-            key,
-            fields,
-            number,
-        }) = generators[turn % sessions as usize].next()
+        while let Some(Ask::Insert { key, fields, number }) =
+            generators[turn % sessions as usize].next()
         {
             assert_eq!(fields.len(), 10);
             let before = records.insert(number, (key.to_vec(), format!("{fields:?}")));
@@ -190,10 +177,7 @@ fn keys_stay_within_their_range() {
     let met = met(&data, RequestDistribution::Zipfian, 100_000);
     assert_eq!(met, (300..=700).collect());
     // The newest keys of all, without regard to the range.
-    for distribution in [
-        RequestDistribution::Latest,
-        RequestDistribution::exponential(),
-    ] {
+    for distribution in [RequestDistribution::Latest, RequestDistribution::exponential()] {
         let mut generator = workload(&data, &reads_by(distribution), 1, None).generator(0);
         let mut counts = [0; 10];
         for _ in 0..50_000 {
@@ -247,10 +231,7 @@ fn hotspot_gets_its_share() {
 /// 95 % of the reads go to the newest tenth; what would be older than the oldest record is drawn again.
 #[test]
 fn exponential_gets_its_percentile() {
-    let exponential = RequestDistribution::Exponential {
-        percentile: 95.0,
-        fraction: 0.1,
-    };
+    let exponential = RequestDistribution::Exponential { percentile: 95.0, fraction: 0.1 };
     let mut generator = workload(&ordered(10_000), &reads_by(exponential), 1, None).generator(0);
     let drawn = (0..100_000).map(|_| number(key_of(generator.next())));
     let newest = drawn.filter(|number| *number >= 9_000).count();
@@ -315,9 +296,7 @@ fn reads_and_updates_take_the_fields_asked_for() {
                 assert_eq!(changes.len(), 1);
                 updated.extend(changes.map(|(index, ..)| index));
             }
-            Ask::ReadModifyWrite {
-                fields, changes, ..
-            } => {
+            Ask::ReadModifyWrite { fields, changes, .. } => {
                 assert_eq!(fields, FieldChoice::All);
                 assert_eq!(changes.value_bytes(), 100);
             }
@@ -342,9 +321,7 @@ fn reads_and_updates_take_the_fields_asked_for() {
                 assert_eq!(fields, FieldChoice::Some(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))
             }
             Ask::Scan { fields, .. } => assert_eq!(fields, FieldChoice::All),
-            Ask::ReadModifyWrite {
-                fields, changes, ..
-            } => {
+            Ask::ReadModifyWrite { fields, changes, .. } => {
                 assert_eq!(fields, FieldChoice::All);
                 assert_eq!(changes.len(), 10);
             }
@@ -361,9 +338,7 @@ fn reads_and_updates_take_the_fields_asked_for() {
             Ask::Read { fields, .. }
             | Ask::Scan { fields, .. }
             | Ask::ReadModifyWrite { fields, .. } => {
-                let FieldChoice::Some([field]) = fields else {
-                    panic!("{fields:?}")
-                };
+                let FieldChoice::Some([field]) = fields else { panic!("{fields:?}") };
                 read.insert(*field);
             }
             Ask::Update { .. } | Ask::Insert { .. } => {}
@@ -376,11 +351,7 @@ fn reads_and_updates_take_the_fields_asked_for() {
 fn scans_have_lengths_of_their_law() {
     let mut mix = Mix::preset("e").unwrap();
     mix.insert = 0.0;
-    mix.scan_length = ScanLength {
-        min: 3,
-        max: 12,
-        distribution: ScanDistribution::Uniform,
-    };
+    mix.scan_length = ScanLength { min: 3, max: 12, distribution: ScanDistribution::Uniform };
     let lengths = |mix: &Mix| {
         let mut generator = workload(&ordered(100), mix, 1, None).generator(0);
         let mut counts = BTreeMap::new();
@@ -419,11 +390,7 @@ fn values_with_integrity_are_verified() {
         }
         if let Ask::Update { key, changes }
         | Ask::ReadModifyWrite { key, changes, .. }
-        | Ask::Insert {
-            key,
-            fields: changes,
-            ..
-        } = ask
+        | Ask::Insert { key, fields: changes, .. } = ask
         {
             let mut verifier = key_space.verifier(key);
             let mut other = key_space.verifier(b"user1");
@@ -451,11 +418,9 @@ fn mixes_that_the_records_cannot_serve_are_refused() {
     let mut few = ordered(10);
     few.insert_start = 10;
     let latest = reads_by(RequestDistribution::Latest);
-    for (data, mix, needed, records) in [
-        (&ordered(0), &reads, 1, 0),
-        (&ordered(1), &latest, 2, 1),
-        (&few, &reads, 1, 0),
-    ] {
+    for (data, mix, needed, records) in
+        [(&ordered(0), &reads, 1, 0), (&ordered(1), &latest, 2, 1), (&few, &reads, 1, 0)]
+    {
         let expected = Wrong::TooFewRecords { needed, records };
         assert_eq!(problems(data, mix)[0].wrong, expected);
     }

@@ -23,10 +23,7 @@ impl FieldNames {
             bytes.extend_from_slice(format!("{prefix}{index}").as_bytes());
             ends.push(bytes.len() as u32);
         }
-        Self {
-            bytes: bytes.into(),
-            ends: ends.into(),
-        }
+        Self { bytes: bytes.into(), ends: ends.into() }
     }
 
     #[inline]
@@ -102,11 +99,7 @@ impl RecordShape {
         } else {
             value::fill(stream, &mut record.bytes[start..end + value::ROOM], length);
         }
-        record.entries[record.filled] = Entry {
-            index,
-            start: start as u32,
-            end: end as u32,
-        };
+        record.entries[record.filled] = Entry { index, start: start as u32, end: end as u32 };
         record.filled += 1;
         end
     }
@@ -138,10 +131,7 @@ impl RecordBuffer {
     #[inline]
     pub(crate) fn get(&self, position: usize) -> Option<(u32, &[u8])> {
         let entry = self.entries[..self.filled].get(position)?;
-        Some((
-            entry.index,
-            &self.bytes[entry.start as usize..entry.end as usize],
-        ))
+        Some((entry.index, &self.bytes[entry.start as usize..entry.end as usize]))
     }
 }
 

@@ -12,10 +12,7 @@ pub(crate) struct Divisor {
 
 impl Divisor {
     pub(crate) fn new(divisor: u64) -> Self {
-        Self {
-            divisor,
-            reciprocal: u64::MAX / divisor,
-        }
+        Self { divisor, reciprocal: u64::MAX / divisor }
     }
 
     /// The remainder of `number` divided by the divisor.
@@ -24,11 +21,7 @@ impl Divisor {
         // The reciprocal is short of 2^64 / divisor by at most 1, so the quotient is short by less than number / 2^64 + 1, that is by at most 1.
         let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = number - quotient * self.divisor;
-        if remainder >= self.divisor {
-            remainder - self.divisor
-        } else {
-            remainder
-        }
+        if remainder >= self.divisor { remainder - self.divisor } else { remainder }
     }
 }
 
@@ -39,18 +32,9 @@ mod tests {
 
     #[test]
     fn edges_are_exact() {
-        for divisor in [
-            1,
-            2,
-            3,
-            1_001,
-            (1 << 32) - 1,
-            1 << 62,
-            (1 << 63) - 1,
-            1 << 63,
-            u64::MAX - 1,
-            u64::MAX,
-        ] {
+        for divisor in
+            [1, 2, 3, 1_001, (1 << 32) - 1, 1 << 62, (1 << 63) - 1, 1 << 63, u64::MAX - 1, u64::MAX]
+        {
             let prepared = Divisor::new(divisor);
             for number in [
                 0,

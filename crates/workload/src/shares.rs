@@ -21,9 +21,7 @@ fn data() -> DataSpec {
 }
 
 fn shares(hosts: u32) -> Vec<Share> {
-    (0..hosts)
-        .map(|index| Share::new(index, hosts).unwrap())
-        .collect()
+    (0..hosts).map(|index| Share::new(index, hosts).unwrap()).collect()
 }
 
 fn distributions() -> [RequestDistribution; 6] {
@@ -39,12 +37,7 @@ fn distributions() -> [RequestDistribution; 6] {
 
 /// Reads with a share of inserts.
 fn mix(request_distribution: RequestDistribution, insert: f64) -> Mix {
-    Mix {
-        read: 1.0 - insert,
-        insert,
-        request_distribution,
-        ..Mix::preset("c").unwrap()
-    }
+    Mix { read: 1.0 - insert, insert, request_distribution, ..Mix::preset("c").unwrap() }
 }
 
 fn number(key: &[u8]) -> u64 {
@@ -72,10 +65,7 @@ struct Host {
 
 impl Host {
     fn all(hosts: u32) -> Vec<Self> {
-        let host = |share| Self {
-            key_space: KeySpace::with_share(&data(), share).unwrap(),
-            share,
-        };
+        let host = |share| Self { key_space: KeySpace::with_share(&data(), share).unwrap(), share };
         shares(hosts).into_iter().map(host).collect()
     }
 
@@ -128,9 +118,7 @@ fn sequential_keys_of_all_hosts_are_those_of_one() {
         let mut met: Vec<u64> = Host::generators(&hosts, &sequential, SEED, None)
             .iter_mut()
             .flat_map(|generator| {
-                (0..operations / hosts.len())
-                    .map(|_| step(generator).1)
-                    .collect::<Vec<_>>()
+                (0..operations / hosts.len()).map(|_| step(generator).1).collect::<Vec<_>>()
             })
             .collect();
         met.sort_unstable();
@@ -210,11 +198,7 @@ fn assert_same_law(first: &[u64], second: &[u64], what: &str) {
     };
     assert_eq!(RECORDS % GROUP, 0);
     let (first_counts, second_counts) = (count(first), count(second));
-    let groups: BTreeSet<u64> = first_counts
-        .keys()
-        .chain(second_counts.keys())
-        .copied()
-        .collect();
+    let groups: BTreeSet<u64> = first_counts.keys().chain(second_counts.keys()).copied().collect();
     let mut ranges = vec![(0_u64, 0_u64)];
     for group in groups {
         let range = ranges.last_mut().unwrap();
@@ -229,10 +213,7 @@ fn assert_same_law(first: &[u64], second: &[u64], what: &str) {
     *last = (last.0 + rest.0, last.1 + rest.1);
     assert!(ranges.len() > 20, "{what}: {} ranges", ranges.len());
     let (all_first, all_second) = (first.len() as f64, second.len() as f64);
-    let (ratio, inverse) = (
-        (all_second / all_first).sqrt(),
-        (all_first / all_second).sqrt(),
-    );
+    let (ratio, inverse) = ((all_second / all_first).sqrt(), (all_first / all_second).sqrt());
     let chi_square: f64 = ranges
         .iter()
         .map(|(first, second)| {
@@ -283,11 +264,7 @@ fn read_between_inserts(distribution: RequestDistribution, hosts: u32, seed: u64
             read.extend((0..256 / each).map(|_| step(generator).1));
         }
     }
-    assert!(
-        hosts
-            .iter()
-            .all(|host| host.key_space.records() == RECORDS + 4 * ROUNDS)
-    );
+    assert!(hosts.iter().all(|host| host.key_space.records() == RECORDS + 4 * ROUNDS));
     read
 }
 
@@ -419,21 +396,14 @@ mod slow {
                 let own = share.sessions(sessions).len();
                 let mut numbers = Vec::new();
                 let mut generator = loader.generator(0);
-                while let Some(Ask::Insert {
-                    key,
-                    fields,
-                    number,
-                }) = generator.next()
-                {
+                while let Some(Ask::Insert { key, fields, number }) = generator.next() {
                     numbers.push(number);
                     let record = (key.to_vec(), format!("{fields:?}"));
                     assert_eq!(records.insert(number, record), None);
                 }
                 let first = numbers.first().copied().unwrap_or(0);
-                let are_neighbours = numbers
-                    .iter()
-                    .copied()
-                    .eq(first..first + numbers.len() as u64);
+                let are_neighbours =
+                    numbers.iter().copied().eq(first..first + numbers.len() as u64);
                 assert!(are_neighbours, "{numbers:?}");
                 assert_eq!(numbers.is_empty(), own == 0, "{share:?}");
             }
@@ -450,10 +420,7 @@ mod slow {
 
     #[test]
     fn newest_keys_do_not_depend_on_the_number_of_hosts() {
-        for distribution in [
-            RequestDistribution::Latest,
-            RequestDistribution::exponential(),
-        ] {
+        for distribution in [RequestDistribution::Latest, RequestDistribution::exponential()] {
             let whole = read_between_inserts(distribution, 1, 1);
             for hosts in [1, 2, 4] {
                 let split = read_between_inserts(distribution, hosts, 2);

@@ -34,20 +34,13 @@ pub(crate) struct Family {
 
 impl Family {
     pub(crate) fn new(seed: u64, purpose: Purpose) -> Self {
-        Self {
-            key: scatter(scatter(seed) ^ (purpose as u64)),
-        }
+        Self { key: scatter(scatter(seed) ^ (purpose as u64)) }
     }
 
     /// The stream of the given number.
     #[inline]
     pub(crate) fn stream(self, number: u64) -> Stream {
-        Stream {
-            state: scatter(
-                self.key
-                    .wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            ),
-        }
+        Stream { state: scatter(self.key.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))) }
     }
 }
 
@@ -118,12 +111,9 @@ mod tests {
     #[test]
     fn families_and_numbers_give_different_streams() {
         let mut first_draws = std::collections::HashSet::new();
-        for purpose in [
-            Purpose::Sessions,
-            Purpose::SessionContents,
-            Purpose::Arrivals,
-            Purpose::Records,
-        ] {
+        for purpose in
+            [Purpose::Sessions, Purpose::SessionContents, Purpose::Arrivals, Purpose::Records]
+        {
             for seed in 0..30 {
                 let family = Family::new(seed, purpose);
                 for number in 0..100 {

@@ -83,11 +83,7 @@ impl Workload {
             let keys = keys(key_space, mix, planned_operations, present);
             Some(KeyChooser::new(mix, keys).map_err(impossible)?)
         };
-        let ScanLength {
-            min,
-            max,
-            distribution,
-        } = mix.scan_length;
+        let ScanLength { min, max, distribution } = mix.scan_length;
         let scan_lengths = match distribution {
             ScanDistribution::Uniform => FieldLength::Uniform { min, max },
             ScanDistribution::Zipfian => FieldLength::Zipfian { min, max },
@@ -139,16 +135,9 @@ fn keys(key_space: &KeySpace, mix: &Mix, planned_operations: Option<u64>, presen
     let first = data.insert_start;
     // Shares in place of YCSB's raw proportions: the same where they sum to 1, and right where they do not.
     let expected = (planned_operations.unwrap_or(0) as f64 * mix.insert_share() * 2.0) as u64;
-    Keys {
-        first,
-        count: data.insert_count.unwrap_or(present - first),
-        present,
-        expected,
-    }
+    Keys { first, count: data.insert_count.unwrap_or(present - first), present, expected }
 }
 
 fn impossible(problem: Problem) -> WorkloadError {
-    WorkloadError::Impossible {
-        problems: vec![problem],
-    }
+    WorkloadError::Impossible { problems: vec![problem] }
 }

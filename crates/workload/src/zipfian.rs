@@ -202,9 +202,7 @@ pub struct SkewedLatest {
 impl SkewedLatest {
     /// For key numbers 0 to `newest`, which is at least 1.
     pub fn new(newest: u64) -> Self {
-        Self {
-            ages: Zipfian::new(newest),
-        }
+        Self { ages: Zipfian::new(newest) }
     }
 
     /// The next key number, from 1 to `newest`, which never falls.
@@ -281,10 +279,7 @@ mod tests {
                 estimate_was_wrong += u64::from(estimate as u64 != exact);
             }
         }
-        assert!(
-            estimate_was_wrong > 100,
-            "the boundaries were not met: {estimate_was_wrong}"
-        );
+        assert!(estimate_was_wrong > 100, "the boundaries were not met: {estimate_was_wrong}");
     }
 
     /// The share of draws with a rank up to `rank` that the formula implies.
@@ -343,10 +338,7 @@ mod tests {
             }
             // 3.778 % and what other ranks add; five standard deviations are 0.1 %.
             let others = 0.962 / count as f64;
-            assert!(
-                (hits as f64 / 1e6 - 0.03778 - others).abs() < 0.001,
-                "{hits} of a million"
-            );
+            assert!((hits as f64 / 1e6 - 0.03778 - others).abs() < 0.001, "{hits} of a million");
         }
     }
 

@@ -49,10 +49,7 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("srvmaxhosts", Kind::Text),
     ("srvservicename", Kind::Text),
     ("ssl", Kind::Truth),
-    (
-        "sslinvalidhostnameallowed",
-        Kind::Nothing(NAMES_ARE_CHECKED),
-    ),
+    ("sslinvalidhostnameallowed", Kind::Nothing(NAMES_ARE_CHECKED)),
     ("tls", Kind::Truth),
     ("tlsallowinvalidcertificates", Kind::Truth),
     ("tlsallowinvalidhostnames", Kind::Nothing(NAMES_ARE_CHECKED)),
@@ -158,21 +155,17 @@ impl Options {
     /// Of the same name the last one counts.
     fn keep(&mut self, name: &str, value: &str) {
         if !name.eq_ignore_ascii_case("readPreferenceTags") {
-            self.kept
-                .retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            self.kept.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         }
         self.kept.push((name.into(), Some(value.into())));
     }
 
     fn has(&self, name: &str) -> bool {
-        self.kept
-            .iter()
-            .any(|(known, _)| known.eq_ignore_ascii_case(name))
+        self.kept.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
     fn drop(&mut self, name: &str, why: &str) {
-        self.notes
-            .push(format!("mongodb.url: {name} has no effect: {why}"));
+        self.notes.push(format!("mongodb.url: {name} has no effect: {why}"));
     }
 
     /// Older words for newer options, where these are absent.
@@ -225,11 +218,7 @@ mod tests {
             ("w=1;J=yes", "w=1&journal=true", &[]),
             ("wtimeout=5", "wTimeoutMS=5", &[]),
             ("slaveOk=true", "readPreference=secondaryPreferred", &[]),
-            (
-                "slaveOk=true&readPreference=nearest",
-                "readPreference=nearest",
-                &[],
-            ),
+            ("slaveOk=true&readPreference=nearest", "readPreference=nearest", &[]),
             ("safe=true", "w=1", &[]),
             ("safe=false&w=2", "w=2", &[]),
             ("safe=true&j=true", "journal=true", &["safe"]),
@@ -249,20 +238,15 @@ mod tests {
         ] {
             let (url, notes) = translated(&format!("mongodb://h/ycsb?{options}"));
             assert_eq!(url, format!("mongodb://h/ycsb?{expected}"), "{options}");
-            let names: Vec<&str> = notes
-                .iter()
-                .map(|note| note.split_whitespace().nth(1).unwrap())
-                .collect();
+            let names: Vec<&str> =
+                notes.iter().map(|note| note.split_whitespace().nth(1).unwrap()).collect();
             assert_eq!(names, dropped, "{options}");
         }
         // As a cloud writes it.
         let (url, notes) = translated(
             "mongodb://me:k3y==@h:10255/?ssl=true&j=true&maxIdleTimeMS=120000&appName=@me@",
         );
-        assert_eq!(
-            url,
-            "mongodb://me:k3y==@h:10255/?ssl=true&appName=@me@&journal=true"
-        );
+        assert_eq!(url, "mongodb://me:k3y==@h:10255/?ssl=true&appName=@me@&journal=true");
         assert_eq!(notes.len(), 1);
         let found = translated("mongodb://h/?compression=snappy").0;
         assert_eq!(found, "mongodb://h/");

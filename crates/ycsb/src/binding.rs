@@ -73,9 +73,7 @@ impl Plan {
 
     fn wiredtiger(&mut self, properties: &Properties) -> Result<(), YcsbError> {
         let kind = engine_kind("wiredtiger")?;
-        let directory = properties
-            .get("wiredtiger.dir")
-            .filter(|path| !path.is_empty());
+        let directory = properties.get("wiredtiger.dir").filter(|path| !path.is_empty());
         let Some(directory) = directory else {
             return Err(PropertyError::impossible(
                 "wiredtiger.dir",
@@ -102,10 +100,7 @@ impl Plan {
         };
         set("database", SettingValue::Text(database(&url)));
         set("uri", SettingValue::Text(url));
-        set(
-            "upsert",
-            SettingValue::Flag(properties.flag("mongodb.upsert", false)),
-        );
+        set("upsert", SettingValue::Flag(properties.flag("mongodb.upsert", false)));
         let mut batch = properties.count("batchsize")?;
         if batch.is_none() && is_async {
             batch = properties.count("mongodb.batchsize")?;
@@ -115,9 +110,7 @@ impl Plan {
             );
         }
         if let Some(batch) = batch {
-            self.settings
-                .0
-                .insert("batch".into(), SettingValue::Count(batch.max(1)));
+            self.settings.0.insert("batch".into(), SettingValue::Count(batch.max(1)));
         }
         if let Some(client) = properties.get("plimsoll.client") {
             let value = value(kind, "client", client)
@@ -228,8 +221,7 @@ impl Plan {
 /// Whether the address has exactly one option.
 fn has_one_option(properties: &Properties) -> bool {
     let url = properties.get("mongodb.url").unwrap_or_default();
-    url.split_once('?')
-        .is_some_and(|(_, options)| !options.is_empty() && !options.contains('&'))
+    url.split_once('?').is_some_and(|(_, options)| !options.is_empty() && !options.contains('&'))
 }
 
 /// Refuses addresses that a shell or a typing error has broken.
@@ -265,9 +257,7 @@ fn engine_kind(name: &str) -> Result<&'static EngineKind, YcsbError> {
 fn database(url: &str) -> String {
     let behind = url.split_once("://").map_or(url, |(_, behind)| behind);
     let hosts_end = behind.rfind('@').map_or(0, |at| at + 1);
-    let path = behind[hosts_end..]
-        .split_once('/')
-        .map_or("", |(_, path)| path);
+    let path = behind[hosts_end..].split_once('/').map_or("", |(_, path)| path);
     let name = path.split('?').next().unwrap_or_default();
     match name {
         "" | "admin" => "ycsb".into(),
@@ -284,10 +274,7 @@ fn add_option(url: &mut String, option: &str) {
     };
     let has = |wanted: &str| {
         options.split('&').any(|option| {
-            option
-                .split('=')
-                .next()
-                .is_some_and(|name| name.eq_ignore_ascii_case(wanted))
+            option.split('=').next().is_some_and(|name| name.eq_ignore_ascii_case(wanted))
         })
     };
     // A write concern is one thing in two options.
@@ -333,10 +320,7 @@ fn value(kind: &EngineKind, name: &str, text: &str) -> Result<SettingValue, Stri
         },
         SettingKind::Choice(words) => {
             if !words.contains(&text) {
-                return Err(format!(
-                    "there is no `{text}`; there are {}",
-                    words.join(", ")
-                ));
+                return Err(format!("there is no `{text}`; there are {}", words.join(", ")));
             }
             SettingValue::Text(text.into())
         }
@@ -367,14 +351,8 @@ mod tests {
     #[test]
     fn addresses_that_a_shell_or_a_hand_broke_are_refused() {
         for (url, words) in [
-            (
-                "mongodb://h/ycsb?w=0\\&readConcernLevel=local",
-                "a backslash before an `&`",
-            ),
-            (
-                "mongodb://h/ycsb&socketTimeoutMS=2000",
-                "options begin behind a `?`",
-            ),
+            ("mongodb://h/ycsb?w=0\\&readConcernLevel=local", "a backslash before an `&`"),
+            ("mongodb://h/ycsb&socketTimeoutMS=2000", "options begin behind a `?`"),
             (
                 "mongodb://u:p@shard-0/127.0.0.1:27017,127.0.0.1:27018/ycsb",
                 "hosts stand before the first `/`",
@@ -383,11 +361,7 @@ mod tests {
             let error = check_url(url).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
-        for url in [
-            "mongodb://h/dbname_?",
-            "mongodb://h",
-            "mongodb://u:p@h1,h2:5/mine-2?w=1",
-        ] {
+        for url in ["mongodb://h/dbname_?", "mongodb://h", "mongodb://u:p@h1,h2:5/mine-2?w=1"] {
             assert!(check_url(url).is_ok(), "{url}");
         }
     }
@@ -437,10 +411,7 @@ mod tests {
         assert_eq!(text(&plan, "uri").unwrap(), expected);
         assert_eq!(text(&plan, "database").unwrap(), "mine");
         assert_eq!(
-            (
-                text(&plan, "upsert").unwrap(),
-                text(&plan, "batch").unwrap()
-            ),
+            (text(&plan, "upsert").unwrap(), text(&plan, "batch").unwrap()),
             ("true".into(), "50".into())
         );
         let greeting = plan.greeting.unwrap();
@@ -455,13 +426,10 @@ mod tests {
         };
         assert!(refusal(Binding::WiredTiger, &[]).starts_with("`wiredtiger.dir`: it is missing"));
         assert!(
-            refusal(
-                Binding::WiredTiger,
-                &[("wiredtiger.dir", "x"), ("wiredtiger.colour", "red")]
-            )
-            .starts_with(
-                "`wiredtiger.colour`: the engine wiredtiger has no setting `colour`; it has "
-            )
+            refusal(Binding::WiredTiger, &[("wiredtiger.dir", "x"), ("wiredtiger.colour", "red")])
+                .starts_with(
+                    "`wiredtiger.colour`: the engine wiredtiger has no setting `colour`; it has "
+                )
         );
         assert!(
             refusal(Binding::MongoDb, &[("mongodb.url", "http://x")])

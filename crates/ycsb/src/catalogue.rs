@@ -118,9 +118,7 @@ catalogue! {
 pub fn find(name: &str) -> Option<&'static Known> {
     let exact = PROPERTIES.iter().find(|known| known.name == name);
     exact.or_else(|| {
-        PROPERTIES
-            .iter()
-            .find(|known| known.name.ends_with('.') && name.starts_with(known.name))
+        PROPERTIES.iter().find(|known| known.name.ends_with('.') && name.starts_with(known.name))
     })
 }
 
@@ -132,9 +130,7 @@ mod tests {
     fn names_are_there_once() {
         for (index, known) in PROPERTIES.iter().enumerate() {
             assert!(
-                PROPERTIES[..index]
-                    .iter()
-                    .all(|other| other.name != known.name),
+                PROPERTIES[..index].iter().all(|other| other.name != known.name),
                 "{}",
                 known.name
             );

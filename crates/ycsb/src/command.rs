@@ -96,10 +96,7 @@ pub enum CommandError {
     File { path: String, source: io::Error },
     /// A property file is malformed.
     #[error("{path}: {source}")]
-    Malformed {
-        path: String,
-        source: plimsoll_workload::properties::PropertyError,
-    },
+    Malformed { path: String, source: plimsoll_workload::properties::PropertyError },
 }
 
 impl Command {
@@ -121,9 +118,7 @@ impl Command {
             }
             "" => return Err(usage("name a command: load or run")),
             other => {
-                return Err(usage(format!(
-                    "there is no command `{other}`: it is load or run"
-                )));
+                return Err(usage(format!("there is no command `{other}`: it is load or run")));
             }
         };
         let Some((name, options)) = words.split_first() else {
@@ -137,18 +132,11 @@ impl Command {
         };
         let mut read = Options::default();
         read.all(options, read_file)?;
-        let Options {
-            mut files,
-            set,
-            mut notes,
-        } = read;
+        let Options { mut files, set, mut notes } = read;
         files.merge(set);
         if let Some(class) = files.get("db") {
             binding = Binding::by_class(class).ok_or_else(|| {
-                usage(format!(
-                    "there is no binding for `db={class}`: there are {}",
-                    Binding::NAMES
-                ))
+                usage(format!("there is no binding for `db={class}`: there are {}", Binding::NAMES))
             })?;
         }
         let (value, last) = match phase {
@@ -202,24 +190,15 @@ impl Options {
     ) -> Result<(), CommandError> {
         let mut words = words.iter();
         while let Some(option) = words.next() {
-            let mut value = || {
-                words
-                    .next()
-                    .ok_or_else(|| usage(format!("{option} needs a value behind it")))
-            };
+            let mut value =
+                || words.next().ok_or_else(|| usage(format!("{option} needs a value behind it")));
             match option.as_str() {
                 "-threads" | "-target" => {
                     let number = value()?;
                     if number.parse::<i32>().is_err() {
-                        return Err(usage(format!(
-                            "`{option} {number}`: it needs a whole number"
-                        )));
+                        return Err(usage(format!("`{option} {number}`: it needs a whole number")));
                     }
-                    let name = if option == "-threads" {
-                        "threadcount"
-                    } else {
-                        "target"
-                    };
+                    let name = if option == "-threads" { "threadcount" } else { "target" };
                     self.set.set(name, number.as_str());
                 }
                 "-t" => self.set.set("dotransactions", "true"),
@@ -264,8 +243,7 @@ impl Options {
 
     fn without_java(&mut self, option: &str) {
         let option = option.split('=').next().unwrap_or(option);
-        self.notes
-            .push(format!("{option} has no effect: there is no Java machine"));
+        self.notes.push(format!("{option} has no effect: there is no Java machine"));
     }
 
     fn file(
@@ -273,14 +251,10 @@ impl Options {
         path: &str,
         read_file: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
     ) -> Result<(), CommandError> {
-        let bytes = read_file(Path::new(path)).map_err(|source| CommandError::File {
-            path: path.into(),
-            source,
-        })?;
-        let file = Properties::parse(&bytes).map_err(|source| CommandError::Malformed {
-            path: path.into(),
-            source,
-        })?;
+        let bytes = read_file(Path::new(path))
+            .map_err(|source| CommandError::File { path: path.into(), source })?;
+        let file = Properties::parse(&bytes)
+            .map_err(|source| CommandError::Malformed { path: path.into(), source })?;
         self.files.merge(file);
         Ok(())
     }
@@ -347,12 +321,7 @@ mod tests {
         assert_eq!(found, [pair("threadcount", "4")]);
         assert_eq!(
             properties("run basic -p a=b=c -s -l x -p e="),
-            [
-                pair("a", "b=c"),
-                pair("e", ""),
-                pair("label", "x"),
-                pair("status", "true")
-            ]
+            [pair("a", "b=c"), pair("e", ""), pair("label", "x"), pair("status", "true")]
         );
     }
 
@@ -379,10 +348,7 @@ mod tests {
             ("load mongodb-async", Binding::MongoDb),
             ("load wiredtiger", Binding::WiredTiger),
             ("load mongodb -db site.ycsb.BasicDB", Binding::Basic),
-            (
-                "load basic -p db=com.yahoo.ycsb.db.MongoDbClient",
-                Binding::MongoDb,
-            ),
+            ("load basic -p db=com.yahoo.ycsb.db.MongoDbClient", Binding::MongoDb),
         ] {
             assert_eq!(read(line).unwrap().binding, binding, "{line}");
         }
@@ -417,14 +383,8 @@ mod tests {
             ("drop basic", "there is no command `drop`"),
             ("load", "name a binding"),
             ("load basic -threads", "-threads needs a value behind it"),
-            (
-                "load basic -threads four",
-                "`-threads four`: it needs a whole number",
-            ),
-            (
-                "load basic -target 1.5",
-                "`-target 1.5`: it needs a whole number",
-            ),
+            ("load basic -threads four", "`-threads four`: it needs a whole number"),
+            ("load basic -target 1.5", "`-target 1.5`: it needs a whole number"),
             ("load basic -x", "there is no option `-x`"),
             ("load basic --threads 4", "there is no option `--threads`"),
             ("load basic -threads=4", "there is no option `-threads=4`"),

@@ -60,9 +60,6 @@ pub enum YcsbError {
 impl YcsbError {
     /// Whether the command or its properties are at fault.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Command(_) | Self::Property(_) | Self::Workload(_)
-        )
+        matches!(self, Self::Command(_) | Self::Property(_) | Self::Workload(_))
     }
 }

@@ -57,10 +57,7 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
     };
     let key_space = KeySpace::new(&data)?;
     talk(&format!("Command line: {}", command.shown));
-    talk(&format!(
-        "YCSB Client 0.18.0 format, by Plimsoll {}",
-        surroundings.version
-    ));
+    talk(&format!("YCSB Client 0.18.0 format, by Plimsoll {}", surroundings.version));
     talk("");
     for note in settings.notes.iter().chain(&plan.notes) {
         talk(&format!("plimsoll ycsb: {note}"));
@@ -78,12 +75,7 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
     for line in &settings.announcements {
         say(line);
     }
-    let opened = plan.open(
-        &command.properties,
-        &data,
-        settings.seed,
-        surroundings.allocator,
-    )?;
+    let opened = plan.open(&command.properties, &data, settings.seed, surroundings.allocator)?;
     if let Some(greeting) = &plan.greeting {
         say(greeting);
     }
@@ -92,19 +84,13 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
     }
     talk("Starting test.");
     if let Some(most_ns) = settings.most_ns {
-        talk(&format!(
-            "Maximum execution time specified as: {} secs",
-            most_ns / 1_000_000_000
-        ));
+        talk(&format!("Maximum execution time specified as: {} secs", most_ns / 1_000_000_000));
     }
     talk(&format!(
         "DBWrapper: report latency for each error is {} and specific error codes to track for latency are: [{}]",
         settings.each_error, settings.tracked_errors
     ));
-    talk(&format!(
-        "plimsoll ycsb: plimsoll.seed={} asks the same again",
-        settings.seed
-    ));
+    talk(&format!("plimsoll ycsb: plimsoll.seed={} asks the same again", settings.seed));
     let run = Run {
         settings: &settings,
         engine: &*opened.engine,
@@ -189,20 +175,13 @@ impl Run<'_> {
             };
             // Whoever reports waits for this also when nothing has begun.
             let _ = sender.send(Message::End);
-            let totals = reporting
-                .join()
-                .map_err(|_| plimsoll_loadgen::LoadError::Panic)?;
+            let totals = reporting.join().map_err(|_| plimsoll_loadgen::LoadError::Panic)?;
             let end = end?;
             // The sessions keep the time themselves, and may all have ended before the finisher looked again.
             if settings.most_ns.is_some_and(|most| end.measured_ns >= most) {
                 finisher.time_is_up();
             }
-            Ok((
-                end,
-                totals,
-                finisher.is_interrupted,
-                finisher.is_out_of_time,
-            ))
+            Ok((end, totals, finisher.is_interrupted, finisher.is_out_of_time))
         })
     }
 
@@ -300,39 +279,26 @@ fn report(settings: &Settings, totals: &Totals) -> Result<(), YcsbError> {
         Some(path) => write_file(path, &text),
         None => {
             let mut out = io::stdout();
-            out.write_all(text.as_bytes())
-                .and_then(|()| out.flush())
-                .map_err(YcsbError::Report)
+            out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(YcsbError::Report)
         }
     }
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), YcsbError> {
-    std::fs::write(path, text).map_err(|source| YcsbError::Path {
-        path: path.into(),
-        source,
-    })
+    std::fs::write(path, text).map_err(|source| YcsbError::Path { path: path.into(), source })
 }
 
 fn write_raw(settings: &Settings, totals: &Totals) -> Result<(), YcsbError> {
     let rows = raw_rows(&totals.tally, settings.layout.kinds);
     let Some(path) = &settings.raw_file else {
         say("Raw data measurement: will output to stdout.");
-        return io::stdout()
-            .write_all(rows.as_bytes())
-            .map_err(YcsbError::Report);
+        return io::stdout().write_all(rows.as_bytes()).map_err(YcsbError::Report);
     };
-    say(&format!(
-        "Raw data measurement: will output to result file: {}",
-        path.display()
-    ));
+    say(&format!("Raw data measurement: will output to result file: {}", path.display()));
     let open = || OpenOptions::new().append(true).create(true).open(path);
     open()
         .and_then(|mut file| file.write_all(rows.as_bytes()))
-        .map_err(|source| YcsbError::Path {
-            path: path.clone(),
-            source,
-        })
+        .map_err(|source| YcsbError::Path { path: path.clone(), source })
 }
 
 /// Looks after the end of a run, on the thread that called.
@@ -404,15 +370,9 @@ mod tests {
     #[test]
     fn failures_that_many_have_had_come_with_advice() {
         let advice_on = |message: &str| {
-            let sample = ErrorSample {
-                operation: Operation::Insert,
-                message: message.into(),
-                count: 5,
-            };
-            advice(&PointEnd {
-                errors: vec![sample],
-                ..PointEnd::default()
-            })
+            let sample =
+                ErrorSample { operation: Operation::Insert, message: message.into(), count: 5 };
+            advice(&PointEnd { errors: vec![sample], ..PointEnd::default() })
         };
         let throttled = "h refused: Request rate is large. RetryAfterMs=34 (16500, code 16500)";
         assert!(advice_on(throttled).unwrap().contains("throttles"));

@@ -93,10 +93,7 @@ mod tests {
             measurement: measurement.into(),
             value,
         };
-        vec![
-            line("Operations", Value::Whole(5)),
-            line("AverageLatency(us)", Value::Double(2.0)),
-        ]
+        vec![line("Operations", Value::Whole(5)), line("AverageLatency(us)", Value::Double(2.0))]
     }
 
     const OBJECTS: [&str; 2] = [

@@ -23,11 +23,7 @@ pub(crate) struct HdrLogs {
 impl HdrLogs {
     /// `prefix` stands in front of every file name, without a separator.
     pub(crate) fn new(prefix: &str, begin: Zoned) -> Self {
-        Self {
-            prefix: prefix.into(),
-            begin,
-            files: BTreeMap::new(),
-        }
+        Self { prefix: prefix.into(), begin, files: BTreeMap::new() }
     }
 
     /// One line: from and to, seconds from the begin.
@@ -44,19 +40,13 @@ impl HdrLogs {
                 file.write_all(head(name, &self.begin).as_bytes())?;
                 Ok(file)
             };
-            let file = open().map_err(|source| YcsbError::Path {
-                path: path.clone(),
-                source,
-            })?;
+            let file = open().map_err(|source| YcsbError::Path { path: path.clone(), source })?;
             self.files.insert(name.into(), (path, file));
         }
         let (path, file) = self.files.get_mut(name).expect("it was opened above");
         file.write_all(line((from, to), histogram).as_bytes())
             .and_then(|()| file.flush())
-            .map_err(|source| YcsbError::Path {
-                path: path.clone(),
-                source,
-            })
+            .map_err(|source| YcsbError::Path { path: path.clone(), source })
     }
 }
 

@@ -22,10 +22,7 @@ impl KeptDirectory {
     /// Makes the directory if it is not there, marks it if it is empty, and takes it if nobody else holds it.
     pub(crate) fn take(path: &str) -> Result<Self, YcsbError> {
         let path = make_place(Path::new(path))?;
-        let failed = |source: io::Error| YcsbError::Path {
-            path: path.clone(),
-            source,
-        };
+        let failed = |source: io::Error| YcsbError::Path { path: path.clone(), source };
         let marker = path.join(MARKER);
         let is_marked = match plimsoll_record::files::read_text(&marker, 4096) {
             Ok(words) => words == WORDS,
@@ -72,9 +69,7 @@ mod tests {
     }
 
     fn refusal(path: &Path) -> YcsbError {
-        KeptDirectory::take(path.to_str().unwrap())
-            .err()
-            .expect("it is refused")
+        KeptDirectory::take(path.to_str().unwrap()).err().expect("it is refused")
     }
 
     #[test]

@@ -73,13 +73,8 @@ pub(crate) enum Return {
 }
 
 impl Return {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Ok,
-        Self::BatchedOk,
-        Self::NotFound,
-        Self::Error,
-        Self::UnexpectedState,
-    ];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Ok, Self::BatchedOk, Self::NotFound, Self::Error, Self::UnexpectedState];
 
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -12,16 +12,10 @@ pub(crate) fn double(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || (1e-3..1e7).contains(&size) {
         let text = value.to_string();
-        return if text.contains('.') {
-            text
-        } else {
-            text + ".0"
-        };
+        return if text.contains('.') { text } else { text + ".0" };
     }
     let text = format!("{value:e}");
-    let (digits, exponent) = text
-        .split_once('e')
-        .expect("this format always has an exponent");
+    let (digits, exponent) = text.split_once('e').expect("this format always has an exponent");
     if digits.contains('.') {
         format!("{digits}E{exponent}")
     } else {
@@ -39,11 +33,7 @@ pub(crate) fn hundredths(value: f64) -> String {
     }
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" {
-        "-0".into()
-    } else {
-        text.into()
-    }
+    if text == "-0" { "-0".into() } else { text.into() }
 }
 
 /// The name of a percentile: an English ordinal for whole numbers, the bare number otherwise.
@@ -63,9 +53,8 @@ pub(crate) fn ordinal(percentile: f64) -> String {
 }
 
 pub(crate) fn string_hash(text: &str) -> i32 {
-    text.encode_utf16().fold(0_i32, |hash, unit| {
-        hash.wrapping_mul(31).wrapping_add(i32::from(unit))
-    })
+    text.encode_utf16()
+        .fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
 #[cfg(test)]

@@ -9,10 +9,8 @@ pub(crate) fn in_map_order<T>(named: Vec<T>, name: impl Fn(&T) -> String) -> Vec
     while named.len() * 4 >= buckets * 3 {
         buckets *= 2;
     }
-    let mut keyed: Vec<(usize, T)> = named
-        .into_iter()
-        .map(|item| (bucket(&name(&item), buckets), item))
-        .collect();
+    let mut keyed: Vec<(usize, T)> =
+        named.into_iter().map(|item| (bucket(&name(&item), buckets), item)).collect();
     keyed.sort_by_key(|(bucket, _)| *bucket);
     keyed.into_iter().map(|(_, item)| item).collect()
 }

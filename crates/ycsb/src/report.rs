@@ -68,32 +68,18 @@ pub(crate) fn lines(tally: &Tally, style: &Style) -> Vec<Line> {
     let is_two_in_one = style.kinds.is_two_in_one();
     for (name, cell) in blocks(tally) {
         let named = |prefix: &str| {
-            if is_two_in_one {
-                format!("{prefix}{name}")
-            } else {
-                name.clone()
-            }
+            if is_two_in_one { format!("{prefix}{name}") } else { name.clone() }
         };
         // Of two kinds in one YCSB tells only the first how operations ended.
         let returned = |is_second: bool| {
             let none = Returns::default();
-            if is_two_in_one && is_second {
-                none
-            } else {
-                cell.returns
-            }
+            if is_two_in_one && is_second { none } else { cell.returns }
         };
         if let Some(hdr) = &cell.hdr {
             hdr_lines(&named("Hdr"), hdr, style, &returned(false), &mut lines);
         }
         if let Some(buckets) = &cell.buckets {
-            bucket_lines(
-                &named("Bucket"),
-                buckets,
-                style,
-                &returned(true),
-                &mut lines,
-            );
+            bucket_lines(&named("Bucket"), buckets, style, &returned(true), &mut lines);
         }
         if let Some(series) = &cell.series {
             series_lines(&name, series, &returned(false), &mut lines);
@@ -106,11 +92,7 @@ pub(crate) fn lines(tally: &Tally, style: &Style) -> Vec<Line> {
 }
 
 fn line(metric: &str, measurement: impl Into<String>, value: impl Into<Value>) -> Line {
-    Line {
-        metric: metric.into(),
-        measurement: measurement.into(),
-        value: value.into(),
-    }
+    Line { metric: metric.into(), measurement: measurement.into(), value: value.into() }
 }
 
 fn return_lines(name: &str, returns: &Returns, lines: &mut Vec<Line>) {
@@ -136,11 +118,7 @@ fn hdr_lines(
     lines.push(line(name, "MaxLatency(us)", hdr.max()));
     for percentile in &style.percentiles {
         let measurement = format!("{}PercentileLatency(us)", ordinal(*percentile));
-        lines.push(line(
-            name,
-            measurement,
-            hdr.value_at_percentile(*percentile),
-        ));
+        lines.push(line(name, measurement, hdr.value_at_percentile(*percentile)));
     }
     return_lines(name, returns, lines);
     if style.verbose {
@@ -180,11 +158,7 @@ fn bucket_lines(
         for (index, count) in buckets.counts.iter().enumerate() {
             lines.push(line(name, index.to_string(), *count));
         }
-        lines.push(line(
-            name,
-            format!(">{}", buckets.counts.len()),
-            buckets.overflow,
-        ));
+        lines.push(line(name, format!(">{}", buckets.counts.len()), buckets.overflow));
     }
 }
 
@@ -200,11 +174,7 @@ fn series_lines(name: &str, series: &Series, returns: &Returns, lines: &mut Vec<
         if *count > 0 {
             let first = *first.get_or_insert(index);
             let since_ms = (index - first) as u64 * series.stretch_ms;
-            lines.push(line(
-                name,
-                since_ms.to_string(),
-                *sum as f64 / *count as f64,
-            ));
+            lines.push(line(name, since_ms.to_string(), *sum as f64 / *count as f64));
         }
     }
 }
@@ -216,10 +186,7 @@ fn raw_lines(name: &str, raw: &[Row], style: &Style, returns: &Returns, lines: &
     if let (Some(least), Some(most), false) = (sorted.first(), sorted.last(), style.no_raw_summary)
     {
         let head = "Below is a summary of latency in microseconds:";
-        lines.push(Line {
-            value: Value::Whole(-1),
-            ..line(name, head, 0)
-        });
+        lines.push(Line { value: Value::Whole(-1), ..line(name, head, 0) });
         let mean = sorted.iter().map(|micros| *micros as f64).sum::<f64>() / sorted.len() as f64;
         lines.push(line(name, "Average", mean));
         lines.push(line(name, "Min", *least));
@@ -251,9 +218,7 @@ pub(crate) fn raw_rows(tally: &Tally, kinds: Kinds) -> String {
         }
         let mut rows = raw.clone();
         rows.sort_by_key(|row| row.at_ms);
-        text.push_str(&format!(
-            "{name} latency raw data: op, timestamp(ms), latency(us)\n"
-        ));
+        text.push_str(&format!("{name} latency raw data: op, timestamp(ms), latency(us)\n"));
         for row in rows {
             text.push_str(&format!("{name},{},{}\n", row.at_ms, row.micros));
         }
@@ -270,22 +235,14 @@ mod tests {
     use crate::tally::{Interval, Micros};
 
     fn style(kinds: Kinds) -> Style {
-        Style {
-            kinds,
-            percentiles: vec![50.0, 99.9],
-            verbose: true,
-            no_raw_summary: false,
-        }
+        Style { kinds, percentiles: vec![50.0, 99.9], verbose: true, no_raw_summary: false }
     }
 
     fn text(kinds: Kinds, micros: &[u64]) -> String {
         let mut tally = Tally::new(&layout(kinds, Interval::Op));
         for (number, micros) in micros.iter().enumerate() {
             let at = number as u64 * 1_500_000_000;
-            let both = Micros {
-                plain: *micros,
-                intended: *micros,
-            };
+            let both = Micros { plain: *micros, intended: *micros };
             tally.measure(Metric::Read, Return::Ok, both, at, 1_000 + number as u64);
             tally.count(Metric::Read, Return::Ok, at);
         }
@@ -294,10 +251,7 @@ mod tests {
 
     #[test]
     fn an_hdr_block_is_as_on_the_page() {
-        let kinds = Kinds {
-            hdr: true,
-            ..Kinds::default()
-        };
+        let kinds = Kinds { hdr: true, ..Kinds::default() };
         assert_eq!(
             text(kinds, &[0, 1, 2, 137_900]),
             "[READ], Operations, 4\n\
@@ -316,10 +270,7 @@ mod tests {
 
     #[test]
     fn a_bucket_block_has_milliseconds_rounded_down_and_no_percentile_in_the_overflow() {
-        let kinds = Kinds {
-            buckets: Some(3),
-            ..Kinds::default()
-        };
+        let kinds = Kinds { buckets: Some(3), ..Kinds::default() };
         assert_eq!(
             text(kinds, &[999, 1_001]),
             "[READ], Operations, 2\n\
@@ -342,10 +293,7 @@ mod tests {
 
     #[test]
     fn a_series_block_has_means_over_time_from_its_first() {
-        let kinds = Kinds {
-            series_ms: Some(1_000),
-            ..Kinds::default()
-        };
+        let kinds = Kinds { series_ms: Some(1_000), ..Kinds::default() };
         assert_eq!(
             text(kinds, &[10, 20, 30]),
             "[READ], Operations, 3\n\
@@ -361,10 +309,7 @@ mod tests {
 
     #[test]
     fn a_raw_block_has_rows_and_a_summary() {
-        let kinds = Kinds {
-            raw: true,
-            ..Kinds::default()
-        };
+        let kinds = Kinds { raw: true, ..Kinds::default() };
         let text = text(kinds, &[30, 10, 20]);
         assert_eq!(
             text,
@@ -384,10 +329,7 @@ mod tests {
              [READ], Return=OK, 3\n"
         );
         let mut tally = Tally::new(&layout(kinds, Interval::Op));
-        let micros = Micros {
-            plain: 7,
-            intended: 7,
-        };
+        let micros = Micros { plain: 7, intended: 7 };
         tally.measure(Metric::Read, Return::Ok, micros, 0, 1_234);
         let expected = "READ latency raw data: op, timestamp(ms), latency(us)\nREAD,1234,7\n";
         assert_eq!(raw_rows(&tally, kinds), expected);
@@ -395,11 +337,7 @@ mod tests {
 
     #[test]
     fn two_kinds_at_once_have_prefixes() {
-        let kinds = Kinds {
-            hdr: true,
-            buckets: Some(3),
-            ..Kinds::default()
-        };
+        let kinds = Kinds { hdr: true, buckets: Some(3), ..Kinds::default() };
         let text = text(kinds, &[1]);
         assert!(text.starts_with("[HdrREAD], Operations, 1\n"));
         assert!(text.contains("[BucketREAD], Operations, 1\n"));
@@ -409,26 +347,14 @@ mod tests {
     #[test]
     fn only_the_first_of_two_kinds_says_how_operations_ended() {
         for (buckets, raw, second) in [(Some(3), false, "Bucket"), (None, true, "Raw")] {
-            let kinds = Kinds {
-                hdr: true,
-                buckets,
-                raw,
-                ..Kinds::default()
-            };
+            let kinds = Kinds { hdr: true, buckets, raw, ..Kinds::default() };
             let text = text(kinds, &[1, 2]);
             assert!(text.contains("[HdrREAD], Return=OK, 2\n"), "{text}");
             assert!(!text.contains(&format!("[{second}READ], Return")), "{text}");
         }
-        let kinds = Kinds {
-            hdr: true,
-            raw: true,
-            ..Kinds::default()
-        };
+        let kinds = Kinds { hdr: true, raw: true, ..Kinds::default() };
         let mut tally = Tally::new(&layout(kinds, Interval::Both));
-        let micros = Micros {
-            plain: 7,
-            intended: 8,
-        };
+        let micros = Micros { plain: 7, intended: 8 };
         tally.measure(Metric::Read, Return::Ok, micros, 0, 1_234);
         assert_eq!(
             raw_rows(&tally, kinds),
@@ -439,15 +365,9 @@ mod tests {
 
     #[test]
     fn without_a_summary_the_raw_kind_still_counts() {
-        let kinds = Kinds {
-            raw: true,
-            ..Kinds::default()
-        };
+        let kinds = Kinds { raw: true, ..Kinds::default() };
         let mut tally = Tally::new(&layout(kinds, Interval::Op));
-        let micros = Micros {
-            plain: 7,
-            intended: 7,
-        };
+        let micros = Micros { plain: 7, intended: 7 };
         tally.measure(Metric::Read, Return::Ok, micros, 0, 1_234);
         tally.count(Metric::Read, Return::Ok, 0);
         let mut style = style(kinds);
@@ -458,15 +378,9 @@ mod tests {
 
     #[test]
     fn an_operation_that_only_failed_has_a_block_of_zeros() {
-        let kinds = Kinds {
-            hdr: true,
-            ..Kinds::default()
-        };
+        let kinds = Kinds { hdr: true, ..Kinds::default() };
         let mut tally = Tally::new(&layout(kinds, Interval::Both));
-        let micros = Micros {
-            plain: 5,
-            intended: 5,
-        };
+        let micros = Micros { plain: 5, intended: 5 };
         tally.measure(Metric::Read, Return::NotFound, micros, 1, 0);
         tally.count(Metric::Read, Return::NotFound, 1);
         let mut style = style(kinds);

@@ -105,11 +105,8 @@ impl<'a> Reporter<'a> {
             }
         }
         self.begin = Instant::now();
-        self.logs = self
-            .settings
-            .hdr_logs
-            .as_ref()
-            .map(|prefix| HdrLogs::new(prefix, Zoned::now()));
+        self.logs =
+            self.settings.hdr_logs.as_ref().map(|prefix| HdrLogs::new(prefix, Zoned::now()));
         let Some(every) = self.settings.status else {
             while !self.is_over {
                 self.take_until(None);
@@ -137,13 +134,10 @@ impl<'a> Reporter<'a> {
     fn take_until(&mut self, time: Option<Instant>) {
         while !self.is_over {
             let message = match time {
-                None => self
-                    .messages
-                    .recv()
-                    .map_err(|_| RecvTimeoutError::Disconnected),
-                Some(time) => self
-                    .messages
-                    .recv_timeout(time.saturating_duration_since(Instant::now())),
+                None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(time) => {
+                    self.messages.recv_timeout(time.saturating_duration_since(Instant::now()))
+                }
             };
             match message {
                 Ok(message) => self.take(message),
@@ -160,11 +154,7 @@ impl<'a> Reporter<'a> {
                 self.interval.take(&mut part);
                 self.awaited = self.awaited.saturating_sub(1);
             }
-            Message::Last {
-                mut tally,
-                ended_ns,
-                failed,
-            } => {
+            Message::Last { mut tally, ended_ns, failed } => {
                 self.interval.take(&mut tally);
                 self.totals.ended_ns = self.totals.ended_ns.max(ended_ns);
                 self.totals.failed += failed;
@@ -199,11 +189,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn say(&mut self, tick: &Tick) {
-        let &Tick {
-            seconds,
-            operations,
-            ..
-        } = tick;
+        let &Tick { seconds, operations, .. } = tick;
         let status = Status {
             label: &self.settings.label,
             now: tick.now.clone(),
@@ -211,10 +197,7 @@ impl<'a> Reporter<'a> {
             operations,
             current: (operations - self.interval_operations) as f64
                 / (seconds - self.interval_begin),
-            left: self
-                .settings
-                .operations
-                .map(|all| all.saturating_sub(operations)),
+            left: self.settings.operations.map(|all| all.saturating_sub(operations)),
             interval: &self.interval,
             kinds: self.settings.layout.kinds,
         };

@@ -90,10 +90,8 @@ impl Settings {
                     .into(),
             );
         }
-        let target = properties
-            .long("target")?
-            .filter(|target| *target > 0)
-            .map(|target| target as f64);
+        let target =
+            properties.long("target")?.filter(|target| *target > 0).map(|target| target as f64);
         let (kinds, interval) = measurement(properties, target.is_some())?;
         let tracked_errors = properties.get("latencytrackederrors").unwrap_or_default();
         let each_error = properties.flag("reportlatencyforeacherror", false);
@@ -127,20 +125,14 @@ impl Settings {
                 }),
             },
             style,
-            hdr_logs: (kinds.hdr && properties.flag("hdrhistogram.fileoutput", false)).then(|| {
-                properties
-                    .get("hdrhistogram.output.path")
-                    .unwrap_or_default()
-                    .into()
-            }),
+            hdr_logs: (kinds.hdr && properties.flag("hdrhistogram.fileoutput", false))
+                .then(|| properties.get("hdrhistogram.output.path").unwrap_or_default().into()),
             raw_file: properties
                 .get("measurement.raw.output_file")
                 .filter(|path| !path.is_empty())
                 .map(PathBuf::from),
             retries: Retries {
-                limit: properties
-                    .count("core_workload_insertion_retry_limit")?
-                    .unwrap_or(0),
+                limit: properties.count("core_workload_insertion_retry_limit")?.unwrap_or(0),
                 pause_ns: seconds(properties, "core_workload_insertion_retry_interval")?
                     .unwrap_or(3 * NANOS_PER_SECOND),
                 keep_going: properties.flag("core_workload_insertion_keep_going_on_error", false),
@@ -174,11 +166,9 @@ fn check_workload(properties: &Properties) -> Result<(), PropertyError> {
         )),
         // go-ycsb calls it `core`.
         Some(class) if matches!(class.rsplit('.').next(), Some("CoreWorkload" | "core")) => Ok(()),
-        Some(class) => Err(PropertyError::word(
-            "workload",
-            class,
-            "site.ycsb.workloads.CoreWorkload",
-        )),
+        Some(class) => {
+            Err(PropertyError::word("workload", class, "site.ycsb.workloads.CoreWorkload"))
+        }
     }
 }
 
@@ -207,10 +197,7 @@ fn note_properties(command: &Command, notes: &mut Vec<String>) {
         }
     }
     if !unknown.is_empty() {
-        notes.push(format!(
-            "unknown and without effect: {}",
-            unknown.join(", ")
-        ));
+        notes.push(format!("unknown and without effect: {}", unknown.join(", ")));
     }
 }
 
@@ -219,9 +206,7 @@ fn exporter(properties: &Properties, notes: &mut Vec<String>) -> Exporter {
         return Exporter::Text;
     };
     Exporter::by_class(class).unwrap_or_else(|| {
-        notes.push(format!(
-            "Could not find exporter {class}, will use default text reporter."
-        ));
+        notes.push(format!("Could not find exporter {class}, will use default text reporter."));
         Exporter::Text
     })
 }
@@ -239,10 +224,7 @@ fn measurement(
     }
     let stretch_ms = properties.count("timeseries.granularity")?.unwrap_or(1_000);
     if stretch_ms == 0 {
-        return Err(PropertyError::impossible(
-            "timeseries.granularity",
-            "it must be at least 1",
-        ));
+        return Err(PropertyError::impossible("timeseries.granularity", "it must be at least 1"));
     }
     let mut kinds = Kinds::default();
     let buckets = usize::try_from(buckets).ok();
@@ -267,11 +249,7 @@ fn measurement(
         Some("intended") => Interval::Intended,
         Some("both") => Interval::Both,
         Some(other) => {
-            return Err(PropertyError::word(
-                "measurement.interval",
-                other,
-                "op, intended, both",
-            ));
+            return Err(PropertyError::word("measurement.interval", other, "op, intended, both"));
         }
     };
     Ok((kinds, interval))
@@ -300,14 +278,9 @@ fn percentiles(properties: &Properties, notes: &mut Vec<String>) -> Vec<f64> {
 fn status(properties: &Properties) -> Result<Option<Duration>, PropertyError> {
     let interval = properties.count("status.interval")?.unwrap_or(10);
     if interval == 0 {
-        return Err(PropertyError::impossible(
-            "status.interval",
-            "it must be at least 1 second",
-        ));
+        return Err(PropertyError::impossible("status.interval", "it must be at least 1 second"));
     }
-    Ok(properties
-        .flag("status", false)
-        .then(|| Duration::from_secs(interval)))
+    Ok(properties.flag("status", false).then(|| Duration::from_secs(interval)))
 }
 
 fn seconds(properties: &Properties, name: &str) -> Result<Option<u64>, PropertyError> {
@@ -342,11 +315,7 @@ mod tests {
         assert!(settings.layout.kinds.hdr && settings.status.is_none());
         assert_eq!(
             settings.retries,
-            Retries {
-                limit: 0,
-                pause_ns: 3_000_000_000,
-                keep_going: false
-            }
+            Retries { limit: 0, pause_ns: 3_000_000_000, keep_going: false }
         );
         assert!(settings.notes.is_empty(), "{:?}", settings.notes);
     }
@@ -369,10 +338,7 @@ mod tests {
         assert_eq!(read("-target 10").unwrap().layout.interval, Interval::Both);
         assert_eq!(read("-target 0").unwrap().layout.interval, Interval::Op);
         assert_eq!(
-            read("-target 10 -p measurement.interval=op")
-                .unwrap()
-                .layout
-                .interval,
+            read("-target 10 -p measurement.interval=op").unwrap().layout.interval,
             Interval::Op
         );
         assert_eq!(read("-target -5").unwrap().target, None);
@@ -394,10 +360,7 @@ mod tests {
         assert_eq!(settings.notes.len(), 2);
         assert_eq!(settings.style.percentiles, [50.0, 95.0, 99.0]);
         assert_eq!(
-            read("-p hdrhistogram.percentiles=50,99.9")
-                .unwrap()
-                .style
-                .percentiles,
+            read("-p hdrhistogram.percentiles=50,99.9").unwrap().style.percentiles,
             [50.0, 99.9]
         );
     }
@@ -418,13 +381,7 @@ mod tests {
     #[test]
     fn failures_have_names_of_their_own_when_asked_for() {
         assert_eq!(read("").unwrap().layout.apart, [false; 5]);
-        assert_eq!(
-            read("-p reportlatencyforeacherror=true")
-                .unwrap()
-                .layout
-                .apart,
-            [true; 5]
-        );
+        assert_eq!(read("-p reportlatencyforeacherror=true").unwrap().layout.apart, [true; 5]);
         let settings = read("-p latencytrackederrors=NOT_FOUND,ERROR").unwrap();
         assert_eq!(settings.layout.apart, [false, false, true, true, false]);
     }
@@ -438,25 +395,13 @@ mod tests {
             ),
             ("-threads 0", "`threadcount`: 0 is not between"),
             ("-threads -1", "`threadcount`: -1 is below 0"),
-            (
-                "-p measurementtype=hdr",
-                "`measurementtype`: there is no `hdr`",
-            ),
-            (
-                "-p measurement.interval=all",
-                "`measurement.interval`: there is no `all`",
-            ),
+            ("-p measurementtype=hdr", "`measurementtype`: there is no `hdr`"),
+            ("-p measurement.interval=all", "`measurement.interval`: there is no `all`"),
             ("-p status.interval=0", "`status.interval`"),
             ("-p histogram.buckets=0", "`histogram.buckets`"),
             ("-p timeseries.granularity=0", "`timeseries.granularity`"),
-            (
-                "-p maxexecutiontime=1.5",
-                "`maxexecutiontime`: `1.5` is no whole number",
-            ),
-            (
-                "-p plimsoll.seed=x",
-                "`plimsoll.seed`: `x` is no whole number",
-            ),
+            ("-p maxexecutiontime=1.5", "`maxexecutiontime`: `1.5` is no whole number"),
+            ("-p plimsoll.seed=x", "`plimsoll.seed`: `x` is no whole number"),
         ] {
             let refusal = read(options).unwrap_err().to_string();
             assert!(refusal.starts_with(words), "{options}: {refusal}");

@@ -50,11 +50,7 @@ impl Status<'_> {
         let both = self.kinds.hdr && (self.kinds.buckets.is_some() || self.kinds.raw);
         for (name, cell) in blocks(self.interval) {
             let named = |prefix: &str| {
-                if both {
-                    format!("{prefix}{name}")
-                } else {
-                    name.clone()
-                }
+                if both { format!("{prefix}{name}") } else { name.clone() }
             };
             if let Some(hdr) = cell.hdr.as_ref().filter(|hdr| !hdr.is_empty()) {
                 line.push_str(&format!(
@@ -99,11 +95,7 @@ impl Status<'_> {
 fn estimate(left: u64, per_second: f64) -> String {
     // As in Java, what is too long for 64 bits is the longest there is.
     let seconds = (left as f64 / per_second).ceil();
-    let seconds = if seconds >= i64::MAX as f64 {
-        i64::MAX as u64
-    } else {
-        seconds as u64
-    };
+    let seconds = if seconds >= i64::MAX as f64 { i64::MAX as u64 } else { seconds as u64 };
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     let mut text = String::new();
     let mut say = |count: u64, unit: &str| {
@@ -136,10 +128,7 @@ mod tests {
     fn line(kinds: Kinds, operations: u64, left: Option<u64>, label: &str) -> String {
         let mut tally = Tally::new(&layout(kinds, Interval::Op));
         for micros in 0..operations.min(4) {
-            let micros = Micros {
-                plain: micros,
-                intended: micros,
-            };
+            let micros = Micros { plain: micros, intended: micros };
             tally.measure(Metric::Read, Return::Ok, micros, 1, 1);
         }
         Status {
@@ -157,10 +146,7 @@ mod tests {
 
     #[test]
     fn lines_are_as_on_the_page() {
-        let hdr = Kinds {
-            hdr: true,
-            ..Kinds::default()
-        };
+        let hdr = Kinds { hdr: true, ..Kinds::default() };
         assert_eq!(
             line(hdr, 4, Some(0), ""),
             "2026-11-21 01:20:24:034 10 sec: 4 operations; 580684.21 current ops/sec; \
@@ -173,20 +159,11 @@ mod tests {
             begin.ends_with(" 0 operations; est completion in 106751991167300 days 15 hours "),
             "{begin}"
         );
-        let buckets = Kinds {
-            buckets: Some(5),
-            ..Kinds::default()
-        };
+        let buckets = Kinds { buckets: Some(5), ..Kinds::default() };
         assert!(line(buckets, 4, None, "").ends_with("ops/sec; [READ AverageLatency(us)=1.5] "));
-        let series = Kinds {
-            series_ms: Some(5),
-            ..Kinds::default()
-        };
+        let series = Kinds { series_ms: Some(5), ..Kinds::default() };
         assert!(line(series, 4, None, "").ends_with("ops/sec; [READ AverageLatency(us)=1.5] "));
-        let raw = Kinds {
-            raw: true,
-            ..Kinds::default()
-        };
+        let raw = Kinds { raw: true, ..Kinds::default() };
         assert!(
             line(raw, 4, None, "").ends_with("ops/sec; READ count: 4, average latency(us): 1.5 ")
         );

@@ -114,11 +114,7 @@ pub(crate) struct Series {
 
 impl Sums {
     fn add(&mut self, micros: u64) {
-        self.min = if self.count == 0 {
-            micros
-        } else {
-            self.min.min(micros)
-        };
+        self.min = if self.count == 0 { micros } else { self.min.min(micros) };
         self.max = self.max.max(micros);
         self.count += 1;
         self.sum = self.sum.saturating_add(micros);
@@ -129,11 +125,7 @@ impl Sums {
         if other.count == 0 {
             return;
         }
-        self.min = if self.count == 0 {
-            other.min
-        } else {
-            self.min.min(other.min)
-        };
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count += other.count;
         self.sum = self.sum.saturating_add(other.sum);
@@ -206,10 +198,7 @@ impl Cell {
             *count += 1;
         }
         if let Some(raw) = &mut self.raw {
-            raw.push(Row {
-                at_ms: now_ms,
-                micros,
-            });
+            raw.push(Row { at_ms: now_ms, micros });
         }
     }
 
@@ -219,8 +208,7 @@ impl Cell {
             *ours += theirs;
         }
         if let (Some(ours), Some(theirs)) = (&mut self.hdr, &other.hdr) {
-            ours.add(theirs)
-                .expect("a histogram that grows takes all of another");
+            ours.add(theirs).expect("a histogram that grows takes all of another");
         }
         if let (Some(ours), Some(theirs)) = (&mut self.buckets, &other.buckets) {
             for (ours, theirs) in ours.counts.iter_mut().zip(&theirs.counts) {
@@ -249,10 +237,7 @@ impl Tally {
     pub(crate) fn new(layout: &Arc<Layout>) -> Self {
         let mut cells = Vec::new();
         cells.resize_with(2 * Metric::ALL.len() * VARIANTS, || None);
-        Self {
-            layout: Arc::clone(layout),
-            cells,
-        }
+        Self { layout: Arc::clone(layout), cells }
     }
 
     /// Counts one latency of an operation that ended so, without counting how it ended. Names of failures are found by how it ended.
@@ -276,8 +261,7 @@ impl Tally {
             Interval::Op | Interval::Both => micros.plain,
             Interval::Intended => micros.intended,
         };
-        self.cell(false, metric, variant, completed_ns)
-            .add(plain, completed_ns, now_ms);
+        self.cell(false, metric, variant, completed_ns).add(plain, completed_ns, now_ms);
         if self.layout.interval == Interval::Both {
             self.cell(true, metric, variant, completed_ns).add(
                 micros.intended,
@@ -302,8 +286,7 @@ impl Tally {
         now_ms: u64,
     ) {
         if self.layout.interval != Interval::Intended {
-            self.cell(false, metric, 0, completed_ns)
-                .add(micros, completed_ns, now_ms);
+            self.cell(false, metric, 0, completed_ns).add(micros, completed_ns, now_ms);
         }
     }
 
@@ -362,44 +345,26 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn layout(kinds: Kinds, interval: Interval) -> Arc<Layout> {
-        Arc::new(Layout {
-            kinds,
-            interval,
-            apart: [false; RETURNS],
-        })
+        Arc::new(Layout { kinds, interval, apart: [false; RETURNS] })
     }
 
-    const ALL_KINDS: Kinds = Kinds {
-        hdr: true,
-        buckets: Some(10),
-        series_ms: Some(100),
-        raw: true,
-    };
+    const ALL_KINDS: Kinds =
+        Kinds { hdr: true, buckets: Some(10), series_ms: Some(100), raw: true };
 
     fn micros(plain: u64) -> Micros {
-        Micros {
-            plain,
-            intended: plain + 1_000,
-        }
+        Micros { plain, intended: plain + 1_000 }
     }
 
     fn names(tally: &Tally, intended: bool) -> Vec<String> {
-        tally
-            .named(intended)
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect()
+        tally.named(intended).into_iter().map(|(name, _)| name).collect()
     }
 
     #[test]
     fn failures_go_to_names_of_their_own_and_are_counted_under_the_operation() {
         let mut tally = Tally::new(&layout(ALL_KINDS, Interval::Op));
-        for (ended, at) in [
-            (Return::Ok, 1),
-            (Return::NotFound, 2),
-            (Return::Error, 3),
-            (Return::BatchedOk, 4),
-        ] {
+        for (ended, at) in
+            [(Return::Ok, 1), (Return::NotFound, 2), (Return::Error, 3), (Return::BatchedOk, 4)]
+        {
             tally.measure(Metric::Read, ended, micros(500), at, 9);
             tally.count(Metric::Read, ended, at);
         }
@@ -412,11 +377,8 @@ pub(crate) mod tests {
         }
         assert!(names(&tally, true).is_empty());
 
-        let mut layout = Layout {
-            kinds: ALL_KINDS,
-            interval: Interval::Op,
-            apart: [false; RETURNS],
-        };
+        let mut layout =
+            Layout { kinds: ALL_KINDS, interval: Interval::Op, apart: [false; RETURNS] };
         layout.apart[Return::NotFound as usize] = true;
         let mut tally = Tally::new(&Arc::new(layout));
         tally.measure(Metric::Read, Return::NotFound, micros(1), 1, 0);
@@ -436,9 +398,7 @@ pub(crate) mod tests {
             tally.measure_plain(Metric::ScanPerRecord, 5, 1, 0);
             let of = |intended| {
                 let named = tally.named(intended);
-                named
-                    .first()
-                    .map(|(_, cell)| cell.raw.as_ref().unwrap()[0].micros)
+                named.first().map(|(_, cell)| cell.raw.as_ref().unwrap()[0].micros)
             };
             assert_eq!((of(false), of(true)), (Some(plain), intended));
             let expected = if interval == Interval::Intended { 1 } else { 2 };
@@ -449,18 +409,11 @@ pub(crate) mod tests {
     #[test]
     fn merging_is_counting_everything_in_one() {
         let layout = layout(ALL_KINDS, Interval::Both);
-        let (mut left, mut right, mut whole) = (
-            Tally::new(&layout),
-            Tally::new(&layout),
-            Tally::new(&layout),
-        );
+        let (mut left, mut right, mut whole) =
+            (Tally::new(&layout), Tally::new(&layout), Tally::new(&layout));
         for number in 0..100_u64 {
             let at = number * 7_000_000;
-            let part = if number % 3 == 0 {
-                &mut left
-            } else {
-                &mut right
-            };
+            let part = if number % 3 == 0 { &mut left } else { &mut right };
             for tally in [part, &mut whole] {
                 tally.measure(Metric::Update, Return::Ok, micros(number * 131), at, number);
                 tally.count(Metric::Update, Return::Ok, at);

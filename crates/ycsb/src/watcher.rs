@@ -34,10 +34,7 @@ impl Watch {
     pub(crate) fn new(sessions: u32) -> Arc<Self> {
         let mut statuses = Vec::new();
         statuses.resize_with(sessions as usize, SessionStatus::default);
-        Arc::new(Self {
-            epoch: AtomicU64::new(0),
-            statuses,
-        })
+        Arc::new(Self { epoch: AtomicU64::new(0), statuses })
     }
 
     /// Operations that all sessions have done, however they ended.
@@ -122,9 +119,7 @@ impl Watcher {
     #[inline]
     fn has_done(&mut self) {
         self.done += 1;
-        self.watch.statuses[self.number]
-            .done
-            .store(self.done, Ordering::Relaxed);
+        self.watch.statuses[self.number].done.store(self.done, Ordering::Relaxed);
         if self.watch.epoch.load(Ordering::Relaxed) != self.epoch {
             self.hand_over();
         }
@@ -145,9 +140,7 @@ impl Watcher {
             talk(&format!("Retrying insertion, retry count: {attempts}"));
             // From four to six fifths.
             let share = 0.8 + 0.4 * self.random.unit();
-            return After::Again {
-                pause_ns: (retries.pause_ns as f64 * share) as u64,
-            };
+            return After::Again { pause_ns: (retries.pause_ns as f64 * share) as u64 };
         }
         talk(&format!(
             "Error inserting, not retrying any more. number of attempts: {attempts}Insertion Retry Limit: {}",
@@ -199,17 +192,12 @@ impl OpObserver for Watcher {
         self.tally.count(metric, ended, at);
         if seen.operation == Operation::Scan && seen.items > 0 {
             let each = micros.plain / u64::from(seen.items);
-            self.tally
-                .measure_plain(Metric::ScanPerRecord, each, at, now_ms);
+            self.tally.measure_plain(Metric::ScanPerRecord, each, at, now_ms);
         }
         if self.verifies && seen.operation == Operation::Read && !ended.is_good() {
             // Nothing came back that could be compared.
-            let none = Micros {
-                plain: 0,
-                intended: 0,
-            };
-            self.tally
-                .measure(Metric::Verify, Return::Ok, none, at, now_ms);
+            let none = Micros { plain: 0, intended: 0 };
+            self.tally.measure(Metric::Verify, Return::Ok, none, at, now_ms);
             self.tally.count(Metric::Verify, Return::Error, at);
         }
     }
@@ -232,28 +220,17 @@ impl OpObserver for Watcher {
         if !ended.is_good() {
             self.failed += 1;
         }
-        self.tally
-            .measure(Metric::Flush, ended, micros, seen.completed_ns, now_ms);
+        self.tally.measure(Metric::Flush, ended, micros, seen.completed_ns, now_ms);
         self.tally.count(Metric::Flush, ended, seen.completed_ns);
     }
 
     fn closed(&mut self, begun_ns: u64, ended_ns: u64) {
         let both = (ended_ns.saturating_sub(begun_ns)) / 1_000;
-        let micros = Micros {
-            plain: both,
-            intended: both,
-        };
+        let micros = Micros { plain: both, intended: both };
         let now_ms = self.now_ms();
-        self.tally
-            .measure(Metric::Cleanup, Return::Ok, micros, ended_ns, now_ms);
+        self.tally.measure(Metric::Cleanup, Return::Ok, micros, ended_ns, now_ms);
         let tally = std::mem::replace(&mut self.tally, Box::new(Tally::new(&self.layout)));
-        self.watch.statuses[self.number]
-            .is_closed
-            .store(true, Ordering::Relaxed);
-        let _ = self.sender.send(Message::Last {
-            tally,
-            ended_ns,
-            failed: self.failed,
-        });
+        self.watch.statuses[self.number].is_closed.store(true, Ordering::Relaxed);
+        let _ = self.sender.send(Message::Last { tally, ended_ns, failed: self.failed });
     }
 }

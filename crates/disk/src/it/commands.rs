@@ -18,18 +18,12 @@ mod slow {
     fn blocks_come_back_as_they_were_written() {
         needs!(disks_and(&["losetup", "blkdiscard"]));
         for backing in [Backing::Memory, Backing::File] {
-            let spec = DiskSpec {
-                backing,
-                trace_requests: 10_000,
-                ..DiskSpec::unlimited(64 << 20)
-            };
+            let spec =
+                DiskSpec { backing, trace_requests: 10_000, ..DiskSpec::unlimited(64 << 20) };
             let disk = Disk::start(&daemon_program(), &spec).unwrap();
             let mut control = disk.control();
             control.mark("before").unwrap();
-            let device = fs::File::options()
-                .read(true)
-                .write(true)
-                .open(disk.device());
+            let device = fs::File::options().read(true).write(true).open(disk.device());
             let device = device.unwrap();
             let written: Vec<u8> = (0..3 << 20_u32).map(|byte| (byte % 251) as u8).collect();
             device.write_all_at(&written, 512).unwrap();
@@ -80,20 +74,20 @@ mod slow {
         needs!(disks_and(&["losetup"]));
         // As good as for ever.
         let slow = DiskSpec {
-            read_latency: DiskLatency::Constant {
-                ns: 3_600_000_000_000,
-            },
+            read_latency: DiskLatency::Constant { ns: 3_600_000_000_000 },
             ..DiskSpec::unlimited(64 << 20)
         };
         let disk = Disk::start(&daemon_program(), &DiskSpec::unlimited(64 << 20)).unwrap();
         let mut control = disk.control();
         assert!(control.counters().unwrap().shaped);
         control.respec(&slow).unwrap();
-        let mut reader = Running::start(
-            Command::new("dd")
-                .arg(format!("if={}", disk.device()))
-                .args(["of=/dev/null", "bs=4k", "count=1", "iflag=direct"]),
-        );
+        let mut reader =
+            Running::start(Command::new("dd").arg(format!("if={}", disk.device())).args([
+                "of=/dev/null",
+                "bs=4k",
+                "count=1",
+                "iflag=direct",
+            ]));
         while control.counters().unwrap().in_flight == 0 {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
@@ -103,16 +97,10 @@ mod slow {
         assert!(reader.ends(|| {}));
         assert!(!control.counters().unwrap().shaped);
 
-        let larger = DiskSpec {
-            capacity_bytes: 128 << 20,
-            ..slow
-        };
+        let larger = DiskSpec { capacity_bytes: 128 << 20, ..slow };
         assert_err!(control.respec(&larger), DiskError::Refused(_));
         let bursting = DiskSpec {
-            iops: DiskRates {
-                joint: Some(100.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(100.0), ..DiskRates::default() },
             burst: Some(DiskBurst {
                 iops: 3_000.0,
                 bandwidth: None,

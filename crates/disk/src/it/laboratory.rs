@@ -12,11 +12,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a test on an emulated disk needs, with these programs.
 pub fn disks_and(programs: &[&'static str]) -> Vec<Need<'static>> {
-    let mut needs = vec![
-        Need::Root,
-        Need::File("/dev/fuse"),
-        Need::File("/dev/loop-control"),
-    ];
+    let mut needs = vec![Need::Root, Need::File("/dev/fuse"), Need::File("/dev/loop-control")];
     needs.extend(programs.iter().map(|program| Need::Program(program)));
     needs
 }
@@ -75,17 +71,10 @@ impl Disk {
         let daemon = Daemon::start(program, &order)?;
         let mount = folder.path().join("mount");
         fs::create_dir(&mount).unwrap();
-        let mut disk = Self {
-            daemon: Some(daemon),
-            device: None,
-            mount,
-            folder,
-        };
+        let mut disk = Self { daemon: Some(daemon), device: None, mount, folder };
         let image = disk.daemon().image();
         let device = succeeds(
-            Command::new("losetup")
-                .args(["--find", "--show", "--direct-io=on"])
-                .arg(image),
+            Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(image),
         );
         disk.device = Some(device.trim().to_owned());
         Ok(disk)
@@ -222,10 +211,9 @@ impl MemoryGroup {
     /// `None` where there is no such controller, or it may not be used.
     pub fn new(bytes: u64) -> Option<Self> {
         let name = format!("plimsoll-test-{}", std::process::id());
-        for (root, limit) in [
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-            ("/sys/fs/cgroup", "memory.max"),
-        ] {
+        for (root, limit) in
+            [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
+        {
             let group = Self(Path::new(root).join(&name));
             let limited = || fs::write(group.0.join(limit), bytes.to_string());
             if fs::create_dir(&group.0).is_ok() && limited().is_ok() {

@@ -81,10 +81,7 @@ mod slow {
     fn a_full_backing_disk_is_an_error_of_the_writer_and_is_counted() {
         needs!(disks_and(&["losetup"]));
         let small = Small::new();
-        let spec = DiskSpec {
-            backing: Backing::File,
-            ..DiskSpec::unlimited(64 << 20)
-        };
+        let spec = DiskSpec { backing: Backing::File, ..DiskSpec::unlimited(64 << 20) };
         let disk = Disk::start_with(&daemon_program(), &spec, |order| {
             order.backing_file = Some(small.0.path().join("blocks"));
         })

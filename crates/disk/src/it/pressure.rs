@@ -18,10 +18,7 @@ mod slow {
         };
         let seven = DiskLatency::Constant { ns: 7_000_000 };
         let spec = DiskSpec {
-            iops: DiskRates {
-                joint: Some(600.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(600.0), ..DiskRates::default() },
             read_latency: seven.clone(),
             write_latency: seven,
             ..DiskSpec::unlimited(1 << 30)
@@ -32,10 +29,7 @@ mod slow {
         let script = r#"echo $$ > "$1" && dd if=/dev/zero of="$2" bs=1M count=512 && sync "$2""#;
         let file = disk.mount.join("large");
         let mut dd = Running::start(
-            Command::new("sh")
-                .args(["-c", script, "sh"])
-                .arg(group.door())
-                .arg(&file),
+            Command::new("sh").args(["-c", script, "sh"]).arg(group.door()).arg(&file),
         );
         // Limits come and go under it as well.
         let mut shaped = true;

@@ -33,9 +33,7 @@ impl Bucket {
     }
 
     pub(super) fn credits_at(&self, at: u128) -> f64 {
-        let earned = self
-            .at
-            .map_or(0.0, |before| seconds(before, at) * self.refill);
+        let earned = self.at.map_or(0.0, |before| seconds(before, at) * self.refill);
         (self.credits + earned).min(self.size)
     }
 }

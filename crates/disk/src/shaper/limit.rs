@@ -35,17 +35,12 @@ impl Limit {
             return None;
         }
         let rate = rate.unwrap_or(f64::INFINITY);
-        Some(Self {
-            rate,
-            burst_rate: burst_rate.unwrap_or(rate),
-            lane: Lane::default(),
-        })
+        Some(Self { rate, burst_rate: burst_rate.unwrap_or(rate), lane: Lane::default() })
     }
 
     /// The earliest instant at which there is room for it, with burst or without.
     pub(super) fn earliest(&self, from: u128, amount: u64) -> u128 {
-        self.lane
-            .earliest(from, time_of(amount, self.rate.min(self.burst_rate)))
+        self.lane.earliest(from, time_of(amount, self.rate.min(self.burst_rate)))
     }
 
     pub(super) fn take(&mut self, now: u128, at: u128, amount: u64, bursting: bool) {

@@ -19,10 +19,7 @@ fn write(bytes: u64) -> Request {
 }
 
 fn joint(rate: f64) -> DiskRates {
-    DiskRates {
-        joint: Some(rate),
-        ..DiskRates::default()
-    }
+    DiskRates { joint: Some(rate), ..DiskRates::default() }
 }
 
 fn disk() -> DiskSpec {
@@ -64,10 +61,7 @@ fn a_disk_without_limits_answers_at_once() {
 
 #[test]
 fn requests_through_a_cap_take_exactly_their_share_of_time() {
-    let mut shaper = shaper(DiskSpec {
-        iops: joint(600.0),
-        ..disk()
-    });
+    let mut shaper = shaper(DiskSpec { iops: joint(600.0), ..disk() });
     let mut due = 0;
     for _ in 0..=600_000 {
         due = shaper.admit(0, read(4096));
@@ -77,10 +71,7 @@ fn requests_through_a_cap_take_exactly_their_share_of_time() {
 
 #[test]
 fn idle_time_is_not_saved() {
-    let mut shaper = shaper(DiskSpec {
-        iops: joint(100.0),
-        ..disk()
-    });
+    let mut shaper = shaper(DiskSpec { iops: joint(100.0), ..disk() });
     assert_eq!(shaper.admit(0, read(4096)), 0);
     let later = 60 * SECOND;
     assert_eq!(shaper.admit(later, read(4096)), later);
@@ -89,11 +80,8 @@ fn idle_time_is_not_saved() {
 
 #[test]
 fn a_large_request_counts_as_several() {
-    let mut shaper = shaper(DiskSpec {
-        iops: joint(1_000.0),
-        io_unit_bytes: Some(16_384),
-        ..disk()
-    });
+    let mut shaper =
+        shaper(DiskSpec { iops: joint(1_000.0), io_unit_bytes: Some(16_384), ..disk() });
     assert_eq!(shaper.admit(0, read(40_000)), 0);
     assert_eq!(shaper.admit(0, read(16_384)), 3_000_000);
     assert_eq!(shaper.admit(0, read(1)), 4_000_000);
@@ -102,11 +90,7 @@ fn a_large_request_counts_as_several() {
 #[test]
 fn directions_have_limits_of_their_own() {
     let mut shaper = shaper(DiskSpec {
-        iops: DiskRates {
-            read: Some(1_000.0),
-            write: Some(10.0),
-            joint: None,
-        },
+        iops: DiskRates { read: Some(1_000.0), write: Some(10.0), joint: None },
         ..disk()
     });
     for place in 0..10 {
@@ -118,11 +102,7 @@ fn directions_have_limits_of_their_own() {
 #[test]
 fn a_read_goes_before_writes_that_wait_for_a_limit_of_their_own() {
     let mut shaper = shaper(DiskSpec {
-        iops: DiskRates {
-            read: None,
-            write: Some(10.0),
-            joint: Some(100.0),
-        },
+        iops: DiskRates { read: None, write: Some(10.0), joint: Some(100.0) },
         ..disk()
     });
     for place in 0..50 {
@@ -136,11 +116,7 @@ fn a_read_goes_before_writes_that_wait_for_a_limit_of_their_own() {
 
 #[test]
 fn bytes_are_limited_as_requests_are() {
-    let mut shaper = shaper(DiskSpec {
-        iops: joint(1_000.0),
-        bandwidth: joint(1e6),
-        ..disk()
-    });
+    let mut shaper = shaper(DiskSpec { iops: joint(1_000.0), bandwidth: joint(1e6), ..disk() });
     assert_eq!(shaper.admit(0, read(100_000)), 0);
     assert_eq!(shaper.admit(0, read(1)), SECOND / 10);
     // Now the requests are the narrower limit.
@@ -149,21 +125,15 @@ fn bytes_are_limited_as_requests_are() {
 
 #[test]
 fn one_server_of_a_constant_latency_is_a_spindle() {
-    let mut shaper = shaper(DiskSpec {
-        queue_depth: Some(1),
-        read_latency: constant(13_200_000),
-        ..disk()
-    });
+    let mut shaper =
+        shaper(DiskSpec { queue_depth: Some(1), read_latency: constant(13_200_000), ..disk() });
     let (per_second, _) = closed_loop(&mut shaper, 16, 100);
     assert!((per_second - 75.76).abs() < 0.2, "{per_second}");
 }
 
 #[test]
 fn littles_law_holds_for_sixteen_readers() {
-    let seven = DiskSpec {
-        read_latency: constant(7_000_000),
-        ..disk()
-    };
+    let seven = DiskSpec { read_latency: constant(7_000_000), ..disk() };
     let (per_second, latency_ns) = closed_loop(&mut Shaper::new(&seven, 1), 16, 100);
     assert!((per_second - 2_285.7).abs() < 1.0, "{per_second}");
     assert!((latency_ns - 7e6).abs() < 1.0, "{latency_ns}");
@@ -229,11 +199,7 @@ fn a_bucket_fills_again_and_never_over_its_edge() {
 fn a_burst_may_have_a_bandwidth_of_its_own() {
     let mut shaper = shaper(DiskSpec {
         bandwidth: joint(1e6),
-        burst: Some(DiskBurst {
-            bandwidth: Some(1e7),
-            credits: 3.0,
-            ..gp2().burst.unwrap()
-        }),
+        burst: Some(DiskBurst { bandwidth: Some(1e7), credits: 3.0, ..gp2().burst.unwrap() }),
         ..gp2()
     });
     let megabyte = read(1_000_000);
@@ -256,10 +222,7 @@ fn emptied_queues_start_anew_with_the_credits_that_are_left() {
 #[test]
 fn a_lognormal_latency_has_its_median_and_its_p99() {
     let lognormal = DiskSpec {
-        read_latency: DiskLatency::Lognormal {
-            median_ns: 500_000,
-            p99_ns: 4_000_000,
-        },
+        read_latency: DiskLatency::Lognormal { median_ns: 500_000, p99_ns: 4_000_000 },
         ..disk()
     };
     let mut shaper = Shaper::new(&lognormal, 7);
@@ -274,9 +237,7 @@ fn a_lognormal_latency_has_its_median_and_its_p99() {
 #[test]
 fn a_table_is_linear_between_its_points() {
     let table = DiskSpec {
-        write_latency: DiskLatency::Table {
-            points: vec![(0.0, 100), (50.0, 200), (100.0, 1_200)],
-        },
+        write_latency: DiskLatency::Table { points: vec![(0.0, 100), (50.0, 200), (100.0, 1_200)] },
         ..disk()
     };
     let mut shaper = Shaper::new(&table, 7);
@@ -289,11 +250,8 @@ fn a_table_is_linear_between_its_points() {
 
 #[test]
 fn a_flush_takes_its_own_latency_and_nothing_else() {
-    let mut shaper = shaper(DiskSpec {
-        iops: joint(1.0),
-        flush_latency: constant(3_000_000),
-        ..disk()
-    });
+    let mut shaper =
+        shaper(DiskSpec { iops: joint(1.0), flush_latency: constant(3_000_000), ..disk() });
     for _ in 0..100 {
         shaper.admit(0, write(1));
     }

@@ -16,36 +16,26 @@ pub fn turn(options: &LeanOptions, questions: &Questions, sessions: usize) -> Co
         let stream = TcpStream::connect((host.as_str(), *port)).expect("the server is there");
         stream.set_nodelay(true).expect("the socket is open");
         let mut generator = questions.generator();
-        let messages: Vec<Vec<u8>> = (0..each)
-            .map(|_| message(options, command(generator.next())))
-            .collect();
+        let messages: Vec<Vec<u8>> =
+            (0..each).map(|_| message(options, command(generator.next()))).collect();
         (stream, messages)
     };
-    threads(
-        sessions,
-        each * sessions as u64,
-        prepare,
-        |(mut stream, messages)| {
-            let mut buffer = vec![0; 64 * 1024];
-            for message in &messages {
-                stream.write_all(message).expect("the server takes it");
-                let mut filled = 0;
-                loop {
-                    let read = stream
-                        .read(&mut buffer[filled..])
-                        .expect("the server answers");
-                    assert!(read > 0, "the server closed the connection");
-                    filled += read;
-                    let length = buffer[..filled]
-                        .first_chunk()
-                        .map(|four| u32::from_le_bytes(*four));
-                    if length.is_some_and(|length| length as usize <= filled) {
-                        break;
-                    }
+    threads(sessions, each * sessions as u64, prepare, |(mut stream, messages)| {
+        let mut buffer = vec![0; 64 * 1024];
+        for message in &messages {
+            stream.write_all(message).expect("the server takes it");
+            let mut filled = 0;
+            loop {
+                let read = stream.read(&mut buffer[filled..]).expect("the server answers");
+                assert!(read > 0, "the server closed the connection");
+                filled += read;
+                let length = buffer[..filled].first_chunk().map(|four| u32::from_le_bytes(*four));
+                if length.is_some_and(|length| length as usize <= filled) {
+                    break;
                 }
             }
-        },
-    )
+        }
+    })
 }
 
 fn message(options: &LeanOptions, command: Command) -> Vec<u8> {

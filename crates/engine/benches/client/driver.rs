@@ -13,10 +13,7 @@ use tokio::task::JoinSet;
 const WARM_UP: u64 = 20;
 
 pub fn turn(options: &LeanOptions, questions: &Questions, sessions: usize) -> Cost {
-    let runtime = Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime starts");
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {
         let collection = connect(options, sessions).await;
         run(&collection, questions, sessions, WARM_UP).await;
@@ -33,9 +30,7 @@ async fn connect(options: &LeanOptions, sessions: usize) -> Collection<RawDocume
     client_options.max_pool_size = Some(sessions as u32);
     client_options.min_pool_size = Some(sessions as u32);
     let client = Client::with_options(client_options).expect("the options are possible");
-    client
-        .database(&options.database)
-        .collection(&options.collection)
+    client.database(&options.database).collection(&options.collection)
 }
 
 async fn run(

@@ -49,11 +49,7 @@ fn arguments() -> Result<Arguments, String> {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
         let value = words.next().ok_or(format!("{word} needs a value"))?;
-        let number = || {
-            value
-                .parse::<u64>()
-                .map_err(|_| format!("{word} needs a number"))
-        };
+        let number = || value.parse::<u64>().map_err(|_| format!("{word} needs a number"));
         match word.as_str() {
             "--uri" => arguments.server = Some(host(&value)?),
             "--mix" => arguments.mix = value,
@@ -75,10 +71,7 @@ fn host(uri: &str) -> Result<Host, String> {
     let address = uri.strip_prefix("mongodb://").unwrap_or(uri);
     let parts = address.trim_end_matches('/').rsplit_once(':');
     let host = parts.and_then(|(host, port)| {
-        Some(Host::Tcp {
-            host: host.to_owned(),
-            port: port.parse().ok()?,
-        })
+        Some(Host::Tcp { host: host.to_owned(), port: port.parse().ok()? })
     });
     host.ok_or_else(|| "--uri takes mongodb://HOST:PORT".to_owned())
 }
@@ -152,18 +145,13 @@ fn compare(options: &LeanOptions, questions: &Questions, sessions: usize, pairs:
         }
     }
     for (client, own) in clients.iter().zip(&costs) {
-        let over_bare = own
-            .iter()
-            .zip(&costs[0])
-            .map(|(own, bare)| own.per_second / bare.per_second);
+        let over_bare =
+            own.iter().zip(&costs[0]).map(|(own, bare)| own.per_second / bare.per_second);
         println!(
             "{sessions:3} sessions  {:12} {:6.2} µs of CPU time per operation ({:6.2} at least)  {:9.0} op/s  {:5.3} × the bare socket's",
             client.name(),
             median(own.iter().map(|cost| cost.cpu_ns)) / 1e3,
-            own.iter()
-                .map(|cost| cost.cpu_ns)
-                .fold(f64::INFINITY, f64::min)
-                / 1e3,
+            own.iter().map(|cost| cost.cpu_ns).fold(f64::INFINITY, f64::min) / 1e3,
             median(own.iter().map(|cost| cost.per_second)),
             median(over_bare),
         );
@@ -187,10 +175,7 @@ fn main() {
         None => {
             let stub = stub::Stub::start();
             let port = stub.port;
-            let host = Host::Tcp {
-                host: "127.0.0.1".into(),
-                port,
-            };
+            let host = Host::Tcp { host: "127.0.0.1".into(), port };
             (Some(stub), host)
         }
     };

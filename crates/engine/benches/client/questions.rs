@@ -21,12 +21,7 @@ impl Questions {
         let mut mix = Mix::preset(mix).expect("the mix is one of YCSB's workloads, such as c");
         mix.request_distribution = RequestDistribution::Uniform;
         let workload = Workload::new(&key_space, &mix, 1, None).expect("the mix is possible");
-        Self {
-            key_space,
-            workload: Arc::new(workload),
-            operations,
-            streams: AtomicU64::new(0),
-        }
+        Self { key_space, workload: Arc::new(workload), operations, streams: AtomicU64::new(0) }
     }
 
     pub fn key_space(&self) -> &Arc<KeySpace> {
@@ -35,8 +30,7 @@ impl Questions {
 
     /// Another stream each time: a change to what is there already would cost a server next to nothing.
     pub fn generator(&self) -> OpGenerator {
-        self.workload
-            .generator(self.streams.fetch_add(1, Ordering::Relaxed))
+        self.workload.generator(self.streams.fetch_add(1, Ordering::Relaxed))
     }
 
     pub fn per_session(&self, sessions: usize) -> u64 {
@@ -65,10 +59,7 @@ pub fn command(ask: Ask<'_>) -> Command {
                 let bytes = value.to_vec();
                 fields.insert(name, Binary { subtype, bytes });
             }
-            Command::Update {
-                filter: by_id(key),
-                set: doc! { "$set": fields },
-            }
+            Command::Update { filter: by_id(key), set: doc! { "$set": fields } }
         }
         other => unreachable!("there are only reads and updates, not {other:?}"),
     }

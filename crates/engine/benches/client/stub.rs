@@ -24,9 +24,7 @@ impl Stub {
             .expect("this program can be started again");
         let mut line = String::new();
         let out = process.stdout.take().expect("it is a pipe");
-        BufReader::new(out)
-            .read_line(&mut line)
-            .expect("it says its port");
+        BufReader::new(out).read_line(&mut line).expect("it says its port");
         let port = line.trim().parse().expect("it says its port");
         Self { process, port }
     }
@@ -121,9 +119,8 @@ fn answer(mut stream: TcpStream) {
                 Ok(0) | Err(_) => return,
                 Ok(read) => filled += read,
             }
-            let length = buffer[..filled]
-                .first_chunk()
-                .map(|four| u32::from_le_bytes(*four) as usize);
+            let length =
+                buffer[..filled].first_chunk().map(|four| u32::from_le_bytes(*four) as usize);
             if let Some(length) = length.filter(|length| *length <= filled) {
                 break length;
             }

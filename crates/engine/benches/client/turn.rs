@@ -24,10 +24,7 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     pub fn start() -> Self {
-        Self {
-            begin: Instant::now(),
-            cpu_ns: process_cpu_ns(),
-        }
+        Self { begin: Instant::now(), cpu_ns: process_cpu_ns() }
     }
 
     pub fn stop(self, operations: u64) -> Cost {

@@ -24,11 +24,7 @@ impl ReplicaSet {
         let hosts = hosts.join(",");
         replica_set(SetOrder::Initiate, &hosts, &mut std::io::sink()).unwrap();
         let mut runtime = tokio::runtime::Builder::new_current_thread();
-        Self {
-            members,
-            hosts,
-            runtime: runtime.enable_all().build().unwrap(),
-        }
+        Self { members, hosts, runtime: runtime.enable_all().build().unwrap() }
     }
 
     fn uri(&self, options: &str) -> String {

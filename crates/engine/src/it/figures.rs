@@ -87,11 +87,7 @@ impl Member {
         let runtime = runtime.enable_all().build().unwrap();
         let uri = format!("{}?directConnection=true", server.uri());
         let client = runtime.block_on(async { Client::with_uri_str(uri).await.unwrap() });
-        let member = Self {
-            server,
-            runtime,
-            client,
-        };
+        let member = Self { server, runtime, client };
         let host = format!("127.0.0.1:{}", member.server.port);
         let members = vec![doc! { "_id": 0, "host": host }];
         member.ask(doc! { "replSetInitiate": { "_id": "r", "members": members } });
@@ -114,8 +110,7 @@ impl Member {
 
     fn ask(&self, command: Document) -> Document {
         let database = self.client.database("admin");
-        self.runtime
-            .block_on(async { database.run_command(command).await.unwrap() })
+        self.runtime.block_on(async { database.run_command(command).await.unwrap() })
     }
 }
 
@@ -229,17 +224,12 @@ mod slow {
             // The file is replaced while it is read, now and then.
             let samples = own_metrics("mongodb", directory).unwrap_or_default();
             let both = |(time, told)| Some((told, seen.get(time)?));
-            let pairs: Vec<_> = samples
-                .iter()
-                .map(|(time, told)| (time, told))
-                .filter_map(both)
-                .collect();
+            let pairs: Vec<_> =
+                samples.iter().map(|(time, told)| (time, told)).filter_map(both).collect();
             if pairs.len() >= 3 {
                 for (told, status) in pairs {
-                    let told: BTreeMap<&str, f64> = told
-                        .iter()
-                        .map(|(name, figure)| (name.as_ref(), *figure))
-                        .collect();
+                    let told: BTreeMap<&str, f64> =
+                        told.iter().map(|(name, figure)| (name.as_ref(), *figure)).collect();
                     for row in TABLE {
                         let expected = second(status, row, true);
                         assert_eq!(told.get(row.0), Some(&expected), "{}", row.0);

@@ -74,9 +74,7 @@ pub fn records(data: &DataSpec) -> Vec<(Vec<u8>, Record)> {
     let mut generator = key_space.loader(1).generator(0);
     let mut records = Vec::new();
     while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
-        let record = fields
-            .map(|(_, name, value)| (name.to_vec(), value.to_vec()))
-            .collect();
+        let record = fields.map(|(_, name, value)| (name.to_vec(), value.to_vec())).collect();
         records.push((key.to_vec(), record));
     }
     records

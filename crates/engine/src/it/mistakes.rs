@@ -55,10 +55,7 @@ fn assert_says(said: &str, words: &[&str]) {
 
 #[test]
 fn without_a_server_it_says_what_to_do() {
-    for said in refused(&format!(
-        "mongodb://me:{SECRET}@127.0.0.1:{}/",
-        closed_port()
-    )) {
+    for said in refused(&format!("mongodb://me:{SECRET}@127.0.0.1:{}/", closed_port())) {
         assert_says(&said, &["reaching mongodb://me:***@127.0.0.1:"]);
         assert_says(&said, &["Connection refused"]);
         assert_says(&said, &["start the server, or correct `uri`"]);
@@ -75,10 +72,7 @@ fn a_uri_that_is_none_is_refused() {
     for (uri, words) in [
         ("http://localhost", "scheme"),
         ("mongodb://127.0.0.1/?wtimeoutMS=soon", "wtimeout"),
-        (
-            "mongodb://127.0.0.1/?speed=high",
-            "speed is an invalid option",
-        ),
+        ("mongodb://127.0.0.1/?speed=high", "speed is an invalid option"),
         ("mongodb://127.0.0.1:99999/", "port"),
     ] {
         for said in refused(uri) {
@@ -108,10 +102,7 @@ fn settings_that_do_not_go_together_are_refused_by_name() {
             vec![("write_concern", text("majority"))],
             ["`write_concern: majority`", "the URI says it as well"],
         ),
-        (
-            vec![("parameters", text("a=1"))],
-            ["`parameters: a=1`", "a server that runs by itself"],
-        ),
+        (vec![("parameters", text("a=1"))], ["`parameters: a=1`", "a server that runs by itself"]),
         (
             vec![("directory_per_db", flag.clone())],
             ["`directory_per_db: true`", "a server that runs by itself"],
@@ -136,10 +127,7 @@ fn what_the_lean_client_cannot_do_names_the_other() {
     for (option, words) in [
         ("tls=true", "has no TLS"),
         ("compressors=zstd", "does not compress"),
-        (
-            "readPreference=secondary&replicaSet=x",
-            "reads from the primary alone",
-        ),
+        ("readPreference=secondary&replicaSet=x", "reads from the primary alone"),
     ] {
         let uri = format!("mongodb://127.0.0.1:{}/?{option}", closed_port());
         let said = message(open_at(&uri, &verifiable(1), &quickly("lean")));
@@ -423,10 +411,7 @@ fn a_user_is_let_in_and_the_password_told_to_nobody() {
     needs!([Need::Server("mongod")]);
     let server = Server::start_with(Kind::Mongod, &["--auth"]);
     // Without any user yet, whoever comes from the same machine may make the first.
-    let host = Host::Tcp {
-        host: "127.0.0.1".into(),
-        port: server.port,
-    };
+    let host = Host::Tcp { host: "127.0.0.1".into(), port: server.port };
     let mut client = LeanClient::connect(&LeanOptions::new(host, "admin", &verifiable(1))).unwrap();
     let user = doc! { "createUser": "me", "pwd": SECRET, "roles": ["root"] };
     client.command("admin", &user.to_vec().unwrap()).unwrap();

@@ -79,10 +79,7 @@ mod slow {
             for batch in [1, 7] {
                 let mut data = verifiable(100);
                 data.table = format!("by_{batch}");
-                let pairs = [
-                    ("write_concern", text("0")),
-                    ("batch", SettingValue::Count(batch)),
-                ];
+                let pairs = [("write_concern", text("0")), ("batch", SettingValue::Count(batch))];
                 if kind == Kind::FerretDb {
                     let said = message(open_on(&server, &data, &pairs));
                     assert_contains(&said, "FerretDB answers even what wants no answer");

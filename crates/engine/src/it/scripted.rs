@@ -49,10 +49,7 @@ impl Scripted {
 
     /// Does anything else with each connection.
     pub fn raw(conversation: impl Fn(TcpStream) + Send + Sync + 'static) -> Self {
-        Self::listen(
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap(),
-            conversation,
-        )
+        Self::listen(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap(), conversation)
     }
 
     fn listen(
@@ -76,12 +73,7 @@ impl Scripted {
                 std::thread::spawn(move || conversation(stream));
             }
         });
-        Self {
-            port,
-            stop,
-            connections,
-            listener: Some(listener),
-        }
+        Self { port, stop, connections, listener: Some(listener) }
     }
 
     pub fn uri(&self) -> String {

@@ -61,23 +61,10 @@ struct Requests {
 impl Requests {
     /// In a session, changes are numbered.
     fn new(options: &LeanOptions, session: Option<&[u8; 16]>) -> Self {
-        let LeanOptions {
-            database,
-            collection,
-            write_concern,
-            ..
-        } = options;
+        let LeanOptions { database, collection, write_concern, .. } = options;
         let find = |one| Message::find(database, collection, options.read_concern.as_deref(), one);
         let change = |name, sequence, ordered| {
-            Message::change(
-                name,
-                sequence,
-                database,
-                collection,
-                write_concern,
-                ordered,
-                session,
-            )
+            Message::change(name, sequence, database, collection, write_concern, ordered, session)
         };
         // In a batch each record counts for itself, as in YCSB.
         let ordered = options.batch == 1;
@@ -100,9 +87,7 @@ impl LeanClient {
     /// Connects, proves who asks, and sees that the server takes writes.
     pub fn connect(options: &LeanOptions) -> Result<Self, LeanError> {
         if let Some(problem) = options.problem() {
-            return Err(LeanError::Options {
-                reason: problem.into(),
-            });
+            return Err(LeanError::Options { reason: problem.into() });
         }
         let link = Link::open(options.clone())?;
         let most = u32::try_from(link.server().batch_documents).unwrap_or(u32::MAX);
@@ -406,11 +391,7 @@ impl LeanClient {
 
     fn get_more(&mut self, cursor: i64) -> Result<&[u8], LeanError> {
         let Self { link, requests, .. } = self;
-        let LeanOptions {
-            database,
-            collection,
-            ..
-        } = link.options();
+        let LeanOptions { database, collection, .. } = link.options();
         let out = requests.cursor.restart();
         encode::int64(b"getMore", cursor, out);
         encode::string(b"collection", collection.as_bytes(), out);
@@ -422,11 +403,7 @@ impl LeanClient {
     #[cold]
     fn kill_cursor(&mut self, cursor: i64) {
         let Self { link, requests, .. } = self;
-        let LeanOptions {
-            database,
-            collection,
-            ..
-        } = link.options();
+        let LeanOptions { database, collection, .. } = link.options();
         let out = requests.cursor.restart();
         encode::string(b"killCursors", collection.as_bytes(), out);
         let cursors = encode::begin_list(b"cursors", out);
@@ -450,10 +427,7 @@ fn new_session() -> Result<[u8; 16], LeanError> {
 }
 
 fn miscounted(expected: u64, found: u64) -> Flaw {
-    Flaw::Count {
-        expected,
-        found: i64::try_from(found).unwrap_or(i64::MAX),
-    }
+    Flaw::Count { expected, found: i64::try_from(found).unwrap_or(i64::MAX) }
 }
 
 /// `projection: {name: 1, ...}`, unless all fields are wanted. Fields that no record has are left out.

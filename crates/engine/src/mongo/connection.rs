@@ -85,11 +85,8 @@ impl Connection {
             Host::Unix(path) => Socket::Unix(UnixStream::connect(path)?),
             Host::Tcp { host, port } => Socket::Tcp(connect_tcp(host, *port, timeout)?),
         };
-        let mut connection = Self {
-            socket: Arc::new(socket),
-            buffer: vec![0; FIRST_BUFFER],
-            limit: None,
-        };
+        let mut connection =
+            Self { socket: Arc::new(socket), buffer: vec![0; FIRST_BUFFER], limit: None };
         connection.limit(Some(timeout))?;
         Ok(connection)
     }
@@ -115,9 +112,7 @@ impl Connection {
 
     #[inline]
     pub(crate) fn send(&mut self, message: &[u8]) -> Result<(), Broken> {
-        self.socket
-            .write_all(message)
-            .map_err(|error| broken(error, 0, None))
+        self.socket.write_all(message).map_err(|error| broken(error, 0, None))
     }
 
     /// Fails if something came that nobody asked for.
@@ -130,10 +125,7 @@ impl Connection {
             Socket::Unix(stream) => recv(stream, &mut byte[..], flags),
         };
         match peeked {
-            Ok((0, _)) => Err(Broken::Closed {
-                received: 0,
-                expected: None,
-            }),
+            Ok((0, _)) => Err(Broken::Closed { received: 0, expected: None }),
             Ok(_) => Err(Broken::Flaw(Flaw::Unasked)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(error) => Err(broken(error.into(), 0, None)),
@@ -150,10 +142,7 @@ impl Connection {
         loop {
             let read = match self.socket.read(&mut self.buffer[filled..]) {
                 Ok(0) => {
-                    return Err(Broken::Closed {
-                        received: filled,
-                        expected,
-                    });
+                    return Err(Broken::Closed { received: filled, expected });
                 }
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

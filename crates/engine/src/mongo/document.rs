@@ -96,10 +96,7 @@ impl<'a> Element<'a> {
     /// The bytes of a string, without the zero behind it.
     #[inline]
     pub fn string(&self) -> Option<&'a [u8]> {
-        let with_end = (self.kind == STRING)
-            .then_some(self.value)?
-            .get(4..)?
-            .split_last()?;
+        let with_end = (self.kind == STRING).then_some(self.value)?.get(4..)?.split_last()?;
         Some(with_end.1)
     }
 
@@ -171,9 +168,7 @@ impl<'a> Elements<'a> {
         let name_length = end_of_name(behind).ok_or(Malformed::Name)?;
         let (name, behind) = (&behind[..name_length], &behind[name_length + 1..]);
         let value_length = value_length(kind, behind)?;
-        let (value, rest) = behind
-            .split_at_checked(value_length)
-            .ok_or(Malformed::Value)?;
+        let (value, rest) = behind.split_at_checked(value_length).ok_or(Malformed::Value)?;
         check_end(kind, value)?;
         self.rest = rest;
         Ok(Some(Element { kind, name, value }))
@@ -263,10 +258,7 @@ mod tests {
         let mut elements = Elements::of(document)?;
         let mut found = Vec::new();
         while let Some(element) = elements.next()? {
-            found.push((
-                String::from_utf8_lossy(element.name).into_owned(),
-                element.kind,
-            ));
+            found.push((String::from_utf8_lossy(element.name).into_owned(), element.kind));
         }
         Ok(found)
     }
@@ -310,13 +302,8 @@ mod tests {
                 0x10, 0x11, 0x12, 0x13, 0xff, 0x7f
             ]
         );
-        let get = |name: &str| {
-            Elements::of(&document)
-                .unwrap()
-                .find(name.as_bytes())
-                .unwrap()
-                .unwrap()
-        };
+        let get =
+            |name: &str| Elements::of(&document).unwrap().find(name.as_bytes()).unwrap().unwrap();
         assert_eq!(get("string").text().as_deref(), Some("text"));
         assert_eq!(get("binary").binary(), Some(&[1, 2, 3][..]));
         assert_eq!(get("int32").whole(), Some(42));
@@ -325,14 +312,7 @@ mod tests {
         assert_eq!(get("double").truth(), Some(true));
         assert_eq!(get("true").truth(), Some(true));
         assert_eq!(
-            get("array")
-                .elements()
-                .unwrap()
-                .find(b"1")
-                .unwrap()
-                .unwrap()
-                .text()
-                .as_deref(),
+            get("array").elements().unwrap().find(b"1").unwrap().unwrap().text().as_deref(),
             Some("two")
         );
         assert_eq!(get("string").whole(), None);
@@ -394,11 +374,7 @@ mod tests {
             (i64::MAX as f64, None),
             (i64::MIN as f64, Some(i64::MIN)),
         ] {
-            let element = Element {
-                kind: DOUBLE,
-                name: b"",
-                value: &number.to_le_bytes(),
-            };
+            let element = Element { kind: DOUBLE, name: b"", value: &number.to_le_bytes() };
             assert_eq!(element.whole(), whole, "{number}");
         }
     }

@@ -32,11 +32,7 @@ pub enum LeanError {
     #[error(
         "{host} is too old: it speaks version {found} of the protocol, and {least} (MongoDB 3.6) or later is needed; use a newer server"
     )]
-    TooOld {
-        host: Box<str>,
-        found: i64,
-        least: i64,
-    },
+    TooOld { host: Box<str>, found: i64, least: i64 },
     /// The server does not take writes: it is a secondary, or was just made one.
     #[error(
         "{host} is not the primary: {said}; name the replica set, by which its primary is found"
@@ -50,11 +46,7 @@ pub enum LeanError {
     #[error(
         "{host} does not let the user `{user}` in: {reason}; see whether user, password and `authSource` are right"
     )]
-    Authentication {
-        host: Box<str>,
-        user: Box<str>,
-        reason: Box<str>,
-    },
+    Authentication { host: Box<str>, user: Box<str>, reason: Box<str> },
     /// The caller ended the connection while it waited.
     #[error("{host} did not answer, and the connection was closed")]
     Interrupted { host: Box<str> },
@@ -63,29 +55,15 @@ pub enum LeanError {
     Duplicate { host: Box<str> },
     /// The server refused an operation, in its own words.
     #[error("{host} refused: {message} ({name}, code {code})")]
-    Refused {
-        host: Box<str>,
-        code: i32,
-        name: Box<str>,
-        message: Box<str>,
-    },
+    Refused { host: Box<str>, code: i32, name: Box<str>, message: Box<str> },
     /// The change was made, but not as durably as asked.
     #[error(
         "{host} made the change but could not satisfy the write concern: {message} ({name}, code {code})"
     )]
-    WriteConcern {
-        host: Box<str>,
-        code: i32,
-        name: Box<str>,
-        message: Box<str>,
-    },
+    WriteConcern { host: Box<str>, code: i32, name: Box<str>, message: Box<str> },
     /// Some or all records of a batch were refused; the others are stored.
     #[error("{refused} of {sent} records of a batch were not stored, the first because: {first}")]
-    Batch {
-        refused: u64,
-        sent: u64,
-        first: Box<LeanError>,
-    },
+    Batch { refused: u64, sent: u64, first: Box<LeanError> },
     /// A reply that is not what the protocol says.
     #[error("{host} does not keep to the protocol: {flaw}")]
     Protocol {
@@ -144,10 +122,7 @@ impl std::fmt::Display for Progress {
         match (self.received, self.expected) {
             (0, _) => f.write_str("instead of answering"),
             (received, Some(expected)) => {
-                write!(
-                    f,
-                    "in the middle of a reply, after {received} of {expected} bytes"
-                )
+                write!(f, "in the middle of a reply, after {received} of {expected} bytes")
             }
             (received, None) => {
                 write!(f, "in the middle of a reply, after {received} bytes")

@@ -50,18 +50,10 @@ pub(crate) fn connect(
     host: &str,
     id: &mut i32,
 ) -> Result<(Connection, Server), LeanError> {
-    let failed = |source| LeanError::Connect {
-        host: host.into(),
-        source,
-    };
+    let failed = |source| LeanError::Connect { host: host.into(), source };
     let connection = Connection::open(&options.host, options.connect_timeout).map_err(failed)?;
     options.open_socket.is(connection.socket());
-    let mut greeting = Greeting {
-        connection,
-        options,
-        host,
-        id,
-    };
+    let mut greeting = Greeting { connection, options, host, id };
     let (server, mechanism) = greeting.hello()?;
     if let Some(credentials) = &options.credentials {
         greeting.authenticate(credentials, mechanism)?;
@@ -171,10 +163,7 @@ impl Greeting<'_> {
             }
             request = continue_request(step.conversation, &answer);
         }
-        Err(refused(
-            self.host,
-            "the server does not end the conversation".into(),
-        ))
+        Err(refused(self.host, "the server does not end the conversation".into()))
     }
 
     fn broke(&self, broken: Broken) -> LeanError {
@@ -182,10 +171,7 @@ impl Greeting<'_> {
     }
 
     fn not_mongo(&self, reason: String) -> LeanError {
-        LeanError::NotMongo {
-            host: self.host.into(),
-            reason: reason.into(),
-        }
+        LeanError::NotMongo { host: self.host.into(), reason: reason.into() }
     }
 }
 
@@ -302,10 +288,7 @@ impl Hello {
         let mut elements = Elements::of(body)?;
         while let Some(element) = elements.next()? {
             let size = || {
-                element
-                    .whole()
-                    .and_then(|size| u64::try_from(size).ok())
-                    .filter(|size| *size > 0)
+                element.whole().and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0)
             };
             let server = &mut hello.server;
             match element.name {
@@ -324,17 +307,15 @@ impl Hello {
                     server.document_bytes = size().unwrap_or(server.document_bytes);
                 }
                 b"maxMessageSizeBytes" => {
-                    server.message_bytes = size()
-                        .unwrap_or(server.message_bytes)
-                        .min(reply::MOST_BYTES as u64);
+                    server.message_bytes =
+                        size().unwrap_or(server.message_bytes).min(reply::MOST_BYTES as u64);
                 }
                 b"maxWriteBatchSize" => {
                     server.batch_documents = size().unwrap_or(server.batch_documents);
                 }
                 b"saslSupportedMechs" => {
-                    let mut mechanisms = element
-                        .elements()
-                        .ok_or(Flaw::Missing("saslSupportedMechs"))?;
+                    let mut mechanisms =
+                        element.elements().ok_or(Flaw::Missing("saslSupportedMechs"))?;
                     while let Some(mechanism) = mechanisms.next()? {
                         if mechanism.string() == Some(b"SCRAM-SHA-256") {
                             hello.mechanism = Mechanism::ScramSha256;

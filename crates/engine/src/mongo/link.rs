@@ -49,15 +49,7 @@ impl Link {
             made = greeting::connect(&options, &host, &mut id);
         }
         let (connection, server) = made?;
-        Ok(Self {
-            options,
-            host,
-            connection: Some(connection),
-            server,
-            id,
-            lost: None,
-            told: 0,
-        })
+        Ok(Self { options, host, connection: Some(connection), server, id, lost: None, told: 0 })
     }
 
     #[inline]
@@ -190,11 +182,7 @@ impl Link {
             return LeanError::Interrupted { host };
         }
         let limit = self.options.call_timeout;
-        explain(
-            broken,
-            &self.host,
-            limit.unwrap_or(self.options.connect_timeout),
-        )
+        explain(broken, &self.host, limit.unwrap_or(self.options.connect_timeout))
     }
 
     /// What a failure is called. After some of them the connection is of no more use and is given up.
@@ -230,40 +218,23 @@ impl Link {
             Failure::NotWritten { refused, .. } => *refused,
             _ => return self.failed(failure),
         };
-        LeanError::Batch {
-            refused,
-            sent,
-            first: Box::new(self.failed(failure)),
-        }
+        LeanError::Batch { refused, sent, first: Box::new(self.failed(failure)) }
     }
 
     fn refused(&self, refusal: Refusal) -> LeanError {
         let host = self.host.clone();
-        let Refusal {
-            code,
-            name,
-            message,
-        } = refusal;
+        let Refusal { code, name, message } = refusal;
         if DUPLICATES.contains(&code) {
             return LeanError::Duplicate { host };
         }
         if TOO_LARGE.contains(&code) {
-            return LeanError::TooLarge {
-                host,
-                bytes: 0,
-                most: self.server.document_bytes,
-            };
+            return LeanError::TooLarge { host, bytes: 0, most: self.server.document_bytes };
         }
         if STATE_CHANGES.contains(&code) {
             let said = format!("{message} ({name}, code {code})").into();
             return LeanError::NotPrimary { host, said };
         }
-        LeanError::Refused {
-            host,
-            code,
-            name,
-            message,
-        }
+        LeanError::Refused { host, code, name, message }
     }
 }
 
@@ -297,10 +268,7 @@ pub(crate) fn explain(broken: Broken, host: &str, limit: std::time::Duration) ->
             received: received as u64,
             expected: expected.map(|bytes| bytes as u64),
         },
-        Broken::Late => LeanError::Timeout {
-            host,
-            limit_ms: limit.as_millis() as u64,
-        },
+        Broken::Late => LeanError::Timeout { host, limit_ms: limit.as_millis() as u64 },
         Broken::System(source) => LeanError::Lost { host, source },
         Broken::Flaw(flaw) => LeanError::Protocol { host, flaw },
     }

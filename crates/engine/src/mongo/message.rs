@@ -75,12 +75,7 @@ impl Message {
             encode::end(concern, &mut bytes);
         }
         encode::string(b"$db", database.as_bytes(), &mut bytes);
-        Self {
-            fixed: bytes.len(),
-            bytes,
-            open: Open::Body(body),
-            transaction_at: None,
-        }
+        Self { fixed: bytes.len(), bytes, open: Open::Body(body), transaction_at: None }
     }
 
     /// A change: `name` is the command, and the documents that are appended for each operation are its sequence `sequence`. In a session,
@@ -94,11 +89,7 @@ impl Message {
         ordered: bool,
         session: Option<&[u8; 16]>,
     ) -> Self {
-        let flags = if concern.is_acknowledged() {
-            0
-        } else {
-            MORE_TO_COME
-        };
+        let flags = if concern.is_acknowledged() { 0 } else { MORE_TO_COME };
         let (mut bytes, body) = begin(flags);
         encode::string(name.as_bytes(), collection.as_bytes(), &mut bytes);
         encode::boolean(b"ordered", ordered, &mut bytes);
@@ -117,12 +108,7 @@ impl Message {
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(sequence.as_bytes());
         bytes.push(0);
-        Self {
-            fixed: bytes.len(),
-            bytes,
-            open: Open::Sequence { length_at },
-            transaction_at,
-        }
+        Self { fixed: bytes.len(), bytes, open: Open::Sequence { length_at }, transaction_at }
     }
 
     /// Gives a change its number in its session, if it has one.
@@ -150,12 +136,7 @@ impl Message {
     fn command_beginning(elements: &[u8]) -> Self {
         let (mut bytes, body) = begin(0);
         bytes.extend_from_slice(elements);
-        Self {
-            fixed: bytes.len(),
-            bytes,
-            open: Open::Body(body),
-            transaction_at: None,
-        }
+        Self { fixed: bytes.len(), bytes, open: Open::Body(body), transaction_at: None }
     }
 
     /// Forgets what was appended, and gives the buffer to append to.

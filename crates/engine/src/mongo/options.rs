@@ -77,10 +77,7 @@ impl LeanOptions {
         if let Some(problem) = self.write_concern.problem() {
             return Some(problem.into());
         }
-        for (what, name) in [
-            ("database", &self.database),
-            ("collection", &self.collection),
-        ] {
+        for (what, name) in [("database", &self.database), ("collection", &self.collection)] {
             if name.is_empty() || name.contains('\0') {
                 return Some(format!(
                     "`{}` cannot be the name of a {what}: give it one",

@@ -137,10 +137,7 @@ pub fn body(message: &[u8], request: i32) -> Result<&[u8], Flaw> {
     }
     let found = number(8) as i32;
     if found != request {
-        return Err(Flaw::Request {
-            expected: request,
-            found,
-        });
+        return Err(Flaw::Request { expected: request, found });
     }
     match number(HEADER_BYTES) & REQUIRED_FLAGS {
         0 => {}
@@ -163,9 +160,7 @@ pub fn body(message: &[u8], request: i32) -> Result<&[u8], Flaw> {
 #[inline]
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at + 4)?;
-    Some(u32::from_le_bytes(
-        four.try_into().expect("these are four bytes"),
-    ))
+    Some(u32::from_le_bytes(four.try_into().expect("these are four bytes")))
 }
 
 /// Some of the documents that a search found.
@@ -258,12 +253,7 @@ pub fn written(body: &[u8]) -> Result<u64, Failure> {
         return Err(Failure::NotDurable(refusal(error)?));
     }
     let n = n.ok_or(Flaw::Missing("n"))?;
-    u64::try_from(n).map_err(|_| {
-        Failure::Flaw(Flaw::Count {
-            expected: 0,
-            found: n,
-        })
-    })
+    u64::try_from(n).map_err(|_| Failure::Flaw(Flaw::Count { expected: 0, found: n }))
 }
 
 pub fn succeeded(body: &[u8]) -> Result<(), Failure> {
@@ -308,12 +298,7 @@ fn refusal(mut document: Elements<'_>) -> Result<Refusal, Malformed> {
     let (mut code, mut name, mut message) = (0, None, None);
     while let Some(element) = document.next()? {
         match element.name {
-            b"code" => {
-                code = element
-                    .whole()
-                    .and_then(|code| code.try_into().ok())
-                    .unwrap_or(0)
-            }
+            b"code" => code = element.whole().and_then(|code| code.try_into().ok()).unwrap_or(0),
             b"codeName" => name = element.text(),
             b"errmsg" => message = element.text(),
             _ => {}
@@ -322,9 +307,7 @@ fn refusal(mut document: Elements<'_>) -> Result<Refusal, Malformed> {
     Ok(Refusal {
         code,
         name: name.unwrap_or_else(|| "no name".into()).into(),
-        message: message
-            .unwrap_or_else(|| "it did not say why".into())
-            .into(),
+        message: message.unwrap_or_else(|| "it did not say why".into()).into(),
     })
 }
 

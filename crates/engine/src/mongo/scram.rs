@@ -120,13 +120,7 @@ impl Conversation {
         };
         let user = user.replace('=', "=3D").replace(',', "=2C");
         let first = format!("{HEADER}n={user},r={nonce}").into_bytes();
-        Ok(Self {
-            mechanism,
-            secret,
-            nonce: nonce.to_owned(),
-            first,
-            state: State::Asked,
-        })
+        Ok(Self { mechanism, secret, nonce: nonce.to_owned(), first, state: State::Asked })
     }
 
     pub fn first(&self) -> &[u8] {
@@ -142,10 +136,7 @@ impl Conversation {
     pub fn answer(&mut self, message: &[u8]) -> Result<Vec<u8>, ScramError> {
         match &self.state {
             State::Asked => self.prove(message),
-            State::Answered {
-                server_key,
-                message: expected,
-            } => {
+            State::Answered { server_key, message: expected } => {
                 verify(self.mechanism, server_key, expected, message)?;
                 self.state = State::Proven;
                 Ok(Vec::new())
@@ -169,22 +160,14 @@ impl Conversation {
             Mechanism::ScramSha256 => Sha256::digest(&client_key).to_vec(),
         };
         let without_proof = format!("c={},r={}", STANDARD.encode(HEADER), challenge.nonce);
-        let message = [
-            &self.first[HEADER.len()..],
-            b",",
-            server_first,
-            b",",
-            without_proof.as_bytes(),
-        ]
-        .concat();
+        let message =
+            [&self.first[HEADER.len()..], b",", server_first, b",", without_proof.as_bytes()]
+                .concat();
         let mut proof = keyed(mechanism, &stored_key, &message);
         for (byte, key) in proof.iter_mut().zip(&client_key) {
             *byte ^= key;
         }
-        self.state = State::Answered {
-            server_key,
-            message,
-        };
+        self.state = State::Answered { server_key, message };
         Ok(format!("{without_proof},p={}", STANDARD.encode(proof)).into_bytes())
     }
 }
@@ -208,20 +191,15 @@ impl<'a> Challenge<'a> {
         let nonce: &str = part("r=", "it has no nonce")?;
         let salt = part("s=", "it has no salt")?;
         let rounds = part("i=", "it has no number of rounds")?;
-        let salt = STANDARD
-            .decode(salt)
-            .map_err(|_| ScramError::Malformed("its salt is not base64"))?;
+        let salt =
+            STANDARD.decode(salt).map_err(|_| ScramError::Malformed("its salt is not base64"))?;
         let rounds = rounds
             .parse()
             .map_err(|_| ScramError::Malformed("its number of rounds is no number"))?;
         if !(LEAST_ROUNDS..=MOST_ROUNDS).contains(&rounds) {
             return Err(ScramError::Rounds(rounds));
         }
-        Ok(Self {
-            nonce,
-            salt,
-            rounds,
-        })
+        Ok(Self { nonce, salt, rounds })
     }
 }
 
@@ -237,9 +215,7 @@ fn verify(
     if let Some(error) = text.strip_prefix("e=") {
         return Err(ScramError::Refused(error.to_owned()));
     }
-    let signature = text
-        .strip_prefix("v=")
-        .ok_or(ScramError::Malformed("it has no signature"))?;
+    let signature = text.strip_prefix("v=").ok_or(ScramError::Malformed("it has no signature"))?;
     let signature = STANDARD
         .decode(signature)
         .map_err(|_| ScramError::Malformed("its signature is not base64"))?;
@@ -265,14 +241,10 @@ fn hmac<M: Mac + KeyInit>(key: &[u8], message: &[u8]) -> M {
 
 fn keyed(mechanism: Mechanism, key: &[u8], message: &[u8]) -> Vec<u8> {
     match mechanism {
-        Mechanism::ScramSha1 => hmac::<Hmac<Sha1>>(key, message)
-            .finalize()
-            .into_bytes()
-            .to_vec(),
-        Mechanism::ScramSha256 => hmac::<Hmac<Sha256>>(key, message)
-            .finalize()
-            .into_bytes()
-            .to_vec(),
+        Mechanism::ScramSha1 => hmac::<Hmac<Sha1>>(key, message).finalize().into_bytes().to_vec(),
+        Mechanism::ScramSha256 => {
+            hmac::<Hmac<Sha256>>(key, message).finalize().into_bytes().to_vec()
+        }
     }
 }
 
@@ -343,10 +315,7 @@ mod tests {
             let mut client = conversation(Mechanism::ScramSha256, NONCE);
             client.answer(FIRST).unwrap();
             let error = client.answer(last).unwrap_err();
-            assert!(
-                matches!(error, ScramError::NotProven | ScramError::Malformed(_)),
-                "{error}"
-            );
+            assert!(matches!(error, ScramError::NotProven | ScramError::Malformed(_)), "{error}");
             assert!(!client.is_proven());
         }
     }
@@ -354,9 +323,7 @@ mod tests {
     #[test]
     fn what_a_server_says_is_checked() {
         let answer = |message: &str| {
-            conversation(Mechanism::ScramSha256, NONCE)
-                .answer(message.as_bytes())
-                .unwrap_err()
+            conversation(Mechanism::ScramSha256, NONCE).answer(message.as_bytes()).unwrap_err()
         };
         assert_eq!(answer(""), ScramError::Malformed("it has no nonce"));
         assert_eq!(answer("r=a"), ScramError::Malformed("it has no salt"));

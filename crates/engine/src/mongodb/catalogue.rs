@@ -61,10 +61,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "cache_size",
             about: "Memory of a started server for uncompressed pages; what does not fit is read again from files. mongod by itself takes half of the memory above 1 GiB.",
-            kind: SettingKind::Size {
-                min: MIB,
-                max: 10 * TIB,
-            },
+            kind: SettingKind::Size { min: MIB, max: 10 * TIB },
             default: Some("1GiB"),
         },
         Setting {
@@ -82,10 +79,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "checkpoint_interval",
             about: "Time between two checkpoints of a started server: each writes all changed pages to the data files. 0s leaves them out. mongod by itself: 60s.",
-            kind: SettingKind::Duration {
-                min_ns: 0,
-                max_ns: 3_600 * SECOND_NS,
-            },
+            kind: SettingKind::Duration { min_ns: 0, max_ns: 3_600 * SECOND_NS },
             default: None,
         },
         Setting {
@@ -121,10 +115,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "write_timeout",
             about: "How long the server may wait for the write concern before it reports a failure. By default without end.",
-            kind: SettingKind::Duration {
-                min_ns: MILLISECOND_NS,
-                max_ns: 3_600 * SECOND_NS,
-            },
+            kind: SettingKind::Duration { min_ns: MILLISECOND_NS, max_ns: 3_600 * SECOND_NS },
             default: None,
         },
         Setting {
@@ -154,10 +145,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "batch",
             about: "Records that one insert command sends; the operations that only fill the batch are counted apart.",
-            kind: SettingKind::Count {
-                min: 1,
-                max: 100_000,
-            },
+            kind: SettingKind::Count { min: 1, max: 100_000 },
             default: Some("1"),
         },
         Setting {
@@ -181,10 +169,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "connect_timeout",
             about: "How long a server may take to be found and to answer when a connection is made.",
-            kind: SettingKind::Duration {
-                min_ns: 10 * MILLISECOND_NS,
-                max_ns: 3_600 * SECOND_NS,
-            },
+            kind: SettingKind::Duration { min_ns: 10 * MILLISECOND_NS, max_ns: 3_600 * SECOND_NS },
             default: Some("10s"),
         },
     ],

@@ -42,10 +42,7 @@ pub(super) struct Listed {
 
 impl Place {
     fn failed(&self, target: &Target, doing: &str, message: &str) -> EngineError {
-        target.failed(
-            &format!("{doing} {}.{}", self.database, self.collection),
-            message,
-        )
+        target.failed(&format!("{doing} {}.{}", self.database, self.collection), message)
     }
 
     /// Does what `existing` says about what is there. Returns whether this program may load into the collection, which is empty then.
@@ -79,10 +76,7 @@ impl Place {
         let mark =
             doc! { "delete": MARKS, "deletes": [{ "q": { "_id": &self.collection }, "limit": 1 }] };
         connection.command(&self.database, mark).map_err(failed)?;
-        let marks = Self {
-            database: self.database.clone(),
-            collection: MARKS.into(),
-        };
+        let marks = Self { database: self.database.clone(), collection: MARKS.into() };
         if !marks.holds_documents(connection).map_err(failed)? {
             let drop = doc! { "drop": MARKS };
             connection.command(&self.database, drop).map_err(failed)?;
@@ -125,10 +119,7 @@ impl Place {
             return Err(self.failed(
                 target,
                 "using",
-                &format!(
-                    "it is a {}, not a collection; name another `table`",
-                    listed.kind
-                ),
+                &format!("it is a {}, not a collection; name another `table`", listed.kind),
             ));
         }
         if !self
@@ -168,19 +159,11 @@ impl Place {
             &self.database,
             doc! { "listCollections": 1, "filter": { "name": &self.collection } },
         )?;
-        let found = first_of_batch(&answer).filter(|found| {
-            found
-                .get_str("name")
-                .is_ok_and(|name| name == self.collection)
-        });
+        let found = first_of_batch(&answer)
+            .filter(|found| found.get_str("name").is_ok_and(|name| name == self.collection));
         Ok(found.map(|found| Listed {
-            uuid: found
-                .get_document("info")
-                .ok()
-                .and_then(|info| info.get("uuid").cloned()),
-            has_options: found
-                .get_document("options")
-                .is_ok_and(|options| !options.is_empty()),
+            uuid: found.get_document("info").ok().and_then(|info| info.get("uuid").cloned()),
+            has_options: found.get_document("options").is_ok_and(|options| !options.is_empty()),
             kind: found.get_str("type").unwrap_or("collection").to_owned(),
         }))
     }
@@ -251,11 +234,7 @@ impl Place {
 }
 
 fn first_of_batch(answer: &Document) -> Option<Document> {
-    let batch = answer
-        .get_document("cursor")
-        .ok()?
-        .get_array("firstBatch")
-        .ok()?;
+    let batch = answer.get_document("cursor").ok()?.get_array("firstBatch").ok()?;
     batch.first()?.as_document().cloned()
 }
 
@@ -271,12 +250,7 @@ pub(super) struct Marking {
 
 impl Marking {
     pub(super) fn new(place: Place, needed: bool, connection: Arc<Connection>) -> Self {
-        Self {
-            place,
-            done: AtomicBool::new(!needed),
-            turn: Mutex::new(()),
-            connection,
-        }
+        Self { place, done: AtomicBool::new(!needed), turn: Mutex::new(()), connection }
     }
 
     /// Called before every insert; all but the first find it done. A user who may not mark loads all the same, and what is loaded is never dropped.

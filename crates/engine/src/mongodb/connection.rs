@@ -18,9 +18,7 @@ const GOODBYE: Duration = Duration::from_millis(200);
 
 /// A runtime that works while it is asked, without threads of its own.
 pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 /// One client of the official driver and its runtime.
@@ -56,18 +54,11 @@ impl Connection {
         let client = Client::with_options(options)
             .map_err(|error| target.failed("making a client", &words(&error)))?;
         drop(entered);
-        Ok(Self {
-            runtime,
-            client: Some(client),
-            served_by,
-        })
+        Ok(Self { runtime, client: Some(client), served_by })
     }
 
     fn database(&self, name: &str) -> Database {
-        self.client
-            .as_ref()
-            .expect("the client is taken by dropping alone")
-            .database(name)
+        self.client.as_ref().expect("the client is taken by dropping alone").database(name)
     }
 
     /// Sends a command to the primary, or to what stands for it. It may be done twice if the connection fails, so it must be one that may.
@@ -75,9 +66,7 @@ impl Connection {
         let database = self.database(database);
         let send = || {
             let criteria = SelectionCriteria::ReadPreference(ReadPreference::Primary);
-            let sent = database
-                .run_command(command.clone())
-                .selection_criteria(criteria);
+            let sent = database.run_command(command.clone()).selection_criteria(criteria);
             self.runtime.block_on(async { sent.await })
         };
         twice(send)
@@ -119,10 +108,7 @@ impl Connection {
 
     /// The address of the server that answered last.
     pub(super) fn served_by(&self) -> Option<ServerAddress> {
-        self.served_by
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.served_by.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Counts the documents of a collection by looking at them, or at their index.
@@ -150,8 +136,7 @@ impl Connection {
         collection: &str,
     ) -> Result<Vec<String>, Error> {
         let collection = self.database(database).collection::<Document>(collection);
-        self.runtime
-            .block_on(async { collection.list_index_names().await })
+        self.runtime.block_on(async { collection.list_index_names().await })
     }
 }
 

@@ -71,20 +71,16 @@ impl Bounds {
                 ready!(interrupted.as_mut().poll(context));
                 // So is every later one.
                 self.interrupted.notify_one();
-                Poll::Ready(Err(Error::custom(
-                    "it did not answer, and was given up".to_owned(),
-                )))
+                Poll::Ready(Err(Error::custom("it did not answer, and was given up".to_owned())))
             });
             match self.call_timeout {
                 None => ended.await,
-                Some(limit) => tokio::time::timeout(limit, ended)
-                    .await
-                    .unwrap_or_else(|_| {
-                        Err(Error::custom(format!(
-                            "no answer within {} ms (socketTimeoutMS)",
-                            limit.as_millis()
-                        )))
-                    }),
+                Some(limit) => tokio::time::timeout(limit, ended).await.unwrap_or_else(|_| {
+                    Err(Error::custom(format!(
+                        "no answer within {} ms (socketTimeoutMS)",
+                        limit.as_millis()
+                    )))
+                }),
             }
         })
     }
@@ -130,10 +126,7 @@ impl DriverSession {
             shut_down(&runtime, client);
             return Err(failed(&words(&error)));
         }
-        let bounds = Bounds {
-            call_timeout: target.call_timeout,
-            interrupted: Arc::default(),
-        };
+        let bounds = Bounds { call_timeout: target.call_timeout, interrupted: Arc::default() };
         Ok(Self {
             asking: Asking {
                 collection: database.collection(&target.collection),
@@ -212,10 +205,7 @@ impl Asking {
         for (_, name, value) in changes {
             set.insert(text(name), binary(value));
         }
-        let changed = self
-            .collection
-            .update_one(by_key(key), doc! { "$set": set })
-            .await?;
+        let changed = self.collection.update_one(by_key(key), doc! { "$set": set }).await?;
         Ok(found(changed.matched_count))
     }
 
@@ -224,10 +214,7 @@ impl Asking {
         let mut document = RawDocumentBuf::new();
         document.append(cstr!("_id"), text(key));
         for (number, _, value) in fields {
-            let value = RawBinaryRef {
-                subtype: BinarySubtype::Generic,
-                bytes: value,
-            };
+            let value = RawBinaryRef { subtype: BinarySubtype::Generic, bytes: value };
             document.append(&self.shared.names[number as usize], value);
         }
         document
@@ -243,10 +230,7 @@ impl Asking {
             }
             self.send().await?;
         } else if target.upsert {
-            self.collection
-                .replace_one(by_key(key), document)
-                .upsert(true)
-                .await?;
+            self.collection.replace_one(by_key(key), document).upsert(true).await?;
         } else {
             self.collection.insert_one(document).await?;
         }
@@ -320,24 +304,18 @@ impl Session for DriverSession {
         fields: FieldChoice<'_>,
         visitor: Option<&mut dyn FieldVisitor>,
     ) -> Outcome {
-        let result = self
-            .bounds
-            .wait(&self.runtime, self.asking.read(key, fields, visitor));
+        let result = self.bounds.wait(&self.runtime, self.asking.read(key, fields, visitor));
         self.outcome(result)
     }
 
     fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Outcome {
-        let result = self
-            .bounds
-            .wait(&self.runtime, self.asking.update(key, changes));
+        let result = self.bounds.wait(&self.runtime, self.asking.update(key, changes));
         self.outcome(result)
     }
 
     fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome {
         self.asking.shared.marking.before_insert();
-        let result = self
-            .bounds
-            .wait(&self.runtime, self.asking.insert(key, fields));
+        let result = self.bounds.wait(&self.runtime, self.asking.insert(key, fields));
         self.outcome(result)
     }
 
@@ -349,9 +327,7 @@ impl Session for DriverSession {
         rows: &mut u32,
     ) -> Outcome {
         *rows = 0;
-        let result = self
-            .bounds
-            .wait(&self.runtime, self.asking.scan(start, count, fields, rows));
+        let result = self.bounds.wait(&self.runtime, self.asking.scan(start, count, fields, rows));
         self.outcome(result)
     }
 
@@ -379,11 +355,7 @@ impl Session for DriverSession {
 }
 
 fn found(documents: u64) -> Outcome {
-    if documents == 0 {
-        Outcome::NotFound
-    } else {
-        Outcome::Ok
-    }
+    if documents == 0 { Outcome::NotFound } else { Outcome::Ok }
 }
 
 /// Keys and field names are ASCII as `plimsoll_workload` makes them, but for the letters of a field's prefix, which are the user's text.
@@ -396,10 +368,7 @@ fn by_key(key: &[u8]) -> Document {
 }
 
 fn binary(value: &[u8]) -> Binary {
-    Binary {
-        subtype: BinarySubtype::Generic,
-        bytes: value.to_vec(),
-    }
+    Binary { subtype: BinarySubtype::Generic, bytes: value.to_vec() }
 }
 
 fn visit(document: &RawDocument, visitor: &mut dyn FieldVisitor) -> Result<(), Error> {
@@ -440,11 +409,7 @@ fn write_failure(answer: &Document) -> Option<String> {
     if let Ok(errors) = answer.get_array("writeErrors")
         && let Some(first) = errors.first().and_then(Bson::as_document)
     {
-        return Some(format!(
-            "{} of the batch failed, the first: {}",
-            errors.len(),
-            of(first)
-        ));
+        return Some(format!("{} of the batch failed, the first: {}", errors.len(), of(first)));
     }
     let concern = answer.get_document("writeConcernError").ok()?;
     Some(format!("the write concern was not met: {}", of(concern)))

@@ -65,9 +65,7 @@ impl MongoDb {
         let mut options = runtime.block_on(target.options())?;
         target.choose_client(&options)?;
         let mut first = options.clone();
-        first
-            .server_selection_timeout
-            .get_or_insert(target.connect_timeout);
+        first.server_selection_timeout.get_or_insert(target.connect_timeout);
         let administration = Arc::new(Connection::open(runtime, &first, &target)?);
         let server = Server::discover(
             &administration,
@@ -93,16 +91,10 @@ impl MongoDb {
                 "FerretDB answers even what wants no answer, so this cannot be measured on it",
             ));
         }
-        let place = Place {
-            database: target.database(&options),
-            collection: target.collection.clone(),
-        };
+        let place =
+            Place { database: target.database(&options), collection: target.collection.clone() };
         let is_ours = place.prepare(&administration, &target)?;
-        let marking = Arc::new(Marking::new(
-            place.clone(),
-            is_ours,
-            Arc::clone(&administration),
-        ));
+        let marking = Arc::new(Marking::new(place.clone(), is_ours, Arc::clone(&administration)));
         let lean = lean_shared(opening, &target, &options, &server, &place, &marking);
         let mut names = Vec::new();
         for number in 0..opening.data.field_count {
@@ -116,13 +108,8 @@ impl MongoDb {
             names.push(name);
         }
         let statistics = Statistics::new(&options);
-        let shared = Arc::new(Shared {
-            target,
-            options,
-            database: place.database.clone(),
-            names,
-            marking,
-        });
+        let shared =
+            Arc::new(Shared { target, options, database: place.database.clone(), names, marking });
         Ok(Self {
             lean,
             shared,
@@ -135,10 +122,7 @@ impl MongoDb {
     }
 
     fn failed(&self, call: &str, error: &Error) -> EngineError {
-        let call = format!(
-            "{call} of {}.{}",
-            self.place.database, self.place.collection
-        );
+        let call = format!("{call} of {}.{}", self.place.database, self.place.collection);
         self.shared.target.failed(&call, &words(error))
     }
 
@@ -150,10 +134,7 @@ impl MongoDb {
         let size_bytes = of_cache(&status, CACHE_SIZE);
         let used_bytes = of_cache(&status, "bytes currently in the cache");
         match (size_bytes, used_bytes) {
-            (Some(size_bytes), Some(used_bytes)) => Ok(Cache {
-                size_bytes,
-                used_bytes,
-            }),
+            (Some(size_bytes), Some(used_bytes)) => Ok(Cache { size_bytes, used_bytes }),
             _ => {
                 let message = "it does not say how large its cache is";
                 Err(self.shared.target.failed("serverStatus", message))
@@ -165,9 +146,7 @@ impl MongoDb {
         let setting = format!("cache_size={bytes}");
         let command = doc! { "setParameter": 1, "wiredTigerEngineRuntimeConfig": setting };
         let answer = self.administration.command("admin", command);
-        answer
-            .map(drop)
-            .map_err(|error| self.failed("resizing the cache", &error))
+        answer.map(drop).map_err(|error| self.failed("resizing the cache", &error))
     }
 }
 
@@ -183,10 +162,7 @@ fn lean_shared(
     if target.client != ClientChoice::Lean {
         return None;
     }
-    let host = server
-        .address
-        .as_ref()
-        .and_then(super::lean_options::host_of)?;
+    let host = server.address.as_ref().and_then(super::lean_options::host_of)?;
     let lean = LeanOptions::new(host, place.database.as_str(), opening.data);
     let may_move = match server.deployment {
         Deployment::Standalone => false,
@@ -207,10 +183,7 @@ fn lean_shared(
 }
 
 pub(super) fn reads_from_primary(criteria: Option<&SelectionCriteria>) -> bool {
-    matches!(
-        criteria,
-        None | Some(SelectionCriteria::ReadPreference(ReadPreference::Primary))
-    )
+    matches!(criteria, None | Some(SelectionCriteria::ReadPreference(ReadPreference::Primary)))
 }
 
 impl Engine for MongoDb {
@@ -224,10 +197,7 @@ impl Engine for MongoDb {
         };
         notes.insert("client".into(), client.into());
         if let Some(lacks) = &self.shared.target.instead_of_lean {
-            notes.insert(
-                INSTEAD_OF_LEAN.into(),
-                format!("{lacks}: the official driver asks"),
-            );
+            notes.insert(INSTEAD_OF_LEAN.into(), format!("{lacks}: the official driver asks"));
         }
         notes.insert(
             "measured_state".into(),
@@ -291,9 +261,7 @@ impl Engine for MongoDb {
         self.resize_cache(LEAST_CACHE_BYTES)?;
         let deadline = Instant::now() + LONGEST_EMPTYING;
         let mut left = self.cache();
-        while left
-            .as_ref()
-            .is_ok_and(|cache| cache.used_bytes > EMPTY_CACHE_BYTES)
+        while left.as_ref().is_ok_and(|cache| cache.used_bytes > EMPTY_CACHE_BYTES)
             && Instant::now() < deadline
         {
             std::thread::sleep(LOOK);
@@ -303,14 +271,9 @@ impl Engine for MongoDb {
         self.resize_cache(before.size_bytes)?;
         let left = left?.used_bytes;
         if left > EMPTY_CACHE_BYTES {
-            let message = format!(
-                "it still holds {left} bytes after {} s",
-                LONGEST_EMPTYING.as_secs()
-            );
-            return Err(self
-                .shared
-                .target
-                .failed("emptying the server's cache", &message));
+            let message =
+                format!("it still holds {left} bytes after {} s", LONGEST_EMPTYING.as_secs());
+            return Err(self.shared.target.failed("emptying the server's cache", &message));
         }
         Ok(true)
     }
@@ -323,10 +286,7 @@ impl Engine for MongoDb {
         }
         let answer = self
             .administration
-            .command_if_there(
-                &self.place.database,
-                doc! { "collStats": &self.place.collection },
-            )
+            .command_if_there(&self.place.database, doc! { "collStats": &self.place.collection })
             .map_err(|error| self.failed("collStats", &error))?;
         let Ok(answer) = answer else { return Ok(None) };
         let bytes = |key| super::server::number(&answer, key);

@@ -34,10 +34,7 @@ const MOST_DEPTH: u32 = 32;
 /// Every sample of a directory, in the order of time.
 pub(super) fn samples(directory: &Path) -> io::Result<Vec<MetricsSample>> {
     let refuse = |path: &Path, source: io::Error| {
-        io::Error::new(
-            source.kind(),
-            format!("cannot read {}: {source}", path.display()),
-        )
+        io::Error::new(source.kind(), format!("cannot read {}: {source}", path.display()))
     };
     let entries = std::fs::read_dir(directory).map_err(|source| refuse(directory, source))?;
     let mut samples = Vec::new();
@@ -81,10 +78,7 @@ fn split_document(bytes: &[u8]) -> Option<(&RawDocument, &[u8])> {
 fn read_chunk(data: &[u8], samples: &mut Vec<MetricsSample>) -> Option<()> {
     let mut chunk = Vec::new();
     let packed = data.get(4..)?;
-    ZlibDecoder::new(packed)
-        .take(MOST_CHUNK_BYTES)
-        .read_to_end(&mut chunk)
-        .ok()?;
+    ZlibDecoder::new(packed).take(MOST_CHUNK_BYTES).read_to_end(&mut chunk).ok()?;
     let (reference, mut rest) = split_document(&chunk)?;
     let numbers = take_u32(&mut rest)? as usize;
     let differences = take_u32(&mut rest)? as usize;
@@ -92,11 +86,7 @@ fn read_chunk(data: &[u8], samples: &mut Vec<MetricsSample>) -> Option<()> {
         return None;
     }
     let wanted = wanted();
-    let mut columns = Columns {
-        wanted: &wanted,
-        numbers: 0,
-        kept: Vec::new(),
-    };
+    let mut columns = Columns { wanted: &wanted, numbers: 0, kept: Vec::new() };
     columns.gather(reference, &mut String::new(), 0)?;
     if columns.numbers != numbers {
         return None;
@@ -135,9 +125,7 @@ fn read_chunk(data: &[u8], samples: &mut Vec<MetricsSample>) -> Option<()> {
             Some(row[index] as f64)
         };
         figures_by(&value, &mut figures);
-        let figures = figures
-            .into_iter()
-            .map(|(name, figure)| (name.into(), figure));
+        let figures = figures.into_iter().map(|(name, figure)| (name.into(), figure));
         samples.push((*time, figures.collect()));
     }
     Some(())
@@ -210,15 +198,9 @@ impl Columns<'_> {
     }
 
     fn number(&mut self, place: &str, first: i64) {
-        let found = self
-            .wanted
-            .binary_search_by(|known| known.as_str().cmp(place));
+        let found = self.wanted.binary_search_by(|known| known.as_str().cmp(place));
         if let Ok(index) = found {
-            self.kept.push(Column {
-                place: &self.wanted[index],
-                number: self.numbers,
-                first,
-            });
+            self.kept.push(Column { place: &self.wanted[index], number: self.numbers, first });
         }
         self.numbers += 1;
     }
@@ -274,10 +256,7 @@ mod tests {
         while at < all.len() {
             variable(all[at] as u64, &mut inner);
             if all[at] == 0 {
-                let more = all[at + 1..]
-                    .iter()
-                    .take_while(|value| **value == 0)
-                    .count();
+                let more = all[at + 1..].iter().take_while(|value| **value == 0).count();
                 variable(more as u64, &mut inner);
                 at += more;
             }
@@ -287,13 +266,8 @@ mod tests {
         let mut encoder = ZlibEncoder::new(&mut data, Compression::default());
         encoder.write_all(&inner).unwrap();
         encoder.finish().unwrap();
-        let data = Binary {
-            subtype: mongodb::bson::spec::BinarySubtype::Generic,
-            bytes: data,
-        };
-        doc! { "_id": DateTime::from_millis(0), "type": 1, "data": data }
-            .to_vec()
-            .unwrap()
+        let data = Binary { subtype: mongodb::bson::spec::BinarySubtype::Generic, bytes: data };
+        doc! { "_id": DateTime::from_millis(0), "type": 1, "data": data }.to_vec().unwrap()
     }
 
     fn metadata() -> Vec<u8> {
@@ -357,18 +331,10 @@ mod tests {
         let mut later = reference();
         let status = later.get_document_mut("serverStatus").unwrap();
         status.insert("start", DateTime::from_millis(9_000));
-        let interim = [
-            chunk(&reference(), &DIFFERENCES),
-            chunk(&later, &NO_DIFFERENCES),
-        ]
-        .concat();
+        let interim = [chunk(&reference(), &DIFFERENCES), chunk(&later, &NO_DIFFERENCES)].concat();
         let first = [metadata(), chunk(&reference(), &DIFFERENCES)].concat();
         std::fs::write(directory.path().join("metrics.interim"), interim).unwrap();
-        std::fs::write(
-            directory.path().join("metrics.2026-11-01T10-00-00Z-00000"),
-            first,
-        )
-        .unwrap();
+        std::fs::write(directory.path().join("metrics.2026-11-01T10-00-00Z-00000"), first).unwrap();
         std::fs::write(directory.path().join("other"), b"?").unwrap();
         let mut all = expected();
         all.push((9_000, expected()[0].1.clone()));

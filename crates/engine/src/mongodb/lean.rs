@@ -55,10 +55,8 @@ pub(super) fn options(
             timeout_ms: concern.w_timeout.map(|timeout| timeout.as_millis() as u64),
         };
     }
-    lean.read_concern = options
-        .read_concern
-        .as_ref()
-        .map(|concern| super::target::concern_word(&concern.level));
+    lean.read_concern =
+        options.read_concern.as_ref().map(|concern| super::target::concern_word(&concern.level));
     lean.credentials = options.credential.as_ref().map(|credential| Credentials {
         user: credential.username.clone().unwrap_or_default(),
         password: credential.password.clone().unwrap_or_default(),
@@ -100,10 +98,7 @@ impl Primary {
             lean: lean.clone(),
             options: options.clone(),
             target: target.clone(),
-            found: Mutex::new(Found {
-                host: Some(lean.host.clone()),
-                at: Instant::now(),
-            }),
+            found: Mutex::new(Found { host: Some(lean.host.clone()), at: Instant::now() }),
         }
     }
 
@@ -170,11 +165,7 @@ struct Seekers {
 impl Seekers {
     fn new() -> Self {
         let (tell, found) = channel();
-        Self {
-            tell,
-            found,
-            over: Arc::default(),
-        }
+        Self { tell, found, over: Arc::default() }
     }
 
     /// Another way. Without a thread for it there is one way less.
@@ -310,9 +301,7 @@ impl Session for LeanSession {
         let flushed = self.client.flush();
         // Nobody knows when changes that are not acknowledged are made, except that a server does what a connection asks in order.
         if !self.is_acknowledged {
-            let _ = self
-                .client
-                .command("admin", rawdoc! { "ping": 1 }.as_bytes());
+            let _ = self.client.command("admin", rawdoc! { "ping": 1 }.as_bytes());
         }
         Some(match flushed? {
             Ok(()) => Outcome::Ok,

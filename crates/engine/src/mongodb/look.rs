@@ -43,8 +43,7 @@ pub(super) fn look(
     let actions = actions.to_vec();
     // A server that takes a connection and says nothing holds up this thread alone.
     std::thread::spawn(move || tell.send(ask(target, &actions)));
-    told.recv_timeout(within + ANSWERED_WITHIN)
-        .unwrap_or(Err(late))
+    told.recv_timeout(within + ANSWERED_WITHIN).unwrap_or(Err(late))
 }
 
 pub(super) fn remove(settings: &Settings, data: &DataSpec) -> Result<bool, EngineError> {
@@ -66,10 +65,8 @@ fn reached(target: &mut Target) -> Result<(Connection, ClientOptions, Place), En
     target.choose_client(&options)?;
     options.server_selection_timeout = Some(target.connect_timeout);
     let connection = Connection::open(runtime, &options, target)?;
-    let place = Place {
-        database: target.database(&options),
-        collection: target.collection.clone(),
-    };
+    let place =
+        Place { database: target.database(&options), collection: target.collection.clone() };
     Ok((connection, options, place))
 }
 
@@ -90,18 +87,13 @@ fn may(
     place: &Place,
     actions: &[&'static str],
 ) -> Result<(), EngineError> {
-    let Some(user) = options
-        .credential
-        .as_ref()
-        .and_then(|credential| credential.username.as_deref())
+    let Some(user) =
+        options.credential.as_ref().and_then(|credential| credential.username.as_deref())
     else {
         return Ok(());
     };
     let asked = connection
-        .command_if_there(
-            "admin",
-            doc! { "connectionStatus": 1, "showPrivileges": true },
-        )
+        .command_if_there("admin", doc! { "connectionStatus": 1, "showPrivileges": true })
         .map_err(|error| target.failed("connectionStatus", &words(&error)))?;
     let privileges = asked.ok().and_then(|answer| {
         let info = answer.get_document("authInfo").ok()?;
@@ -156,10 +148,7 @@ mod tests {
 
     #[test]
     fn what_a_user_may_not_do_is_found_in_its_privileges() {
-        let place = Place {
-            database: "shop".into(),
-            collection: "orders".into(),
-        };
+        let place = Place { database: "shop".into(), collection: "orders".into() };
         let reads = bson!({ "resource": { "db": "shop", "collection": "" }, "actions": ["find"] });
         let other =
             bson!({ "resource": { "db": "shop", "collection": "other" }, "actions": ["insert"] });

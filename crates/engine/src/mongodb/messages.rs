@@ -8,11 +8,9 @@ pub(super) fn words(error: &Error) -> String {
         ErrorKind::Command(command) => {
             server_words(command.code, &command.code_name, &command.message)
         }
-        ErrorKind::Write(WriteFailure::WriteError(write)) => server_words(
-            write.code,
-            write.code_name.as_deref().unwrap_or_default(),
-            &write.message,
-        ),
+        ErrorKind::Write(WriteFailure::WriteError(write)) => {
+            server_words(write.code, write.code_name.as_deref().unwrap_or_default(), &write.message)
+        }
         ErrorKind::Write(WriteFailure::WriteConcernError(concern)) => format!(
             "the write concern was not met: {}",
             server_words(concern.code, &concern.code_name, &concern.message)
@@ -85,11 +83,9 @@ pub(super) fn code(error: &Error) -> Option<i32> {
         ErrorKind::Command(command) => Some(command.code),
         ErrorKind::Write(WriteFailure::WriteError(write)) => Some(write.code),
         ErrorKind::Write(WriteFailure::WriteConcernError(concern)) => Some(concern.code),
-        ErrorKind::InsertMany(many) => many
-            .write_errors
-            .as_ref()
-            .and_then(|errors| errors.first())
-            .map(|first| first.code),
+        ErrorKind::InsertMany(many) => {
+            many.write_errors.as_ref().and_then(|errors| errors.first()).map(|first| first.code)
+        }
         _ => None,
     }
 }
@@ -149,11 +145,7 @@ fn connection_advice(said: &str) -> Option<&'static str> {
             "what answers does not speak TLS: take `tls=true` out of `uri`, or check the port",
         );
     }
-    if says(&[
-        "invalid peer certificate",
-        "UnknownIssuer",
-        "CertificateRequired",
-    ]) {
+    if says(&["invalid peer certificate", "UnknownIssuer", "CertificateRequired"]) {
         return Some("its certificate is not trusted: name the authority by `tlsCAFile` in `uri`");
     }
     if says(&["wire version"]) {
@@ -161,9 +153,7 @@ fn connection_advice(said: &str) -> Option<&'static str> {
     }
     let causes = causes(said);
     if says(&["Connection refused"])
-        && causes
-            .split("; ")
-            .any(|cause| !cause.contains("Connection refused"))
+        && causes.split("; ").any(|cause| !cause.contains("Connection refused"))
     {
         return Some(
             "on some of the addresses nothing listens, and the others answer as it stands here: correct them in `uri`",
@@ -175,13 +165,7 @@ fn connection_advice(said: &str) -> Option<&'static str> {
     if says(&["lookup address", "resolve"]) {
         return Some("no such host: correct `uri`");
     }
-    if says(&[
-        "unexpected end of file",
-        "eof",
-        "EOF",
-        "Connection reset",
-        "Broken pipe",
-    ]) {
+    if says(&["unexpected end of file", "eof", "EOF", "Connection reset", "Broken pipe"]) {
         return Some(
             "what listens there closed the connection: the two may not agree on TLS (`tls=true` in `uri`, or not), it may have died, or be no MongoDB",
         );
@@ -218,15 +202,9 @@ mod tests {
         let said = format!(
             "Server selection timeout: No available servers. Topology: {{ Type: Unknown, Servers: [ {refused}, {gone}, {refused} ] }}"
         );
-        assert_eq!(
-            causes(&said),
-            "I/O error: Connection refused; I/O error: no route"
-        );
+        assert_eq!(causes(&said), "I/O error: Connection refused; I/O error: no route");
         let silent = "Server selection timeout: No available servers. Topology: { Type: Unknown }";
-        assert_eq!(
-            causes(silent),
-            "Server selection timeout: No available servers."
-        );
+        assert_eq!(causes(silent), "Server selection timeout: No available servers.");
     }
 
     #[test]

@@ -61,9 +61,7 @@ pub const INSTEAD_OF_LEAN: &str = "instead_of_lean";
 
 #[cfg(not(feature = "mongodb"))]
 pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, crate::EngineError> {
-    Err(crate::EngineError::NotBuilt {
-        name: KIND.name.into(),
-    })
+    Err(crate::EngineError::NotBuilt { name: KIND.name.into() })
 }
 
 /// Looks at the server that runs by itself and that these settings name, in about two seconds, and changes nothing: whether it can be reached, lets the user

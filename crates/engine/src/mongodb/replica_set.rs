@@ -101,10 +101,8 @@ async fn make(
     output: &mut impl Write,
 ) -> Result<(), String> {
     let (host, first) = (hosts[0], &databases[0]);
-    let members: Vec<Document> = (0..)
-        .zip(hosts)
-        .map(|(number, host)| doc! { "_id": number, "host": *host })
-        .collect();
+    let members: Vec<Document> =
+        (0..).zip(hosts).map(|(number, host)| doc! { "_id": number, "host": *host }).collect();
     let configuration = doc! { "_id": SET, "members": members };
     let initiated = first.run_command(doc! { "replSetInitiate": configuration });
     initiated.await.map_err(|error| said(host, &error))?;
@@ -119,11 +117,8 @@ async fn make(
         let status = first.run_command(doc! { "replSetGetStatus": 1 });
         let states = states(&status.await.map_err(|error| said(host, &error))?);
         if states != told {
-            let line: Vec<String> = hosts
-                .iter()
-                .zip(&states)
-                .map(|(host, state)| format!("{host} {state}"))
-                .collect();
+            let line: Vec<String> =
+                hosts.iter().zip(&states).map(|(host, state)| format!("{host} {state}")).collect();
             // Whoever does not listen learns nothing.
             let _ = writeln!(output, "{}", line.join(", "));
             told.clone_from(&states);
@@ -145,9 +140,7 @@ fn states(status: &Document) -> Vec<String> {
         return Vec::new();
     };
     let documents = members.iter().filter_map(|member| member.as_document());
-    documents
-        .map(|member| member.get_str("stateStr").unwrap_or("unknown").to_owned())
-        .collect()
+    documents.map(|member| member.get_str("stateStr").unwrap_or("unknown").to_owned()).collect()
 }
 
 /// Whether the first is the primary and all others are secondaries.
@@ -159,9 +152,8 @@ fn is_complete(states: &[String]) -> bool {
 
 /// A primary takes writes only a moment after it has become it. One that stands still never answers.
 async fn takes_writes(member: &Database) -> bool {
-    let answer = tokio::time::timeout(ANSWER, async {
-        member.run_command(server::greeting()).await
-    });
+    let answer =
+        tokio::time::timeout(ANSWER, async { member.run_command(server::greeting()).await });
     let answer = answer.await.ok().and_then(Result::ok);
     answer.as_ref().is_some_and(server::takes_writes)
 }
@@ -177,10 +169,8 @@ mod tests {
     #[test]
     fn a_set_is_complete_with_the_first_as_primary() {
         let states_of = |words: &[&str]| {
-            let members: Vec<Document> = words
-                .iter()
-                .map(|word| doc! { "stateStr": *word })
-                .collect();
+            let members: Vec<Document> =
+                words.iter().map(|word| doc! { "stateStr": *word }).collect();
             states(&doc! { "members": members })
         };
         for (words, complete) in [

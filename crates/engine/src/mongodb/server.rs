@@ -132,10 +132,8 @@ impl Server {
         if let Some(address) = &self.address {
             note("server_address", address.to_string());
         }
-        for (name, key) in [
-            ("server_allocator", "allocator"),
-            ("server_git_version", "gitVersion"),
-        ] {
+        for (name, key) in [("server_allocator", "allocator"), ("server_git_version", "gitVersion")]
+        {
             note(name, build.get_str(key).unwrap_or_default().to_owned());
         }
         let asked = |command: Document| {
@@ -178,9 +176,7 @@ impl Server {
                 if self.has_wiredtiger {
                     let storage = options.get_document("parsed");
                     let storage = storage.and_then(|parsed| parsed.get_document("storage"));
-                    let directory = storage
-                        .ok()
-                        .and_then(|storage| storage.get_str("dbPath").ok());
+                    let directory = storage.ok().and_then(|storage| storage.get_str("dbPath").ok());
                     self.directory = Some(directory.unwrap_or(DEFAULT_DIRECTORY).into());
                 }
                 if let Ok(parsed) = options.get_document("parsed")
@@ -315,10 +311,7 @@ fn host_words(host: &Document) -> String {
         words.push(processor.to_owned());
     }
     if let Ok(os) = host.get_document("os") {
-        let name = os
-            .get_str("name")
-            .or(os.get_str("type"))
-            .unwrap_or_default();
+        let name = os.get_str("name").or(os.get_str("type")).unwrap_or_default();
         let version = os.get_str("version").unwrap_or_default();
         words.push(format!("{name} {version}").trim().to_owned());
     }

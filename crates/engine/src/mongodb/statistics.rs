@@ -61,10 +61,7 @@ impl Statistics {
     pub(super) fn new(options: &ClientOptions) -> Self {
         let mut options = options.clone();
         options.server_selection_timeout = Some(PATIENCE);
-        Self {
-            options,
-            asked: Mutex::default(),
-        }
+        Self { options, asked: Mutex::default() }
     }
 
     /// Where the server cannot be asked, figures are left out: they are a by-product of a run. So are the first ones of another server, as

@@ -25,12 +25,7 @@ struct Kept {
 }
 
 const fn kept(figure: &'static str, unit: f64, places: &'static [&'static [Path]]) -> Kept {
-    Kept {
-        figure,
-        unit,
-        places,
-        less: None,
-    }
+    Kept { figure, unit, places, less: None }
 }
 
 static KEPT: &[Kept] = &[
@@ -64,11 +59,7 @@ static KEPT: &[Kept] = &[
         1.0,
         &[&[&["wiredTiger", "cache", "pages requested from the cache"]]],
     ),
-    kept(
-        figures::ENGINE_PAGES_READ,
-        1.0,
-        &[&[&["wiredTiger", "cache", "pages read into cache"]]],
-    ),
+    kept(figures::ENGINE_PAGES_READ, 1.0, &[&[&["wiredTiger", "cache", "pages read into cache"]]]),
     kept(
         figures::ENGINE_PAGES_WRITTEN,
         1.0,
@@ -86,37 +77,17 @@ static KEPT: &[Kept] = &[
         figure: figures::ENGINE_EVICTIONS_BY_APPLICATION,
         unit: 1.0,
         places: &[
-            &[&[
-                "wiredTiger",
-                "cache",
-                "page evict attempts by application threads",
-            ]],
-            &[&[
-                "wiredTiger",
-                "cache",
-                "pages evicted by application threads",
-            ]],
+            &[&["wiredTiger", "cache", "page evict attempts by application threads"]],
+            &[&["wiredTiger", "cache", "pages evicted by application threads"]],
         ],
-        less: Some(&[
-            "wiredTiger",
-            "cache",
-            "page evict failures by application threads",
-        ]),
+        less: Some(&["wiredTiger", "cache", "page evict failures by application threads"]),
     },
     kept(
         figures::ENGINE_CACHE_WAIT,
         MICROSECOND,
-        &[&[&[
-            "wiredTiger",
-            "thread-yield",
-            "application thread time waiting for cache (usecs)",
-        ]]],
+        &[&[&["wiredTiger", "thread-yield", "application thread time waiting for cache (usecs)"]]],
     ),
-    kept(
-        figures::ENGINE_BLOCK_READS,
-        1.0,
-        &[&[&["wiredTiger", "block-manager", "blocks read"]]],
-    ),
+    kept(figures::ENGINE_BLOCK_READS, 1.0, &[&[&["wiredTiger", "block-manager", "blocks read"]]]),
     kept(
         figures::ENGINE_BLOCK_READ_BYTES,
         1.0,
@@ -132,16 +103,8 @@ static KEPT: &[Kept] = &[
         1.0,
         &[&[&["wiredTiger", "block-manager", "bytes written"]]],
     ),
-    kept(
-        figures::ENGINE_JOURNAL_BYTES,
-        1.0,
-        &[&[&["wiredTiger", "log", "log bytes written"]]],
-    ),
-    kept(
-        figures::ENGINE_JOURNAL_SYNCS,
-        1.0,
-        &[&[&["wiredTiger", "log", "log sync operations"]]],
-    ),
+    kept(figures::ENGINE_JOURNAL_BYTES, 1.0, &[&[&["wiredTiger", "log", "log bytes written"]]]),
+    kept(figures::ENGINE_JOURNAL_SYNCS, 1.0, &[&[&["wiredTiger", "log", "log sync operations"]]]),
     kept(
         figures::ENGINE_JOURNAL_SYNC_TIME,
         MICROSECOND,
@@ -151,11 +114,7 @@ static KEPT: &[Kept] = &[
         figures::ENGINE_CHECKPOINTS,
         1.0,
         &[
-            &[&[
-                "wiredTiger",
-                "checkpoint",
-                "total succeed number of checkpoints",
-            ]],
+            &[&["wiredTiger", "checkpoint", "total succeed number of checkpoints"]],
             &[&["wiredTiger", "transaction", "transaction checkpoints"]],
         ],
     ),
@@ -164,11 +123,7 @@ static KEPT: &[Kept] = &[
         MILLISECOND,
         &[
             &[&["wiredTiger", "checkpoint", "total time (msecs)"]],
-            &[&[
-                "wiredTiger",
-                "transaction",
-                "transaction checkpoint total time (msecs)",
-            ]],
+            &[&["wiredTiger", "transaction", "transaction checkpoint total time (msecs)"]],
         ],
     ),
     kept(
@@ -177,11 +132,7 @@ static KEPT: &[Kept] = &[
         // WiredTiger's own counter has every snapshot of a read in it.
         &[&[&["metrics", "operation", "writeConflicts"]]],
     ),
-    kept(
-        figures::SERVER_CONNECTIONS,
-        1.0,
-        &[&[&["connections", "current"]]],
-    ),
+    kept(figures::SERVER_CONNECTIONS, 1.0, &[&[&["connections", "current"]]]),
     // What replication applies is not in it.
     kept(
         figures::SERVER_OPERATIONS,
@@ -195,21 +146,9 @@ static KEPT: &[Kept] = &[
             &["opcounters", "command"],
         ]],
     ),
-    kept(
-        figures::SERVER_RECEIVED_BYTES,
-        1.0,
-        &[&[&["network", "bytesIn"]]],
-    ),
-    kept(
-        figures::SERVER_SENT_BYTES,
-        1.0,
-        &[&[&["network", "bytesOut"]]],
-    ),
-    kept(
-        figures::SERVER_PAGE_FAULTS,
-        1.0,
-        &[&[&["extra_info", "page_faults"]]],
-    ),
+    kept(figures::SERVER_RECEIVED_BYTES, 1.0, &[&[&["network", "bytesIn"]]]),
+    kept(figures::SERVER_SENT_BYTES, 1.0, &[&[&["network", "bytesOut"]]]),
+    kept(figures::SERVER_PAGE_FAULTS, 1.0, &[&[&["extra_info", "page_faults"]]]),
     kept(figures::SERVER_RESIDENT, MIB, &[&[&["mem", "resident"]]]),
     kept(
         figures::SERVER_READ_TICKETS,
@@ -227,27 +166,14 @@ static KEPT: &[Kept] = &[
             &[&["wiredTiger", "concurrentTransactions", "write", "out"]],
         ],
     ),
-    kept(
-        figures::SERVER_READS_QUEUED,
-        1.0,
-        &[&[&["globalLock", "currentQueue", "readers"]]],
-    ),
-    kept(
-        figures::SERVER_WRITES_QUEUED,
-        1.0,
-        &[&[&["globalLock", "currentQueue", "writers"]]],
-    ),
+    kept(figures::SERVER_READS_QUEUED, 1.0, &[&[&["globalLock", "currentQueue", "readers"]]]),
+    kept(figures::SERVER_WRITES_QUEUED, 1.0, &[&[&["globalLock", "currentQueue", "writers"]]]),
     kept(
         figures::SERVER_READ_TICKETS_TOTAL,
         1.0,
         &[
             &[&["queues", "execution", "read", "totalTickets"]],
-            &[&[
-                "wiredTiger",
-                "concurrentTransactions",
-                "read",
-                "totalTickets",
-            ]],
+            &[&["wiredTiger", "concurrentTransactions", "read", "totalTickets"]],
         ],
     ),
     kept(
@@ -255,104 +181,31 @@ static KEPT: &[Kept] = &[
         1.0,
         &[
             &[&["queues", "execution", "write", "totalTickets"]],
-            &[&[
-                "wiredTiger",
-                "concurrentTransactions",
-                "write",
-                "totalTickets",
-            ]],
+            &[&["wiredTiger", "concurrentTransactions", "write", "totalTickets"]],
         ],
     ),
-    kept(
-        figures::SERVER_ACTIVE_READERS,
-        1.0,
-        &[&[&["globalLock", "activeClients", "readers"]]],
-    ),
-    kept(
-        figures::SERVER_ACTIVE_WRITERS,
-        1.0,
-        &[&[&["globalLock", "activeClients", "writers"]]],
-    ),
-    kept(
-        figures::SERVER_REQUESTS,
-        1.0,
-        &[&[&["network", "numRequests"]]],
-    ),
-    kept(
-        figures::SERVER_READS,
-        1.0,
-        &[&[&["opLatencies", "reads", "ops"]]],
-    ),
-    kept(
-        figures::SERVER_READ_TIME,
-        MICROSECOND,
-        &[&[&["opLatencies", "reads", "latency"]]],
-    ),
-    kept(
-        figures::SERVER_WRITES,
-        1.0,
-        &[&[&["opLatencies", "writes", "ops"]]],
-    ),
-    kept(
-        figures::SERVER_WRITE_TIME,
-        MICROSECOND,
-        &[&[&["opLatencies", "writes", "latency"]]],
-    ),
-    kept(
-        figures::SERVER_COMMANDS,
-        1.0,
-        &[&[&["opLatencies", "commands", "ops"]]],
-    ),
-    kept(
-        figures::SERVER_COMMAND_TIME,
-        MICROSECOND,
-        &[&[&["opLatencies", "commands", "latency"]]],
-    ),
-    kept(
-        figures::SERVER_DOCUMENTS_INSERTED,
-        1.0,
-        &[&[&["metrics", "document", "inserted"]]],
-    ),
-    kept(
-        figures::SERVER_DOCUMENTS_RETURNED,
-        1.0,
-        &[&[&["metrics", "document", "returned"]]],
-    ),
-    kept(
-        figures::SERVER_DOCUMENTS_UPDATED,
-        1.0,
-        &[&[&["metrics", "document", "updated"]]],
-    ),
-    kept(
-        figures::SERVER_DOCUMENTS_DELETED,
-        1.0,
-        &[&[&["metrics", "document", "deleted"]]],
-    ),
-    kept(
-        figures::SERVER_DOCUMENTS_EXPIRED,
-        1.0,
-        &[&[&["metrics", "ttl", "deletedDocuments"]]],
-    ),
-    kept(
-        figures::SERVER_FLOW_CONTROL,
-        1.0,
-        &[&[&["flowControl", "enabled"]]],
-    ),
-    kept(
-        figures::SERVER_FLOW_CONTROL_LAGGED,
-        1.0,
-        &[&[&["flowControl", "isLagged"]]],
-    ),
+    kept(figures::SERVER_ACTIVE_READERS, 1.0, &[&[&["globalLock", "activeClients", "readers"]]]),
+    kept(figures::SERVER_ACTIVE_WRITERS, 1.0, &[&[&["globalLock", "activeClients", "writers"]]]),
+    kept(figures::SERVER_REQUESTS, 1.0, &[&[&["network", "numRequests"]]]),
+    kept(figures::SERVER_READS, 1.0, &[&[&["opLatencies", "reads", "ops"]]]),
+    kept(figures::SERVER_READ_TIME, MICROSECOND, &[&[&["opLatencies", "reads", "latency"]]]),
+    kept(figures::SERVER_WRITES, 1.0, &[&[&["opLatencies", "writes", "ops"]]]),
+    kept(figures::SERVER_WRITE_TIME, MICROSECOND, &[&[&["opLatencies", "writes", "latency"]]]),
+    kept(figures::SERVER_COMMANDS, 1.0, &[&[&["opLatencies", "commands", "ops"]]]),
+    kept(figures::SERVER_COMMAND_TIME, MICROSECOND, &[&[&["opLatencies", "commands", "latency"]]]),
+    kept(figures::SERVER_DOCUMENTS_INSERTED, 1.0, &[&[&["metrics", "document", "inserted"]]]),
+    kept(figures::SERVER_DOCUMENTS_RETURNED, 1.0, &[&[&["metrics", "document", "returned"]]]),
+    kept(figures::SERVER_DOCUMENTS_UPDATED, 1.0, &[&[&["metrics", "document", "updated"]]]),
+    kept(figures::SERVER_DOCUMENTS_DELETED, 1.0, &[&[&["metrics", "document", "deleted"]]]),
+    kept(figures::SERVER_DOCUMENTS_EXPIRED, 1.0, &[&[&["metrics", "ttl", "deletedDocuments"]]]),
+    kept(figures::SERVER_FLOW_CONTROL, 1.0, &[&[&["flowControl", "enabled"]]]),
+    kept(figures::SERVER_FLOW_CONTROL_LAGGED, 1.0, &[&[&["flowControl", "isLagged"]]]),
     kept(
         figures::SERVER_FLOW_CONTROL_WAIT,
         MICROSECOND,
         &[&[&["flowControl", "timeAcquiringMicros"]]],
     ),
-    kept(
-        figures::SERVER_FLOW_CONTROL_RATE,
-        1.0,
-        &[&[&["flowControl", "targetRateLimit"]]],
-    ),
+    kept(figures::SERVER_FLOW_CONTROL_RATE, 1.0, &[&[&["flowControl", "targetRateLimit"]]]),
     kept(
         figures::SERVER_FLOW_CONTROL_LOCKS,
         PER_THOUSAND,
@@ -369,11 +222,7 @@ static KEPT: &[Kept] = &[
 /// 1 while it is not 0.
 static CHECKPOINT_STATES: [Path; 2] = [
     &["wiredTiger", "checkpoint", "progress state"],
-    &[
-        "wiredTiger",
-        "transaction",
-        "transaction checkpoint currently running",
-    ],
+    &["wiredTiger", "transaction", "transaction checkpoint currently running"],
 ];
 
 /// What can be locked, and how. A server names only what was ever waited for.

@@ -91,9 +91,7 @@ impl Target {
                 ));
             }
             (None, None) => {
-                return Err(EngineError::NoServer {
-                    name: KIND.name.into(),
-                });
+                return Err(EngineError::NoServer { name: KIND.name.into() });
             }
         };
         // The address of a server that this program started holds none.
@@ -195,9 +193,7 @@ impl Target {
         })?;
         options.connect_timeout.get_or_insert(self.connect_timeout);
         options.app_name.get_or_insert_with(|| "plimsoll".into());
-        options
-            .server_monitoring_mode
-            .get_or_insert(ServerMonitoringMode::Poll);
+        options.server_monitoring_mode.get_or_insert(ServerMonitoringMode::Poll);
         options.max_pool_size.get_or_insert(1);
         self.set_concerns(&mut options)?;
         Ok(options)
@@ -232,19 +228,12 @@ impl Target {
             return Err(twice("journal"));
         }
         if let Some(nanos) = self.settings.nanos("write_timeout")
-            && concern
-                .w_timeout
-                .replace(Duration::from_nanos(nanos))
-                .is_some()
+            && concern.w_timeout.replace(Duration::from_nanos(nanos)).is_some()
         {
             return Err(twice("write_timeout"));
         }
         if concern.w == Some(Acknowledgment::Nodes(0)) && concern.journal == Some(true) {
-            return Err(refuse(
-                "journal",
-                "true",
-                "with write concern 0 nothing is acknowledged",
-            ));
+            return Err(refuse("journal", "true", "with write concern 0 nothing is acknowledged"));
         }
         if concern != WriteConcern::default() {
             options.write_concern = Some(concern);
@@ -346,10 +335,9 @@ impl Target {
             let names: Vec<&str> = compressors.iter().map(compressor_name).collect();
             settings.insert("compressors".into(), names.join(","));
         }
-        for (name, flag) in [
-            ("retry_reads", options.retry_reads),
-            ("retry_writes", options.retry_writes),
-        ] {
+        for (name, flag) in
+            [("retry_reads", options.retry_reads), ("retry_writes", options.retry_writes)]
+        {
             if let Some(flag) = flag {
                 settings.insert(name.into(), flag.to_string());
             }
@@ -422,9 +410,7 @@ fn compressor_name(compressor: &Compressor) -> &'static str {
 /// whatever is in the environment to the host that a file names.
 fn filled(template: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let authority = template.find("://").map_or(0, |at| at + 3);
-    let user_ends = template[authority..]
-        .rfind('@')
-        .map_or(0, |at| authority + at);
+    let user_ends = template[authority..].rfind('@').map_or(0, |at| authority + at);
     let mut uri = String::new();
     let mut at = 0;
     while let Some(found) = template[at..].find("${") {
@@ -471,9 +457,7 @@ fn without_socket_timeout(uri: &str) -> Result<(String, Option<Duration>), Strin
             continue;
         }
         let Ok(milliseconds) = value.parse::<u64>() else {
-            return Err(format!(
-                "`{SOCKET_TIMEOUT}` must be a number of milliseconds"
-            ));
+            return Err(format!("`{SOCKET_TIMEOUT}` must be a number of milliseconds"));
         };
         // 0 is the usual word for without end.
         timeout = (milliseconds > 0).then(|| Duration::from_millis(milliseconds));
@@ -502,10 +486,7 @@ mod tests {
     fn variables_are_filled_in_and_encoded_where_a_password_stands() {
         let fill = |template| filled(template, &environment);
         let expected = "mongodb://u:p%40ss%2Fword@db1:27018/x";
-        assert_eq!(
-            fill("mongodb://u:${PASSWORD}@db1:27018/x").unwrap(),
-            expected
-        );
+        assert_eq!(fill("mongodb://u:${PASSWORD}@db1:27018/x").unwrap(), expected);
         // Elsewhere it would be told to the host in plain text.
         for template in [
             "mongodb://${HOST}/x",
@@ -513,12 +494,7 @@ mod tests {
             "mongodb://h/${PASSWORD}",
             "${URI}/x",
         ] {
-            assert!(
-                fill(template)
-                    .unwrap_err()
-                    .ends_with("and not elsewhere in it"),
-                "{template}"
-            );
+            assert!(fill(template).unwrap_err().ends_with("and not elsewhere in it"), "{template}");
         }
         assert_eq!(fill("${URI}").unwrap(), "mongodb://a:secret@b/c");
         assert_eq!(fill("mongodb://h").unwrap(), "mongodb://h");
@@ -534,10 +510,7 @@ mod tests {
         let take = |uri| without_socket_timeout(uri).unwrap();
         assert_eq!(
             take("mongodb://h/d?w=1&sockettimeoutms=250&tls=false"),
-            (
-                "mongodb://h/d?w=1&tls=false".into(),
-                Some(Duration::from_millis(250))
-            )
+            ("mongodb://h/d?w=1&tls=false".into(), Some(Duration::from_millis(250)))
         );
         let found = take("mongodb://h/?socketTimeoutMS=0");
         assert_eq!(found, ("mongodb://h/".into(), None));
@@ -558,9 +531,7 @@ mod tests {
         let data = plimsoll_workload::DataSpec::with_records(1);
         let opening = Opening::new(&settings, &data);
         let mut target = Target::new(&opening, &|_| None).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let options = runtime.block_on(target.options()).unwrap();
         match target.choose_client(&options) {
             Ok(()) => Ok((target.client, target.instead_of_lean)),
@@ -578,10 +549,7 @@ mod tests {
         for (uri, lacks) in [
             ("mongodb://h/d?compressors=snappy", "does not compress"),
             ("mongodb://h/d?tls=true", "has no TLS"),
-            (
-                "mongodb://h/d?readPreference=nearest",
-                "reads from the primary alone",
-            ),
+            ("mongodb://h/d?readPreference=nearest", "reads from the primary alone"),
             ("mongodb://h/d?readConcernLevel=snapshot", "has no sessions"),
         ] {
             let (client, note) = chosen(uri, None).unwrap();

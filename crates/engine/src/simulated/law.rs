@@ -31,9 +31,7 @@ pub(super) enum Law {
 
 impl Law {
     pub(super) fn exponential(mean_ns: u64) -> Self {
-        Self::Exponential {
-            mean_ns: mean_ns as f64,
-        }
+        Self::Exponential { mean_ns: mean_ns as f64 }
     }
 
     pub(super) fn constant(ns: u64) -> Self {
@@ -44,10 +42,7 @@ impl Law {
     pub(super) fn lognormal(mean_ns: u64, spread: f64) -> Self {
         // From the moments: variance of the logarithm = ln(1 + spread²), its mean = ln(mean) - half of that.
         let variance = (1.0 + spread * spread).ln();
-        Self::Lognormal {
-            mean: (mean_ns as f64).ln() - variance / 2.0,
-            deviation: variance.sqrt(),
-        }
+        Self::Lognormal { mean: (mean_ns as f64).ln() - variance / 2.0, deviation: variance.sqrt() }
     }
 
     pub(super) fn draw_ns(self, stream: &mut Stream) -> u64 {
@@ -102,11 +97,7 @@ mod tests {
     #[test]
     fn no_service_time_is_no_service_time() {
         let mut stream = stream(7, 0);
-        for law in [
-            Law::exponential(0),
-            Law::lognormal(0, 1.0),
-            Law::constant(0),
-        ] {
+        for law in [Law::exponential(0), Law::lognormal(0, 1.0), Law::constant(0)] {
             assert_eq!(law.draw_ns(&mut stream), 0);
         }
     }

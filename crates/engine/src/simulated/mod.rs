@@ -36,10 +36,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "servers",
             about: "Operations that are served at the same time; all others wait in one queue, first come first served.",
-            kind: SettingKind::Count {
-                min: 1,
-                max: 10_000,
-            },
+            kind: SettingKind::Count { min: 1, max: 10_000 },
             default: Some("1"),
         },
         Setting {
@@ -51,19 +48,13 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "service_mean",
             about: "Mean time that a server takes for one operation; servers / service_mean is the capacity in operations per second.",
-            kind: SettingKind::Duration {
-                min_ns: 0,
-                max_ns: 3_600_000_000_000,
-            },
+            kind: SettingKind::Duration { min_ns: 0, max_ns: 3_600_000_000_000 },
             default: Some("1ms"),
         },
         Setting {
             name: "service_spread",
             about: "Standard deviation of a lognormal service time as a multiple of its mean; an exponential law has 1.",
-            kind: SettingKind::Number {
-                min: 0.0,
-                max: 100.0,
-            },
+            kind: SettingKind::Number { min: 0.0, max: 100.0 },
             default: Some("1"),
         },
         Setting {
@@ -89,11 +80,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
 
 /// Opens it on the clock of the machine.
 pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
-    Ok(Box::new(Simulated::new(
-        opening.settings,
-        opening.seed,
-        Monotonic,
-    )))
+    Ok(Box::new(Simulated::new(opening.settings, opening.seed, Monotonic)))
 }
 
 struct Simulated<C> {
@@ -123,11 +110,10 @@ impl Queue {
     /// When an operation is complete that arrives now, after all that arrived before it.
     fn completion_ns(&mut self, now_ns: u64, service_ns: u64, stalls: &Stalls) -> u64 {
         let begin_ns = self.point_begin_ns;
-        self.servers
-            .completion_ns(now_ns, |start_ns| match begin_ns {
-                Some(begin_ns) => stalls.end_ns(begin_ns, start_ns, service_ns),
-                None => start_ns + service_ns,
-            })
+        self.servers.completion_ns(now_ns, |start_ns| match begin_ns {
+            Some(begin_ns) => stalls.end_ns(begin_ns, start_ns, service_ns),
+            None => start_ns + service_ns,
+        })
     }
 }
 
@@ -149,19 +135,13 @@ impl Simulation {
         };
         let mut queue = shared.queue.into_inner().expect(NO_PANIC);
         queue.point_begin_ns = Some(0);
-        Ok(Self {
-            law: shared.law,
-            stalls: shared.stalls,
-            queue,
-            stream: law::stream(seed, 0),
-        })
+        Ok(Self { law: shared.law, stalls: shared.stalls, queue, stream: law::stream(seed, 0) })
     }
 
     /// When an operation is complete that is dispatched at this time, nanoseconds; operations are handed in in the order of their times.
     pub fn completion_ns(&mut self, dispatched_ns: u64) -> u64 {
         let service_ns = self.law.draw_ns(&mut self.stream);
-        self.queue
-            .completion_ns(dispatched_ns, service_ns, &self.stalls)
+        self.queue.completion_ns(dispatched_ns, service_ns, &self.stalls)
     }
 }
 
@@ -193,10 +173,7 @@ impl<C: Clock> Simulated<C> {
         let error_share = settings.number("error_share").expect(COMPLETED);
         let not_found_share = settings.number("not_found_share").expect(COMPLETED);
         let servers = settings.count("servers").expect(COMPLETED) as usize;
-        let queue = Mutex::new(Queue {
-            servers: Servers::new(servers),
-            point_begin_ns: None,
-        });
+        let queue = Mutex::new(Queue { servers: Servers::new(servers), point_begin_ns: None });
         let records = AtomicU64::new(0);
         Self {
             shared: Arc::new(Shared {
@@ -300,11 +277,7 @@ impl<C: Clock> Session for SimulatedSession<C> {
 
     fn scan(&mut self, _: &[u8], count: u32, _: FieldChoice<'_>, rows: &mut u32) -> Outcome {
         let outcome = self.serve(false);
-        *rows = if matches!(outcome, Outcome::Ok) {
-            count
-        } else {
-            0
-        };
+        *rows = if matches!(outcome, Outcome::Ok) { count } else { 0 };
         outcome
     }
 
@@ -313,11 +286,9 @@ impl<C: Clock> Session for SimulatedSession<C> {
         if matches!(outcome, Outcome::Ok) {
             // Nobody knows whether the record was there, so the number stays at 0 when all are gone.
             let _ =
-                self.shared
-                    .records
-                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |records| {
-                        records.checked_sub(1)
-                    });
+                self.shared.records.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |records| {
+                    records.checked_sub(1)
+                });
         }
         outcome
     }

@@ -13,9 +13,7 @@ pub(super) struct Servers {
 
 impl Servers {
     pub(super) fn new(count: usize) -> Self {
-        Self {
-            free_at_ns: vec![Reverse(0); count].into(),
-        }
+        Self { free_at_ns: vec![Reverse(0); count].into() }
     }
 
     /// When an operation is complete that arrives now, after all that arrived before it: the soonest free server takes it and ends
@@ -25,10 +23,7 @@ impl Servers {
         arrival_ns: u64,
         end_ns: impl FnOnce(u64) -> u64,
     ) -> u64 {
-        let mut soonest = self
-            .free_at_ns
-            .peek_mut()
-            .expect("there is at least one server");
+        let mut soonest = self.free_at_ns.peek_mut().expect("there is at least one server");
         let end = end_ns(arrival_ns.max(soonest.0));
         soonest.0 = end;
         end
@@ -58,10 +53,7 @@ mod tests {
     }
 
     fn assert_close(found: f64, expected: f64) {
-        assert!(
-            (found / expected - 1.0).abs() < 0.025,
-            "{found} in place of {expected}"
-        );
+        assert!((found / expected - 1.0).abs() < 0.025, "{found} in place of {expected}");
     }
 
     #[test]

@@ -12,11 +12,7 @@ impl Stalls {
     /// Reads `3s+1s, 10s+500ms`: at 3 s for 1 s, at 10 s for half a second.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut windows = Vec::new();
-        for part in text
-            .split(',')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-        {
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((at, length)) = part.split_once('+') else {
                 return Err(format!(
                     "`{part}` is not a stall: write for example 3s+1s for one at 3 s that lasts 1 s"
@@ -77,25 +73,14 @@ mod tests {
         let stalls = Stalls::parse("10s+500ms, 3s + 1s").unwrap();
         assert_eq!(
             stalls.windows,
-            [
-                (3 * SECOND, 4 * SECOND),
-                (10 * SECOND, 10 * SECOND + SECOND / 2)
-            ]
+            [(3 * SECOND, 4 * SECOND), (10 * SECOND, 10 * SECOND + SECOND / 2)]
         );
         assert_eq!(Stalls::parse(" ").unwrap(), Stalls::default());
         let found = Stalls::parse("1s+2s,2s+3s,5s+1s").unwrap().windows;
         assert_eq!(found, [(SECOND, 6 * SECOND)]);
-        assert!(
-            Stalls::parse("3s")
-                .unwrap_err()
-                .contains("write for example 3s+1s")
-        );
+        assert!(Stalls::parse("3s").unwrap_err().contains("write for example 3s+1s"));
         assert!(Stalls::parse("3s+1").unwrap_err().contains("has no unit"));
-        assert!(
-            Stalls::parse("3s+0s")
-                .unwrap_err()
-                .contains("lasts no time")
-        );
+        assert!(Stalls::parse("3s+0s").unwrap_err().contains("lasts no time"));
     }
 
     #[test]

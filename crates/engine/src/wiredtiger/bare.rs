@@ -21,10 +21,7 @@ pub struct Bare {
 impl Bare {
     pub fn open(opening: &Opening<'_>) -> Result<Self, EngineError> {
         let settings = completed(&KIND, opening.settings)?;
-        let engine = WiredTiger::open(&Opening {
-            settings: &settings,
-            ..*opening
-        })?;
+        let engine = WiredTiger::open(&Opening { settings: &settings, ..*opening })?;
         Ok(Self { engine })
     }
 
@@ -40,25 +37,15 @@ impl Bare {
     ) -> Result<BareReader, EngineError> {
         let session = self.engine.connection()?.session()?;
         // SAFETY: both cursors become fields before their session, so they are dropped before it.
-        let (index, collection) = unsafe {
-            (
-                session.cursor(INDEX, None)?,
-                session.cursor(COLLECTION, None)?,
-            )
-        };
+        let (index, collection) =
+            unsafe { (session.cursor(INDEX, None)?, session.cursor(COLLECTION, None)?) };
         let (mut bytes, mut ends, mut one) = (Vec::new(), Vec::new(), Vec::new());
         for key in keys {
             write_key(key, &mut one);
             bytes.extend_from_slice(&one);
             ends.push(bytes.len());
         }
-        Ok(BareReader {
-            index,
-            collection,
-            _session: session,
-            bytes,
-            ends,
-        })
+        Ok(BareReader { index, collection, _session: session, bytes, ends })
     }
 
     pub fn close(self) -> Result<(), EngineError> {
@@ -82,11 +69,7 @@ impl BareReader {
     /// When WiredTiger does not find it.
     #[inline]
     pub fn read(&mut self, number: usize) -> usize {
-        let start = if number == 0 {
-            0
-        } else {
-            self.ends[number - 1]
-        };
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
         let key = &self.bytes[start..self.ends[number]];
         let key = wt::WT_ITEM {
             data: key.as_ptr().cast(),
@@ -95,31 +78,20 @@ impl BareReader {
             memsize: 0,
             flags: 0,
         };
-        let mut value = wt::WT_ITEM {
-            data: null_mut(),
-            size: 0,
-            mem: null_mut(),
-            memsize: 0,
-            flags: 0,
-        };
+        let mut value =
+            wt::WT_ITEM { data: null_mut(), size: 0, mem: null_mut(), memsize: 0, flags: 0 };
         let (index, collection) = (self.index.as_ptr(), self.collection.as_ptr());
         // SAFETY: both cursors are open and used by this thread alone; the formats are `u`, `u` and `q`, `u`; the key outlives the search; the
         // values are used before their cursor moves.
         unsafe {
             (*index).set_key.expect("a method")(index, &raw const key);
             assert_eq!((*index).search.expect("a method")(index), 0);
-            assert_eq!(
-                (*index).get_value.expect("a method")(index, &raw mut value),
-                0
-            );
+            assert_eq!((*index).get_value.expect("a method")(index, &raw mut value), 0);
             let record_id = std::slice::from_raw_parts(value.data.cast::<u8>(), value.size);
             let record_id = read_record_id(record_id).expect("the index holds record ids");
             (*collection).set_key.expect("a method")(collection, record_id);
             assert_eq!((*collection).search.expect("a method")(collection), 0);
-            assert_eq!(
-                (*collection).get_value.expect("a method")(collection, &raw mut value),
-                0
-            );
+            assert_eq!((*collection).get_value.expect("a method")(collection, &raw mut value), 0);
             black_box(value.data);
             (*index).reset.expect("a method")(index);
             (*collection).reset.expect("a method")(collection);

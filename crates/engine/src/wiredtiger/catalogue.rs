@@ -8,10 +8,7 @@ pub(super) const SECOND_NS: u64 = 1_000_000_000;
 /// Settings that are handed to WiredTiger as they are: of the connection, the collection and the index.
 pub(super) const CONFIGS: [&str; 3] = ["connection_config", "collection_config", "index_config"];
 const COMPRESSORS: SettingKind = SettingKind::Choice(&["snappy", "zstd", "none"]);
-const PAGE: SettingKind = SettingKind::Size {
-    min: 512,
-    max: 512 * MIB,
-};
+const PAGE: SettingKind = SettingKind::Size { min: 512, max: 512 * MIB };
 
 pub(crate) const KIND: EngineKind = EngineKind {
     name: "wiredtiger",
@@ -25,28 +22,19 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "cache_size",
             about: "Memory for uncompressed pages; what does not fit is read again from files. mongod takes half of the memory above 1 GiB.",
-            kind: SettingKind::Size {
-                min: MIB,
-                max: 10 * TIB,
-            },
+            kind: SettingKind::Size { min: MIB, max: 10 * TIB },
             default: Some("1GiB"),
         },
         Setting {
             name: "dirty_target",
             about: "Share of the cache that may be changed pages before eviction threads write them out. mongod: 5%.",
-            kind: SettingKind::Number {
-                min: 0.01,
-                max: 0.99,
-            },
+            kind: SettingKind::Number { min: 0.01, max: 0.99 },
             default: Some("5%"),
         },
         Setting {
             name: "dirty_trigger",
             about: "Share of changed pages at which operations themselves have to write pages out before they go on. mongod: 20%.",
-            kind: SettingKind::Number {
-                min: 0.01,
-                max: 0.99,
-            },
+            kind: SettingKind::Number { min: 0.01, max: 0.99 },
             default: Some("20%"),
         },
         Setting {
@@ -58,10 +46,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "checkpoint_interval",
             about: "Time between two checkpoints, in whole seconds: each writes all changed pages to the data files. 0s leaves them out. mongod: 60s.",
-            kind: SettingKind::Duration {
-                min_ns: 0,
-                max_ns: 100_000 * SECOND_NS,
-            },
+            kind: SettingKind::Duration { min_ns: 0, max_ns: 100_000 * SECOND_NS },
             default: Some("60s"),
         },
         Setting {
@@ -79,10 +64,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "journal_flush_interval",
             about: "Time between two flushes of the journal to disk, with fdatasync. mongod: 100ms.",
-            kind: SettingKind::Duration {
-                min_ns: SECOND_NS / 1_000,
-                max_ns: 3_600 * SECOND_NS,
-            },
+            kind: SettingKind::Duration { min_ns: SECOND_NS / 1_000, max_ns: 3_600 * SECOND_NS },
             default: Some("100ms"),
         },
         Setting {
@@ -112,10 +94,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "allocation_size",
             about: "Unit in which files are written; every page is a multiple of it. mongod: 4KiB.",
-            kind: SettingKind::Size {
-                min: 512,
-                max: 128 * MIB,
-            },
+            kind: SettingKind::Size { min: 512, max: 128 * MIB },
             default: Some("4KiB"),
         },
         Setting {
@@ -133,10 +112,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "memory_page_max",
             about: "Size in memory at which a page of documents is split or written out. mongod: 10MiB.",
-            kind: SettingKind::Size {
-                min: 512,
-                max: 10 * TIB,
-            },
+            kind: SettingKind::Size { min: 512, max: 10 * TIB },
             default: Some("10MiB"),
         },
         Setting {
@@ -166,10 +142,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "session_max",
             about: "Sessions that may be open at the same time. mongod: 33000.",
-            kind: SettingKind::Count {
-                min: 20,
-                max: 1_000_000,
-            },
+            kind: SettingKind::Count { min: 20, max: 1_000_000 },
             default: Some("33000"),
         },
         Setting {
@@ -225,10 +198,8 @@ fn unfit(settings: &Settings) -> Option<Unfit> {
         }
     }
     if share("dirty_target") >= share("dirty_trigger") {
-        let reason = format!(
-            "it must be less than dirty_trigger, which is {:.0}%",
-            share("dirty_trigger")
-        );
+        let reason =
+            format!("it must be less than dirty_trigger, which is {:.0}%", share("dirty_trigger"));
         return refuse("dirty_target", &reason);
     }
     let holds_nul = |name: &&str| settings.text(name).is_some_and(|more| more.contains('\0'));

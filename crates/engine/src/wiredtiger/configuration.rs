@@ -99,16 +99,10 @@ impl Configuration {
             flag("index_prefix_compression"),
             page = bytes("index_page_max"),
         );
-        for (configuration, name) in [
-            (&mut connection, CONFIGS[0]),
-            (&mut collection, CONFIGS[1]),
-            (&mut index, CONFIGS[2]),
-        ] {
-            if let Some(more) = settings
-                .text(name)
-                .map(str::trim)
-                .filter(|more| !more.is_empty())
-            {
+        for (configuration, name) in
+            [(&mut connection, CONFIGS[0]), (&mut collection, CONFIGS[1]), (&mut index, CONFIGS[2])]
+        {
+            if let Some(more) = settings.text(name).map(str::trim).filter(|more| !more.is_empty()) {
                 configuration.push(',');
                 configuration.push_str(more);
             }

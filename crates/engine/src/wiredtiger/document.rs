@@ -124,16 +124,10 @@ impl<'a> Iterator for Elements<'a> {
         }
         let length_at = self.after_name()?;
         let value_at = length_at + 5;
-        let value = self
-            .document
-            .get(value_at..value_at + self.length(length_at)?)?;
+        let value = self.document.get(value_at..value_at + self.length(length_at)?)?;
         let name = &self.document[self.at + 1..length_at - 1];
         self.at = value_at + value.len();
-        Some(Element {
-            name,
-            value,
-            value_at,
-        })
+        Some(Element { name, value, value_at })
     }
 }
 
@@ -146,10 +140,7 @@ mod tests {
     fn fields(document: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut found = Vec::new();
         for field in Elements::of(document) {
-            assert_eq!(
-                &document[field.value_at..field.value_at + field.value.len()],
-                field.value
-            );
+            assert_eq!(&document[field.value_at..field.value_at + field.value.len()], field.value);
             found.push((field.name.to_vec(), field.value.to_vec()));
         }
         found
@@ -164,10 +155,7 @@ mod tests {
         assert_eq!(BY_HAND.len(), 0x24);
         assert_eq!(
             fields(BY_HAND),
-            [
-                (b"f".to_vec(), b"xyz".to_vec()),
-                (b"g".to_vec(), b"".to_vec())
-            ]
+            [(b"f".to_vec(), b"xyz".to_vec()), (b"g".to_vec(), b"".to_vec())]
         );
     }
 
@@ -206,10 +194,7 @@ mod tests {
         data.field_length = FieldLength::Uniform { min: 0, max: 9 };
         let key_space = KeySpace::new(&data).unwrap();
         let mut loader = key_space.loader(1).generator(0);
-        let Some(Ask::Insert {
-            key, fields: all, ..
-        }) = loader.next()
-        else {
+        let Some(Ask::Insert { key, fields: all, .. }) = loader.next() else {
             panic!("the load inserts")
         };
         let mut old = Vec::new();

@@ -51,9 +51,7 @@ const NO_PANIC: &str = "nothing panics while it holds the database";
 impl WiredTiger {
     pub(super) fn open(opening: &Opening<'_>) -> Result<Self, EngineError> {
         let Some(directory) = opening.directory else {
-            return Err(EngineError::NoDirectory {
-                name: KIND.name.into(),
-            });
+            return Err(EngineError::NoDirectory { name: KIND.name.into() });
         };
         let configuration = Configuration::new(opening.settings);
         make_journal_folder(directory)?;
@@ -65,11 +63,7 @@ impl WiredTiger {
 
         let mut names: Vec<Box<[u8]>> = Vec::new();
         for number in 0..opening.data.field_count {
-            names.push(
-                format!("{}{number}", opening.data.field_name_prefix)
-                    .into_bytes()
-                    .into(),
-            );
+            names.push(format!("{}{number}", opening.data.field_name_prefix).into_bytes().into());
         }
         let longest_record =
             opening.data.field_length.longest() * u64::from(opening.data.field_count);
@@ -125,16 +119,9 @@ impl Opened {
             Some(interval) => Some(Flusher::start(&connection, interval)?),
             None => None,
         };
-        let statistics = if configuration.statistics {
-            Some(Statistics::open(&connection)?)
-        } else {
-            None
-        };
-        Ok(Self {
-            statistics,
-            flusher,
-            connection,
-        })
+        let statistics =
+            if configuration.statistics { Some(Statistics::open(&connection)?) } else { None };
+        Ok(Self { statistics, flusher, connection })
     }
 
     fn close(self) -> Result<(), EngineError> {
@@ -174,10 +161,8 @@ impl Opened {
                 Ok(()) => entries += 1,
                 Err(Code::NOT_FOUND) => return Ok(entries),
                 Err(code) => {
-                    return Err(session.error(
-                        &format!("WT_CURSOR.next of {}", uri.to_string_lossy()),
-                        code,
-                    ));
+                    return Err(session
+                        .error(&format!("WT_CURSOR.next of {}", uri.to_string_lossy()), code));
                 }
             }
         }
@@ -185,11 +170,7 @@ impl Opened {
 }
 
 fn call_failed(call: &str, message: String) -> EngineError {
-    EngineError::Call {
-        engine: KIND.name.into(),
-        call: call.into(),
-        message,
-    }
+    EngineError::Call { engine: KIND.name.into(), call: call.into(), message }
 }
 
 /// The journal's folder, which WiredTiger does not make. The directory above must be there.
@@ -198,10 +179,7 @@ fn make_journal_folder(directory: &Path) -> Result<(), EngineError> {
     let metadata =
         std::fs::metadata(directory).map_err(|source| refuse(directory.to_owned(), source))?;
     if !metadata.is_dir() {
-        return Err(refuse(
-            directory.to_owned(),
-            io::ErrorKind::NotADirectory.into(),
-        ));
+        return Err(refuse(directory.to_owned(), io::ErrorKind::NotADirectory.into()));
     }
     let journal = directory.join(JOURNAL);
     match std::fs::create_dir(&journal) {

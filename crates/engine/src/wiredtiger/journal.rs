@@ -105,10 +105,7 @@ impl Flusher {
                 call: "starting the journal's thread".into(),
                 message: source.to_string(),
             })?;
-        Ok(Self {
-            journal,
-            thread: Some(thread),
-        })
+        Ok(Self { journal, thread: Some(thread) })
     }
 
     pub(super) fn journal(&self) -> &Arc<Journal> {

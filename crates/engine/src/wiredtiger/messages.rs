@@ -60,9 +60,7 @@ impl Messages {
 
     fn keep(&self, said: Said) {
         let mut all = self.said.lock().expect(NO_PANIC);
-        all.disk_full |= DISK_FULL_WORDS
-            .iter()
-            .any(|words| said.text.contains(words));
+        all.disk_full |= DISK_FULL_WORDS.iter().any(|words| said.text.contains(words));
         if all.latest.len() == KEPT {
             all.latest.pop_front();
         }
@@ -100,11 +98,7 @@ impl Messages {
     /// The error of a call on the connection or on some session.
     pub(super) fn error(&self, call: &str, code: Code) -> EngineError {
         let message = self.explain(code, None);
-        EngineError::Call {
-            engine: KIND.name.into(),
-            call: call.into(),
-            message,
-        }
+        EngineError::Call { engine: KIND.name.into(), call: call.into(), message }
     }
 }
 
@@ -195,10 +189,7 @@ unsafe extern "C" fn keep_error(
     if let Some((end, _)) = text.char_indices().nth(400) {
         text.truncate(end);
     }
-    messages.keep(Said {
-        session: session.addr(),
-        text,
-    });
+    messages.keep(Said { session: session.addr(), text });
     0
 }
 
@@ -240,10 +231,7 @@ mod tests {
                 "[1763:17][1:0x7f], file:a.wt, WT_SESSION.create: [WT_VERB_DEFAULT][ERROR]: __config_check, 1123: unknown key 'x': Invalid argument",
                 "unknown key 'x': Invalid argument",
             ),
-            (
-                "[1:2][3:4]: [WT_VERB_LOG][ERROR]: write failed, 7: no",
-                "write failed, 7: no",
-            ),
+            ("[1:2][3:4]: [WT_VERB_LOG][ERROR]: write failed, 7: no", "write failed, 7: no"),
             ("plain", "plain"),
         ] {
             assert_eq!(text_alone(message), text);
@@ -254,24 +242,15 @@ mod tests {
     fn failures_are_explained_with_what_was_said() {
         let messages = Messages::new();
         for number in 0..KEPT + 4 {
-            messages.keep(Said {
-                session: 1,
-                text: format!("thing {number}."),
-            });
+            messages.keep(Said { session: 1, text: format!("thing {number}.") });
         }
-        messages.keep(Said {
-            session: 2,
-            text: "other".into(),
-        });
+        messages.keep(Said { session: 2, text: "other".into() });
         let text = messages.explain(Code(wt::WT_CACHE_FULL), Some(1));
         assert!(text.starts_with("WT_CACHE_FULL"), "{text}");
         // The last is `other`, so that 5 to 19 were kept of these, and three are told.
         assert!(text.contains("thing 5.; thing 6.; thing 7.:"), "{text}");
         assert!(text.ends_with("set a larger cache_size"), "{text}");
-        assert!(
-            !messages.explain(Code::ROLLBACK, Some(1)).contains("thing"),
-            "explained before"
-        );
+        assert!(!messages.explain(Code::ROLLBACK, Some(1)).contains("thing"), "explained before");
         assert!(messages.explain(Code::ROLLBACK, None).contains("other"));
         messages.forget();
         assert!(!messages.explain(Code::ROLLBACK, None).contains("other"));
@@ -280,26 +259,14 @@ mod tests {
     #[test]
     fn a_full_disk_is_named_wherever_it_was_noticed() {
         let messages = Messages::new();
-        assert!(
-            messages
-                .explain(Code(28), Some(1))
-                .contains("the disk is full")
-        );
-        assert!(
-            !messages
-                .explain(Code(wt::WT_PANIC), Some(1))
-                .contains("the disk is full")
-        );
+        assert!(messages.explain(Code(28), Some(1)).contains("the disk is full"));
+        assert!(!messages.explain(Code(wt::WT_PANIC), Some(1)).contains("the disk is full"));
         messages.keep(Said {
             session: 7,
             text: "journal/WiredTigerLog.1: write: No space left on device".into(),
         });
         for _ in 0..2 {
-            assert!(
-                messages
-                    .explain(Code(wt::WT_PANIC), Some(1))
-                    .contains("the disk is full")
-            );
+            assert!(messages.explain(Code(wt::WT_PANIC), Some(1)).contains("the disk is full"));
             messages.forget();
         }
     }

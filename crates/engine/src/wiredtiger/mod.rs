@@ -47,7 +47,5 @@ pub(crate) use engine::open;
 
 #[cfg(not(feature = "wiredtiger"))]
 pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, crate::EngineError> {
-    Err(crate::EngineError::NotBuilt {
-        name: KIND.name.into(),
-    })
+    Err(crate::EngineError::NotBuilt { name: KIND.name.into() })
 }

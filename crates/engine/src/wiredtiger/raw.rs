@@ -78,11 +78,7 @@ impl Connection {
         check(code).map_err(|code| messages.error("wiredtiger_open", code))?;
         let raw = NonNull::new(raw).expect("WiredTiger returned success");
         messages.forget();
-        Ok(Self {
-            raw,
-            messages,
-            open: true,
-        })
+        Ok(Self { raw, messages, open: true })
     }
 
     pub(super) fn messages(&self) -> &Messages {
@@ -94,20 +90,11 @@ impl Connection {
         let mut raw = null_mut();
         // SAFETY: the connection is open for as long as `self` lives; the returned session keeps it alive.
         let code = unsafe {
-            call!(
-                self.raw,
-                open_session,
-                null_mut(),
-                c"isolation=snapshot".as_ptr(),
-                &mut raw
-            )
+            call!(self.raw, open_session, null_mut(), c"isolation=snapshot".as_ptr(), &mut raw)
         };
         check(code).map_err(|code| self.messages.error("WT_CONNECTION.open_session", code))?;
         let raw = NonNull::new(raw).expect("WiredTiger returned success");
-        Ok(RawSession {
-            raw,
-            connection: Arc::clone(self),
-        })
+        Ok(RawSession { raw, connection: Arc::clone(self) })
     }
 
     /// Writes everything and closes. As it is owned, there are no sessions any more.
@@ -158,10 +145,7 @@ impl RawSession {
         // SAFETY: the session is open; both texts end with NUL and are copied.
         let code = unsafe { call!(self.raw, create, uri.as_ptr(), configuration.as_ptr()) };
         check(code).map_err(|code| {
-            self.error(
-                &format!("WT_SESSION.create of {}", uri.to_string_lossy()),
-                code,
-            )
+            self.error(&format!("WT_SESSION.create of {}", uri.to_string_lossy()), code)
         })
     }
 
@@ -178,24 +162,12 @@ impl RawSession {
         let mut raw = null_mut();
         // SAFETY: the session is open; the texts end with NUL and are copied.
         let code = unsafe {
-            call!(
-                self.raw,
-                open_cursor,
-                uri.as_ptr(),
-                null_mut(),
-                configuration,
-                &mut raw
-            )
+            call!(self.raw, open_cursor, uri.as_ptr(), null_mut(), configuration, &mut raw)
         };
         check(code).map_err(|code| {
-            self.error(
-                &format!("WT_SESSION.open_cursor of {}", uri.to_string_lossy()),
-                code,
-            )
+            self.error(&format!("WT_SESSION.open_cursor of {}", uri.to_string_lossy()), code)
         })?;
-        Ok(Cursor {
-            raw: NonNull::new(raw).expect("WiredTiger returned success"),
-        })
+        Ok(Cursor { raw: NonNull::new(raw).expect("WiredTiger returned success") })
     }
 
     #[inline]
@@ -294,13 +266,7 @@ impl Cursor {
         unsafe {
             call!(self.raw, set_key, number as c_int);
             check(call!(self.raw, search))?;
-            check(call!(
-                self.raw,
-                get_value,
-                &raw mut name,
-                &raw mut text,
-                &raw mut value
-            ))?;
+            check(call!(self.raw, get_value, &raw mut name, &raw mut text, &raw mut value))?;
         }
         Ok(value)
     }
@@ -377,12 +343,7 @@ impl Cursor {
     pub(super) fn modify(&mut self, pieces: &mut Pieces<'_>) -> Result<(), Code> {
         // SAFETY: see the impl; the pieces point to bytes that their lifetime keeps borrowed, and WiredTiger copies them.
         check(unsafe {
-            call!(
-                self.raw,
-                modify,
-                pieces.entries.as_mut_ptr(),
-                pieces.count as c_int
-            )
+            call!(self.raw, modify, pieces.entries.as_mut_ptr(), pieces.count as c_int)
         })
     }
 
@@ -412,16 +373,8 @@ pub(super) struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     pub(super) fn new() -> Self {
-        let nothing = wt::WT_MODIFY {
-            data: item(&[]),
-            offset: 0,
-            size: 0,
-        };
-        Self {
-            entries: [nothing; MOST_PIECES],
-            count: 0,
-            bytes: std::marker::PhantomData,
-        }
+        let nothing = wt::WT_MODIFY { data: item(&[]), offset: 0, size: 0 };
+        Self { entries: [nothing; MOST_PIECES], count: 0, bytes: std::marker::PhantomData }
     }
 
     /// Adds one, or says that there is no more room.
@@ -429,11 +382,7 @@ impl<'a> Pieces<'a> {
         let Some(entry) = self.entries.get_mut(self.count) else {
             return false;
         };
-        *entry = wt::WT_MODIFY {
-            data: item(bytes),
-            offset,
-            size: bytes.len(),
-        };
+        *entry = wt::WT_MODIFY { data: item(bytes), offset, size: bytes.len() };
         self.count += 1;
         true
     }

@@ -78,19 +78,14 @@ impl WiredTigerSession {
     #[inline]
     fn find(&mut self, key: &[u8]) -> Result<(), Failure> {
         write_key(key, &mut self.key);
-        self.index
-            .search_bytes(&self.key)
-            .map_err(failed("WT_CURSOR.search of the index"))?;
+        self.index.search_bytes(&self.key).map_err(failed("WT_CURSOR.search of the index"))?;
         self.follow()
     }
 
     /// Moves the collection's cursor to the record under the index's cursor.
     #[inline]
     fn follow(&mut self) -> Result<(), Failure> {
-        let bytes = self
-            .index
-            .value()
-            .map_err(failed("WT_CURSOR.get_value of the index"))?;
+        let bytes = self.index.value().map_err(failed("WT_CURSOR.get_value of the index"))?;
         let record_id = read_record_id(bytes)
             .ok_or(Code::EINVAL)
             .map_err(failed("reading a record id of the index"))?;
@@ -106,10 +101,8 @@ impl WiredTigerSession {
         fields: FieldChoice<'_>,
         visitor: Option<&mut dyn FieldVisitor>,
     ) -> Result<(), Failure> {
-        let document = self
-            .collection
-            .value()
-            .map_err(failed("WT_CURSOR.get_value of the collection"))?;
+        let document =
+            self.collection.value().map_err(failed("WT_CURSOR.get_value of the collection"))?;
         match (fields, visitor) {
             (FieldChoice::All, None) => {
                 black_box(document);
@@ -152,10 +145,7 @@ impl WiredTigerSession {
             let result = operation(self);
             let reset = self.reset();
             match result.and(reset) {
-                Err(Failure {
-                    code: Code::ROLLBACK,
-                    ..
-                }) => self.retries += 1,
+                Err(Failure { code: Code::ROLLBACK, .. }) => self.retries += 1,
                 result => return self.outcome(result),
             }
         }
@@ -167,10 +157,7 @@ impl WiredTigerSession {
         let mut attempts = 0_u32;
         let result = loop {
             match self.transact(&mut operation) {
-                Err(Failure {
-                    code: Code::ROLLBACK,
-                    ..
-                }) => {
+                Err(Failure { code: Code::ROLLBACK, .. }) => {
                     self.retries += 1;
                     attempts += 1;
                     // mongod as well tries a few times at once before it lets others go first.
@@ -192,15 +179,10 @@ impl WiredTigerSession {
         &mut self,
         operation: &mut impl FnMut(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.session
-            .begin()
-            .map_err(failed("WT_SESSION.begin_transaction"))?;
+        self.session.begin().map_err(failed("WT_SESSION.begin_transaction"))?;
         match operation(self) {
             // Both ends of a transaction reset the session's cursors.
-            Ok(()) => self
-                .session
-                .commit()
-                .map_err(failed("WT_SESSION.commit_transaction")),
+            Ok(()) => self.session.commit().map_err(failed("WT_SESSION.commit_transaction")),
             Err(failure) => {
                 // When this fails as well, the first failure is the one that tells why.
                 let _ = self.session.roll_back();
@@ -213,10 +195,7 @@ impl WiredTigerSession {
     fn outcome(&self, result: Result<(), Failure>) -> Outcome {
         match result {
             Ok(()) => Outcome::Ok,
-            Err(Failure {
-                code: Code::NOT_FOUND,
-                ..
-            }) => Outcome::NotFound,
+            Err(Failure { code: Code::NOT_FOUND, .. }) => Outcome::NotFound,
             Err(failure) => self.error(&failure),
         }
     }
@@ -233,10 +212,8 @@ impl WiredTigerSession {
 
     /// Replaces fields of the record under the collection's cursor.
     fn change(&mut self, changes: Fields<'_>) -> Result<(), Failure> {
-        let old = self
-            .collection
-            .value()
-            .map_err(failed("WT_CURSOR.get_value of the collection"))?;
+        let old =
+            self.collection.value().map_err(failed("WT_CURSOR.get_value of the collection"))?;
         if self.shared.update_by_modify
             && let Some(mut pieces) = pieces(old, changes)
         {
@@ -246,9 +223,7 @@ impl WiredTigerSession {
                 .map_err(failed("WT_CURSOR.modify of the collection"));
         }
         document::write_changed(old, changes, &mut self.document);
-        self.collection
-            .update(&self.document)
-            .map_err(failed("WT_CURSOR.update of the collection"))
+        self.collection.update(&self.document).map_err(failed("WT_CURSOR.update of the collection"))
     }
 }
 
@@ -292,9 +267,7 @@ impl Session for WiredTigerSession {
             // Nothing after this asks for a repetition, so the visitor sees each field once.
             session.fetch(
                 fields,
-                visitor
-                    .as_mut()
-                    .map(|visitor| &mut **visitor as &mut dyn FieldVisitor),
+                visitor.as_mut().map(|visitor| &mut **visitor as &mut dyn FieldVisitor),
             )
         })
     }
@@ -349,10 +322,7 @@ impl Session for WiredTigerSession {
                         *rows += 1;
                     }
                     // Deleted between the two tables.
-                    Err(Failure {
-                        code: Code::NOT_FOUND,
-                        ..
-                    }) => {}
+                    Err(Failure { code: Code::NOT_FOUND, .. }) => {}
                     Err(failure) => return Err(failure),
                 }
                 if *rows == count {
@@ -367,14 +337,8 @@ impl Session for WiredTigerSession {
     fn delete(&mut self, key: &[u8]) -> Outcome {
         self.changing(|session| {
             session.find(key)?;
-            session
-                .index
-                .remove()
-                .map_err(failed("WT_CURSOR.remove of the index"))?;
-            session
-                .collection
-                .remove()
-                .map_err(failed("WT_CURSOR.remove of the collection"))
+            session.index.remove().map_err(failed("WT_CURSOR.remove of the index"))?;
+            session.collection.remove().map_err(failed("WT_CURSOR.remove of the collection"))
         })
     }
 

@@ -16,98 +16,26 @@ const MILLISECOND: f64 = 1e6;
 
 /// Figures that are one of its counters, and the unit in which it counts.
 static KEPT: &[(&str, u32, f64)] = &[
-    (
-        figures::ENGINE_CACHE_USED,
-        wt::WT_STAT_CONN_CACHE_BYTES_INUSE,
-        1.0,
-    ),
-    (
-        figures::ENGINE_CACHE_MAXIMUM,
-        wt::WT_STAT_CONN_CACHE_BYTES_MAX,
-        1.0,
-    ),
-    (
-        figures::ENGINE_CACHE_DIRTY,
-        wt::WT_STAT_CONN_CACHE_BYTES_DIRTY,
-        1.0,
-    ),
-    (
-        figures::ENGINE_CACHE_READ_BYTES,
-        wt::WT_STAT_CONN_CACHE_BYTES_READ,
-        1.0,
-    ),
-    (
-        figures::ENGINE_CACHE_WRITTEN_BYTES,
-        wt::WT_STAT_CONN_CACHE_BYTES_WRITE,
-        1.0,
-    ),
-    (
-        figures::ENGINE_PAGES_REQUESTED,
-        wt::WT_STAT_CONN_CACHE_PAGES_REQUESTED,
-        1.0,
-    ),
+    (figures::ENGINE_CACHE_USED, wt::WT_STAT_CONN_CACHE_BYTES_INUSE, 1.0),
+    (figures::ENGINE_CACHE_MAXIMUM, wt::WT_STAT_CONN_CACHE_BYTES_MAX, 1.0),
+    (figures::ENGINE_CACHE_DIRTY, wt::WT_STAT_CONN_CACHE_BYTES_DIRTY, 1.0),
+    (figures::ENGINE_CACHE_READ_BYTES, wt::WT_STAT_CONN_CACHE_BYTES_READ, 1.0),
+    (figures::ENGINE_CACHE_WRITTEN_BYTES, wt::WT_STAT_CONN_CACHE_BYTES_WRITE, 1.0),
+    (figures::ENGINE_PAGES_REQUESTED, wt::WT_STAT_CONN_CACHE_PAGES_REQUESTED, 1.0),
     (figures::ENGINE_PAGES_READ, wt::WT_STAT_CONN_CACHE_READ, 1.0),
-    (
-        figures::ENGINE_PAGES_WRITTEN,
-        wt::WT_STAT_CONN_CACHE_WRITE,
-        1.0,
-    ),
+    (figures::ENGINE_PAGES_WRITTEN, wt::WT_STAT_CONN_CACHE_WRITE, 1.0),
     // Of every thread that had to help because the cache was too full, from its begin to its end: evicting and waiting.
-    (
-        figures::ENGINE_CACHE_WAIT,
-        wt::WT_STAT_CONN_APPLICATION_CACHE_TIME,
-        MICROSECOND,
-    ),
-    (
-        figures::ENGINE_BLOCK_READS,
-        wt::WT_STAT_CONN_BLOCK_READ,
-        1.0,
-    ),
-    (
-        figures::ENGINE_BLOCK_READ_BYTES,
-        wt::WT_STAT_CONN_BLOCK_BYTE_READ,
-        1.0,
-    ),
-    (
-        figures::ENGINE_BLOCK_WRITES,
-        wt::WT_STAT_CONN_BLOCK_WRITE,
-        1.0,
-    ),
-    (
-        figures::ENGINE_BLOCK_WRITTEN_BYTES,
-        wt::WT_STAT_CONN_BLOCK_BYTE_WRITE,
-        1.0,
-    ),
-    (
-        figures::ENGINE_JOURNAL_BYTES,
-        wt::WT_STAT_CONN_LOG_BYTES_WRITTEN,
-        1.0,
-    ),
-    (
-        figures::ENGINE_JOURNAL_SYNCS,
-        wt::WT_STAT_CONN_LOG_SYNC,
-        1.0,
-    ),
-    (
-        figures::ENGINE_JOURNAL_SYNC_TIME,
-        wt::WT_STAT_CONN_LOG_SYNC_DURATION,
-        MICROSECOND,
-    ),
-    (
-        figures::ENGINE_CHECKPOINTS,
-        wt::WT_STAT_CONN_CHECKPOINTS_TOTAL_SUCCEED,
-        1.0,
-    ),
-    (
-        figures::ENGINE_CHECKPOINT_TIME,
-        wt::WT_STAT_CONN_CHECKPOINT_TIME_TOTAL,
-        MILLISECOND,
-    ),
-    (
-        figures::ENGINE_ROLLBACKS,
-        wt::WT_STAT_CONN_TXN_ROLLBACK,
-        1.0,
-    ),
+    (figures::ENGINE_CACHE_WAIT, wt::WT_STAT_CONN_APPLICATION_CACHE_TIME, MICROSECOND),
+    (figures::ENGINE_BLOCK_READS, wt::WT_STAT_CONN_BLOCK_READ, 1.0),
+    (figures::ENGINE_BLOCK_READ_BYTES, wt::WT_STAT_CONN_BLOCK_BYTE_READ, 1.0),
+    (figures::ENGINE_BLOCK_WRITES, wt::WT_STAT_CONN_BLOCK_WRITE, 1.0),
+    (figures::ENGINE_BLOCK_WRITTEN_BYTES, wt::WT_STAT_CONN_BLOCK_BYTE_WRITE, 1.0),
+    (figures::ENGINE_JOURNAL_BYTES, wt::WT_STAT_CONN_LOG_BYTES_WRITTEN, 1.0),
+    (figures::ENGINE_JOURNAL_SYNCS, wt::WT_STAT_CONN_LOG_SYNC, 1.0),
+    (figures::ENGINE_JOURNAL_SYNC_TIME, wt::WT_STAT_CONN_LOG_SYNC_DURATION, MICROSECOND),
+    (figures::ENGINE_CHECKPOINTS, wt::WT_STAT_CONN_CHECKPOINTS_TOTAL_SUCCEED, 1.0),
+    (figures::ENGINE_CHECKPOINT_TIME, wt::WT_STAT_CONN_CHECKPOINT_TIME_TOTAL, MILLISECOND),
+    (figures::ENGINE_ROLLBACKS, wt::WT_STAT_CONN_TXN_ROLLBACK, 1.0),
 ];
 
 /// A cursor over the counters, refreshed at each reading.
@@ -123,11 +51,7 @@ impl Statistics {
         let session = connection.session()?;
         // SAFETY: the cursor is the field before its session, so it is dropped first; both are used together behind one mutex.
         let cursor = unsafe { session.cursor(c"statistics:", None) }?;
-        Ok(Self {
-            cursor,
-            _session: session,
-            evicted_by_application: 0.0,
-        })
+        Ok(Self { cursor, _session: session, evicted_by_application: 0.0 })
     }
 
     pub(super) fn read(&mut self, into: &mut Vec<(&'static str, f64)>) {
@@ -150,10 +74,7 @@ impl Statistics {
         if let (Some(attempts), Some(failures)) = (attempts, failures) {
             // An attempt under way counts as a success until it fails. The figure does not fall when it does.
             self.evicted_by_application = self.evicted_by_application.max(attempts - failures);
-            into.push((
-                figures::ENGINE_EVICTIONS_BY_APPLICATION,
-                self.evicted_by_application,
-            ));
+            into.push((figures::ENGINE_EVICTIONS_BY_APPLICATION, self.evicted_by_application));
         }
         if let Some(state) = self.value(wt::WT_STAT_CONN_CHECKPOINT_STATE) {
             // 0 is inactive, all else a stage of a checkpoint (WiredTiger's checkpoint.h).

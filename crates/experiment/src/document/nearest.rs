@@ -34,12 +34,8 @@ pub(crate) fn did_you_mean(word: &str, valid: &[String]) -> Option<String> {
 /// At most sixteen of the words.
 pub fn few(words: &[String]) -> String {
     const MOST: usize = 16;
-    let mut text = words
-        .iter()
-        .take(MOST)
-        .map(|word| shortened(word))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut text =
+        words.iter().take(MOST).map(|word| shortened(word)).collect::<Vec<_>>().join(", ");
     if words.len() > MOST {
         text.push_str(", …");
     }
@@ -62,14 +58,7 @@ mod tests {
 
     #[test]
     fn the_nearest_word_is_the_one_meant() {
-        let keys = [
-            "warm_up",
-            "duration",
-            "operations",
-            "blocks",
-            "order",
-            "seed",
-        ];
+        let keys = ["warm_up", "duration", "operations", "blocks", "order", "seed"];
         assert_eq!(nearest_of("warmup", &keys).as_deref(), Some("warm_up"));
         assert_eq!(nearest_of("Warm-Up", &keys).as_deref(), Some("warm_up"));
         assert_eq!(nearest_of("block", &keys).as_deref(), Some("blocks"));

@@ -43,21 +43,12 @@ pub struct Collector<'s> {
 
 impl<'s> Collector<'s> {
     pub fn new(source: &'s SourceText) -> Self {
-        Self {
-            source,
-            list: Vec::new(),
-            left_out: 0,
-        }
+        Self { source, list: Vec::new(), left_out: 0 }
     }
 
     /// A mistake in the value of a key; without a place it concerns the document as a whole.
     pub fn add(&mut self, path: &str, place: Option<Place>, mistake: Mistake) {
-        self.push(Problem {
-            path: path.to_owned(),
-            mistake,
-            place,
-            first: None,
-        });
+        self.push(Problem { path: path.to_owned(), mistake, place, first: None });
     }
 
     /// Something that is at two places.
@@ -99,15 +90,10 @@ impl<'s> Collector<'s> {
     /// All of them, in the order of the file.
     pub fn finish(mut self, file_name: &str) -> Problems {
         self.list.sort_by_key(|problem| {
-            problem
-                .place
-                .map_or((usize::MAX, 0), |place| (place.start, place.end))
+            problem.place.map_or((usize::MAX, 0), |place| (place.start, place.end))
         });
         Problems {
-            file_name: file_name
-                .chars()
-                .map(|c| if c.is_control() { '?' } else { c })
-                .collect(),
+            file_name: file_name.chars().map(|c| if c.is_control() { '?' } else { c }).collect(),
             source: self.source.clone(),
             list: self.list,
             left_out: self.left_out,
@@ -128,24 +114,15 @@ impl Problems {
 
     /// Line and column of a problem as editors count, from 1.
     pub fn position(&self, problem: &Problem) -> Option<(u32, u32)> {
-        problem.place.map(|place| {
-            (
-                self.source.line(place.start),
-                self.source.column(place.start),
-            )
-        })
+        problem.place.map(|place| (self.source.line(place.start), self.source.column(place.start)))
     }
 
     /// For people: each problem with its lines, underlined, and with what to do; at most `width` columns but for the lines themselves.
     pub fn render(&self, color: bool, width: usize) -> String {
-        let theme = if color {
-            GraphicalTheme::unicode()
-        } else {
-            GraphicalTheme::unicode_nocolor()
-        };
-        let handler = GraphicalReportHandler::new_themed(theme)
-            .with_width(width.max(40))
-            .with_links(false);
+        let theme =
+            if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler =
+            GraphicalReportHandler::new_themed(theme).with_width(width.max(40)).with_links(false);
         let excerpt = Excerpt {
             name: &line(&self.file_name),
             shown: shown(&covered(self.source.text())),
@@ -154,11 +131,8 @@ impl Problems {
         let mut text = String::new();
         for problem in &self.list {
             let mut screen = String::new();
-            let diagnostic = RenderedProblem {
-                problem,
-                excerpt: &excerpt,
-                headline: self.headline(problem),
-            };
+            let diagnostic =
+                RenderedProblem { problem, excerpt: &excerpt, headline: self.headline(problem) };
             if handler.render_report(&mut screen, &diagnostic).is_err() {
                 screen = self.line_of(problem);
             }
@@ -223,10 +197,7 @@ impl Problems {
         } else {
             String::new()
         };
-        format!(
-            "{count} {things} in {}{left_out}: nothing was run",
-            line(&self.file_name)
-        )
+        format!("{count} {things} in {}{left_out}: nothing was run", line(&self.file_name))
     }
 }
 
@@ -275,16 +246,11 @@ impl Diagnostic for RenderedProblem<'_> {
         let main = LabeledSpan::new_primary_with_span(None, (place.start, place.end - place.start));
         let mut labels = vec![main];
         // Two places far apart in one long line would show all that is between them.
-        if let Some(first) = self
-            .problem
-            .first
-            .filter(|first| !self.excerpt.far_apart_in_line(*first, place))
+        if let Some(first) =
+            self.problem.first.filter(|first| !self.excerpt.far_apart_in_line(*first, place))
         {
             let first = self.excerpt.in_one_line(first);
-            labels.insert(
-                0,
-                LabeledSpan::at((first.start, first.end - first.start), "first here"),
-            );
+            labels.insert(0, LabeledSpan::at((first.start, first.end - first.start), "first here"));
         }
         Some(Box::new(labels.into_iter()))
     }
@@ -313,11 +279,7 @@ impl Excerpt<'_> {
 
     fn far_apart_in_line(&self, one: Place, other: Place) -> bool {
         one.start.abs_diff(other.start) > LONG_LINE
-            && self
-                .source
-                .line_index(one.start)
-                .abs_diff(self.source.line_index(other.start))
-                <= 3
+            && self.source.line_index(one.start).abs_diff(self.source.line_index(other.start)) <= 3
     }
 }
 

@@ -39,20 +39,12 @@ pub struct Field {
 impl Checked {
     /// The fields of a map; none of anything else.
     pub fn fields(&self) -> &[Field] {
-        if let Value::Map(fields) = &self.value {
-            fields
-        } else {
-            &[]
-        }
+        if let Value::Map(fields) = &self.value { fields } else { &[] }
     }
 
     /// The items of a list; none of anything else.
     pub fn items(&self) -> &[Checked] {
-        if let Value::List(items) = &self.value {
-            items
-        } else {
-            &[]
-        }
+        if let Value::List(items) = &self.value { items } else { &[] }
     }
 
     pub fn field(&self, key: &Key) -> Option<&Field> {
@@ -82,19 +74,11 @@ impl Checked {
     }
 
     pub fn flag(&self) -> Option<bool> {
-        if let Value::One(SettingValue::Flag(flag)) = &self.value {
-            Some(*flag)
-        } else {
-            None
-        }
+        if let Value::One(SettingValue::Flag(flag)) = &self.value { Some(*flag) } else { None }
     }
 
     pub fn text(&self) -> Option<&str> {
-        if let Value::One(SettingValue::Text(text)) = &self.value {
-            Some(text)
-        } else {
-            None
-        }
+        if let Value::One(SettingValue::Text(text)) = &self.value { Some(text) } else { None }
     }
 }
 
@@ -118,24 +102,16 @@ impl<'r, 's> Reader<'r, 's> {
             (Shape::List { of, least, most }, _) => {
                 self.list(path, shape, of, (*least, *most), node)
             }
-            (
-                Shape::Keyed {
-                    keys,
-                    of,
-                    least,
-                    most,
-                },
-                _,
-            ) => self.keyed(path, shape, (*keys, of), (*least, *most), node),
+            (Shape::Keyed { keys, of, least, most }, _) => {
+                self.keyed(path, shape, (*keys, of), (*least, *most), node)
+            }
             // A key without a value is an empty map.
             (Shape::Object(object), Kind::Map(_) | Kind::Null) => {
                 let mut fields = Vec::new();
                 for entry in node.entries() {
                     let Some(key) = object.key(&entry.key) else {
-                        let mistake = Mistake::UnknownKey {
-                            key: entry.key.clone(),
-                            valid: object.names(),
-                        };
+                        let mistake =
+                            Mistake::UnknownKey { key: entry.key.clone(), valid: object.names() };
                         self.problems.add(path, Some(entry.key_place), mistake);
                         continue;
                     };
@@ -157,10 +133,7 @@ impl<'r, 's> Reader<'r, 's> {
             },
             _ => self.wrong_kind(path, shape, node),
         };
-        Checked {
-            place: node.place,
-            value,
-        }
+        Checked { place: node.place, value }
     }
 
     /// Reports required keys that are missing.
@@ -168,10 +141,7 @@ impl<'r, 's> Reader<'r, 's> {
         for key in object.keys {
             let is_there = node.entries().iter().any(|entry| entry.key == key.name);
             if key.need == Need::Required && !is_there {
-                let mistake = Mistake::MissingKey {
-                    key: key.name,
-                    example: key.example,
-                };
+                let mistake = Mistake::MissingKey { key: key.name, example: key.example };
                 self.problems.add(path, Some(node.place), mistake);
             }
         }
@@ -180,9 +150,8 @@ impl<'r, 's> Reader<'r, 's> {
     /// Reports keys that exclude each other, or of which one is missing.
     pub fn choices(&mut self, path: &str, object: &Object, entries: &[Entry], place: Place) {
         for choice in object.choices {
-            let mut present = entries
-                .iter()
-                .filter(|entry| choice.keys.contains(&entry.key.as_str()));
+            let mut present =
+                entries.iter().filter(|entry| choice.keys.contains(&entry.key.as_str()));
             match (present.next(), present.next()) {
                 (None, _) if choice.required => {
                     self.problems.add(
@@ -192,12 +161,9 @@ impl<'r, 's> Reader<'r, 's> {
                     );
                 }
                 (Some(first), Some(second)) if choice.exclusive => {
-                    let mistake = Mistake::Exclusive {
-                        first: first.key.clone(),
-                        second: second.key.clone(),
-                    };
-                    self.problems
-                        .add_twice(path, second.key_place, first.key_place, mistake);
+                    let mistake =
+                        Mistake::Exclusive { first: first.key.clone(), second: second.key.clone() };
+                    self.problems.add_twice(path, second.key_place, first.key_place, mistake);
                 }
                 _ => {}
             }
@@ -224,21 +190,13 @@ impl<'r, 's> Reader<'r, 's> {
             return self.mistake(
                 path,
                 node.place,
-                Mistake::EntryCount {
-                    found: items.len(),
-                    least,
-                    most,
-                },
+                Mistake::EntryCount { found: items.len(), least, most },
             );
         }
         let single = !matches!(node.kind, Kind::List(_));
         let mut checked = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            let inner = if single {
-                path.to_owned()
-            } else {
-                format!("{path}[{index}]")
-            };
+            let inner = if single { path.to_owned() } else { format!("{path}[{index}]") };
             checked.push(self.read(&inner, of, item));
         }
         Value::List(checked)
@@ -259,19 +217,15 @@ impl<'r, 's> Reader<'r, 's> {
             return self.mistake(
                 path,
                 node.place,
-                Mistake::EntryCount {
-                    found: entries.len(),
-                    least,
-                    most,
-                },
+                Mistake::EntryCount { found: entries.len(), least, most },
             );
         }
         let mut fields = Vec::with_capacity(entries.len());
         for entry in entries {
             let result = match keys {
-                Keys::Names(_) if !is_name(&entry.key) => Err(Mistake::BadName {
-                    name: entry.key.clone(),
-                }),
+                Keys::Names(_) if !is_name(&entry.key) => {
+                    Err(Mistake::BadName { name: entry.key.clone() })
+                }
                 Keys::Names(_) => Ok(()),
                 Keys::Words(words) => (words.check)(&entry.key),
             };
@@ -279,25 +233,14 @@ impl<'r, 's> Reader<'r, 's> {
                 self.problems.add(path, Some(entry.key_place), mistake);
             }
             let checked = self.read(&join(path, &entry.key), of, &entry.value);
-            fields.push(Field {
-                key: entry.key.clone(),
-                key_place: entry.key_place,
-                checked,
-            });
+            fields.push(Field { key: entry.key.clone(), key_place: entry.key_place, checked });
         }
         Value::Map(fields)
     }
 
     fn wrong_kind(&mut self, path: &str, shape: &Shape, node: &Node) -> Value {
         let found = node.kind_words();
-        self.mistake(
-            path,
-            node.place,
-            Mistake::WrongKind {
-                expected: shape.expected(),
-                found,
-            },
-        )
+        self.mistake(path, node.place, Mistake::WrongKind { expected: shape.expected(), found })
     }
 
     fn mistake(&mut self, path: &str, place: Place, mistake: Mistake) -> Value {
@@ -316,10 +259,7 @@ fn pick<'a>(shapes: &'a [Shape], node: &Node) -> Option<&'a Shape> {
         Kind::Scalar(text) => {
             let is_word = text.starts_with(char::is_alphabetic);
             let mut fitting = shapes.iter().filter(|shape| !shape.is_map());
-            fitting
-                .clone()
-                .find(|shape| is_choice(shape) == is_word)
-                .or_else(|| fitting.next())
+            fitting.clone().find(|shape| is_choice(shape) == is_word).or_else(|| fitting.next())
         }
     }
 }
@@ -327,9 +267,5 @@ fn pick<'a>(shapes: &'a [Shape], node: &Node) -> Option<&'a Shape> {
 /// A path with one more key.
 pub fn join(path: &str, key: &str) -> String {
     let key = shortened(key);
-    if path.is_empty() {
-        key
-    } else {
-        format!("{path}.{key}")
-    }
+    if path.is_empty() { key } else { format!("{path}.{key}") }
 }

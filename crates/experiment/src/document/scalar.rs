@@ -46,11 +46,7 @@ impl Shape {
                 if number < min || number > max {
                     // Numbers up to 1 are shares.
                     let write = |bound: f64| {
-                        if max <= 1.0 {
-                            units::share(bound)
-                        } else {
-                            bound.to_string()
-                        }
+                        if max <= 1.0 { units::share(bound) } else { bound.to_string() }
                     };
                     return Err(out_of_range(text, write(min), write(max)));
                 }
@@ -73,9 +69,7 @@ impl Shape {
                 found => Err(Mistake::Version { found, known }),
             },
             Self::Name if is_name(text) => Ok(SettingValue::Text(text.to_owned())),
-            Self::Name => Err(Mistake::BadName {
-                name: text.to_owned(),
-            }),
+            Self::Name => Err(Mistake::BadName { name: text.to_owned() }),
             Self::Text { most } => free_text(text, most),
             Self::Rate { least, most } => {
                 let rate = units::parse_rate(text)?;
@@ -96,10 +90,7 @@ impl Shape {
             | Self::Keyed { .. }
             | Self::Object(_)
             | Self::Any(_)
-            | Self::Open(_) => Err(Mistake::WrongKind {
-                expected: self.expected(),
-                found: "text",
-            }),
+            | Self::Open(_) => Err(Mistake::WrongKind { expected: self.expected(), found: "text" }),
         }
     }
 }
@@ -126,11 +117,7 @@ fn free_text(text: &str, most: usize) -> Result<SettingValue, Mistake> {
 
 /// A value outside of its bounds.
 pub fn out_of_range(text: &str, least: String, most: String) -> Mistake {
-    Mistake::OutOfRange {
-        value: shortened(text),
-        least,
-        most,
-    }
+    Mistake::OutOfRange { value: shortened(text), least, most }
 }
 
 fn not_one_of(word: &str, valid: &[&str]) -> Mistake {

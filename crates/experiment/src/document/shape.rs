@@ -177,12 +177,7 @@ impl Shape {
 
     /// Keys that the author chooses.
     pub const fn keyed(keys: Keys, of: &'static Self, least: usize, most: usize) -> Self {
-        Self::Keyed {
-            keys,
-            of,
-            least,
-            most,
-        }
+        Self::Keyed { keys, of, least, most }
     }
 
     /// What should be there, for a message.
@@ -205,14 +200,10 @@ impl Shape {
                 format!("a list of {least}, each {}", of.expected())
             }
             Self::List { of, .. } => format!("{}, or a list of such", of.expected()),
-            Self::Keyed {
-                keys: Keys::Names(what),
-                ..
-            } => format!("a map of {what} names"),
-            Self::Keyed {
-                keys: Keys::Words(words),
-                ..
-            } => format!("a map of {} such as {}", words.plural, words.example),
+            Self::Keyed { keys: Keys::Names(what), .. } => format!("a map of {what} names"),
+            Self::Keyed { keys: Keys::Words(words), .. } => {
+                format!("a map of {} such as {}", words.plural, words.example)
+            }
             Self::Object(object) => {
                 let names: Vec<_> = object.keys.iter().map(|key| key.name).collect();
                 format!("a map with keys such as {}", names.join(", "))

@@ -25,10 +25,7 @@ impl SourceText {
                 line_starts.push(at + 1);
             }
         }
-        Self {
-            text: text.to_owned(),
-            line_starts,
-        }
+        Self { text: text.to_owned(), line_starts }
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -48,10 +45,7 @@ impl SourceText {
     /// The column of a byte as editors count: characters, from 1.
     pub(crate) fn column(&self, byte: usize) -> u32 {
         let start = self.line_starts[self.line_index(byte)];
-        let before = self
-            .text
-            .get(start..byte)
-            .map_or(0, |before| before.chars().count());
+        let before = self.text.get(start..byte).map_or(0, |before| before.chars().count());
         u32::try_from(before + 1).unwrap_or(u32::MAX)
     }
 
@@ -59,10 +53,7 @@ impl SourceText {
     pub(crate) fn line_bounds(&self, line_index: usize) -> (usize, usize) {
         let length = self.text.len();
         let start = self.line_starts.get(line_index).copied().unwrap_or(length);
-        let end = self
-            .line_starts
-            .get(line_index + 1)
-            .map_or(length, |next| next - 1);
+        let end = self.line_starts.get(line_index + 1).map_or(length, |next| next - 1);
         (start, end)
     }
 

@@ -47,11 +47,7 @@ pub struct Entry {
 impl Node {
     /// The entries of a map; none of anything else.
     pub fn entries(&self) -> &[Entry] {
-        if let Kind::Map(entries) = &self.kind {
-            entries
-        } else {
-            &[]
-        }
+        if let Kind::Map(entries) = &self.kind { entries } else { &[] }
     }
 
     /// What it is, for a message.
@@ -107,14 +103,7 @@ enum OpenKind {
 /// Reads the text of a document; `None` if it is none, which is then among the problems.
 pub fn read(text: &str, problems: &mut Collector<'_>) -> Option<Node> {
     if text.len() > MOST_BYTES {
-        problems.add(
-            "",
-            None,
-            Mistake::FileTooLarge {
-                bytes: text.len(),
-                most: MOST_BYTES,
-            },
-        );
+        problems.add("", None, Mistake::FileTooLarge { bytes: text.len(), most: MOST_BYTES });
         return None;
     }
     let offsets = ByteOffsets::new(text);
@@ -131,12 +120,7 @@ pub fn read(text: &str, problems: &mut Collector<'_>) -> Option<Node> {
             Ok((event, span)) => tree.take(event, offsets.place(span), problems),
             Err(error) => {
                 let place = offsets.place(Span::empty(*error.marker()));
-                Err((
-                    place,
-                    Mistake::Syntax {
-                        what: error.info().to_owned(),
-                    },
-                ))
+                Err((place, Mistake::Syntax { what: error.info().to_owned() }))
             }
         };
         if let Err((place, mistake)) = result {
@@ -184,11 +168,7 @@ impl TreeBuilder {
                 }
                 let null = style == ScalarStyle::Plain
                     && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
-                let kind = if null {
-                    Kind::Null
-                } else {
-                    Kind::Scalar(text.into_owned())
-                };
+                let kind = if null { Kind::Null } else { Kind::Scalar(text.into_owned()) };
                 self.finish(Node { place, kind }, anchor, problems)?;
             }
             Event::SequenceStart(anchor, tag) => {
@@ -196,27 +176,16 @@ impl TreeBuilder {
                     let tag = tag_text(&tag);
                     problems.add("", Some(place), Mistake::Tag { tag });
                 }
-                self.begin(Open {
-                    start: place,
-                    anchor,
-                    kind: OpenKind::List(Vec::new()),
-                })?;
+                self.begin(Open { start: place, anchor, kind: OpenKind::List(Vec::new()) })?;
             }
             Event::MappingStart(anchor, tag) => {
                 if let Some(tag) = tag {
                     let tag = tag_text(&tag);
                     problems.add("", Some(place), Mistake::Tag { tag });
                 }
-                let kind = OpenKind::Map {
-                    entries: Vec::new(),
-                    waiting: None,
-                    seen: HashMap::new(),
-                };
-                self.begin(Open {
-                    start: place,
-                    anchor,
-                    kind,
-                })?;
+                let kind =
+                    OpenKind::Map { entries: Vec::new(), waiting: None, seen: HashMap::new() };
+                self.begin(Open { start: place, anchor, kind })?;
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(open) = self.open.pop() else {
@@ -226,10 +195,7 @@ impl TreeBuilder {
                     OpenKind::List(items) => Kind::List(items),
                     OpenKind::Map { entries, .. } => Kind::Map(entries),
                 };
-                let place = Place {
-                    start: open.start.start,
-                    end: place.end.max(open.start.end),
-                };
+                let place = Place { start: open.start.start, end: place.end.max(open.start.end) };
                 self.finish(Node { place, kind }, open.anchor, problems)?;
             }
             Event::Alias(anchor) => {
@@ -279,11 +245,7 @@ impl TreeBuilder {
         match self.open.last_mut().map(|open| &mut open.kind) {
             None => self.root = Some(node),
             Some(OpenKind::List(items)) => items.push(node),
-            Some(OpenKind::Map {
-                entries,
-                waiting,
-                seen,
-            }) => match waiting.take() {
+            Some(OpenKind::Map { entries, waiting, seen }) => match waiting.take() {
                 None => match node.kind {
                     Kind::Scalar(key) => *waiting = Some((key, node.place)),
                     Kind::Null => *waiting = Some(("null".to_owned(), node.place)),
@@ -298,11 +260,7 @@ impl TreeBuilder {
                         problems.add_twice("", key_place, *first, Mistake::Twice { key });
                     } else {
                         seen.insert(key.clone(), key_place);
-                        entries.push(Entry {
-                            key,
-                            key_place,
-                            value: node,
-                        });
+                        entries.push(Entry { key, key_place, value: node });
                     }
                 }
             },
@@ -313,11 +271,7 @@ impl TreeBuilder {
 
 /// A tag as it was written, mostly.
 fn tag_text(tag: &Tag) -> String {
-    if tag.is_yaml_core_schema() {
-        format!("!!{}", tag.suffix)
-    } else {
-        tag.to_string()
-    }
+    if tag.is_yaml_core_schema() { format!("!!{}", tag.suffix) } else { tag.to_string() }
 }
 
 /// Turns the parser's character positions into bytes.
@@ -334,10 +288,7 @@ impl ByteOffsets {
             bytes.extend(text.char_indices().map(|(at, _)| at));
             bytes.push(text.len());
         }
-        Self {
-            bytes,
-            length: text.len(),
-        }
+        Self { bytes, length: text.len() }
     }
 
     fn byte(&self, character: usize) -> usize {
@@ -350,9 +301,6 @@ impl ByteOffsets {
 
     fn place(&self, span: Span) -> Place {
         let (start, end) = (self.byte(span.start.index()), self.byte(span.end.index()));
-        Place {
-            start,
-            end: end.max(start),
-        }
+        Place { start, end: end.max(start) }
     }
 }

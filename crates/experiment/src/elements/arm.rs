@@ -65,10 +65,8 @@ pub(crate) static OPEN_ARM: OpenMap = OpenMap {
     summary: "an arm, see below",
 };
 /// The same of what arms have in common.
-pub(crate) static OPEN_DEFAULTS: OpenMap = OpenMap {
-    expected: OPEN_ARM.expected,
-    summary: "keys of an arm but `about`",
-};
+pub(crate) static OPEN_DEFAULTS: OpenMap =
+    OpenMap { expected: OPEN_ARM.expected, summary: "keys of an arm but `about`" };
 
 const PATH: &str = file::arms.name;
 const DEFAULTS: &str = file::defaults.name;
@@ -154,12 +152,7 @@ impl<'r, 's> ArmReader<'r, 's> {
                 self.choices(&path, own, arm.key_place);
                 self.inherited(own, defaults, engine, &mut given);
             }
-            read.push(ReadArm {
-                name: arm.key.clone(),
-                name_place: arm.key_place,
-                engine,
-                given,
-            });
+            read.push(ReadArm { name: arm.key.clone(), name_place: arm.key_place, engine, given });
         }
         self.defaults(&read, defaults);
         read
@@ -167,42 +160,24 @@ impl<'r, 's> ArmReader<'r, 's> {
 
     /// The engine that an arm or the defaults name.
     fn engine(&mut self, path: &str, own: &[Entry], defaults: &[Entry]) -> Option<EngineKind> {
-        let named = |entries: &[Entry]| {
-            entries
-                .iter()
-                .find(|entry| entry.key == arm::engine.name)
-                .cloned()
-        };
+        let named =
+            |entries: &[Entry]| entries.iter().find(|entry| entry.key == arm::engine.name).cloned();
         let (path, entry) = match (named(own), named(defaults)) {
             (Some(entry), _) => (arm::engine.under(path), entry),
             (None, Some(entry)) => (arm::engine.under(DEFAULTS), entry),
             (None, None) => {
-                return self
-                    .engines
-                    .iter()
-                    .find(|kind| kind.name == DEFAULT_ENGINE)
-                    .copied();
+                return self.engines.iter().find(|kind| kind.name == DEFAULT_ENGINE).copied();
             }
         };
         let checked = self.read(&path, &arm::engine.shape, &entry.value);
         let name = checked.text()?;
-        let kind = self
-            .engines
-            .iter()
-            .find(|kind| kind.name.eq_ignore_ascii_case(name));
+        let kind = self.engines.iter().find(|kind| kind.name.eq_ignore_ascii_case(name));
         if kind.is_none() {
-            let valid = self
-                .engines
-                .iter()
-                .map(|kind| kind.name.to_owned())
-                .collect();
+            let valid = self.engines.iter().map(|kind| kind.name.to_owned()).collect();
             self.problems.add(
                 &path,
                 Some(entry.value.place),
-                Mistake::NotOneOf {
-                    word: name.to_owned(),
-                    valid,
-                },
+                Mistake::NotOneOf { word: name.to_owned(), valid },
             );
         }
         kind.copied()
@@ -271,9 +246,8 @@ impl<'r, 's> ArmReader<'r, 's> {
                     valid.retain(|key| key != arm::about.name);
                 }
                 self.problems.add(DEFAULTS, Some(entry.key_place), mistake);
-            } else if let Some(shape) = engines
-                .iter()
-                .find_map(|engine| shape_of(&entry.key, *engine))
+            } else if let Some(shape) =
+                engines.iter().find_map(|engine| shape_of(&entry.key, *engine))
             {
                 // Even a default that every arm overrides must be valid.
                 self.read(&join(DEFAULTS, &entry.key), &shape, &entry.value);
@@ -303,12 +277,7 @@ impl<'r, 's> ArmReader<'r, 's> {
         }
         let mut valid = ARM.names();
         for engine in engines {
-            valid.extend(
-                engine
-                    .settings
-                    .iter()
-                    .map(|setting| setting.name.to_owned()),
-            );
+            valid.extend(engine.settings.iter().map(|setting| setting.name.to_owned()));
         }
         valid.dedup();
         let key = key.to_owned();
@@ -348,18 +317,13 @@ pub(crate) fn settings(
             (None, Some(text)) => origins.add(&path, text, Source::Default),
             (None, None) => {}
         }
-        settings
-            .0
-            .extend(value.map(|value| (setting.name.to_owned(), value)));
+        settings.0.extend(value.map(|value| (setting.name.to_owned(), value)));
     }
     if let Some(name) = engine.cache_setting
         && let Some(cache) = settings.bytes(name)
         && cache > limits.memory_bytes
     {
-        let mistake = Mistake::CacheLargerThanMemory {
-            cache,
-            memory: limits.memory_bytes,
-        };
+        let mistake = Mistake::CacheLargerThanMemory { cache, memory: limits.memory_bytes };
         let (path, place) = match arm.setting(name) {
             Some(given) => (given.path.clone(), given.checked.place),
             None => (path, arm.name_place),
@@ -367,11 +331,8 @@ pub(crate) fn settings(
         problems.add(&path, Some(place), mistake);
     }
     if let Some(unfit) = (engine.unfit)(&settings) {
-        let mistake = Mistake::Unfit {
-            setting: unfit.setting,
-            engine: engine.name,
-            reason: unfit.reason,
-        };
+        let mistake =
+            Mistake::Unfit { setting: unfit.setting, engine: engine.name, reason: unfit.reason };
         let place = arm.setting(unfit.setting).map(|given| given.checked.place);
         let path = join(&arm.path(), unfit.setting);
         problems.add(&path, Some(place.unwrap_or(arm.name_place)), mistake);
@@ -395,11 +356,9 @@ fn origins_of_engine(arm: &ReadArm, engine: &EngineKind, origins: &mut Origins<'
 
 /// What a key of an arm takes.
 fn shape_of(key: &str, engine: EngineKind) -> Option<Shape> {
-    ARM.key(key).map(|key| key.shape).or_else(|| {
-        engine
-            .setting(key)
-            .map(|setting| Shape::Value(setting.kind))
-    })
+    ARM.key(key)
+        .map(|key| key.shape)
+        .or_else(|| engine.setting(key).map(|setting| Shape::Value(setting.kind)))
 }
 
 /// Where an arm's data directory is made.
@@ -411,11 +370,7 @@ pub(crate) fn directory(
     let path = arm::directory.under(&arm.path());
     if let Some(directory) = &given.overrides.directory {
         let name = "--directory".to_owned();
-        origins.add(
-            &path,
-            directory.display().to_string(),
-            Source::Flag { name },
-        );
+        origins.add(&path, directory.display().to_string(), Source::Flag { name });
         return Some(directory.clone());
     }
     let Some(checked) = arm.get(arm::directory).map(|given| &given.checked) else {

@@ -68,29 +68,17 @@ pub(crate) fn blocks(
     };
     let (first, most) = (blocks_of(at_least.as_ref()), blocks_of(at_most.as_ref()));
     if at_least.is_some() && first < LEAST_BLOCKS {
-        let mistake = Mistake::LooksTooEarly {
-            at_least: first,
-            least: LEAST_BLOCKS,
-        };
+        let mistake = Mistake::LooksTooEarly { at_least: first, least: LEAST_BLOCKS };
         wrong(blocks::at_least, mistake);
     } else if at_most.is_some() && most < first {
-        let mistake = Mistake::FewerThanAtLeast {
-            at_most: most,
-            at_least: first,
-        };
+        let mistake = Mistake::FewerThanAtLeast { at_most: most, at_least: first };
         wrong(blocks::at_most, mistake);
     }
-    let looks = Looks {
-        first,
-        half_width,
-        gate: None,
-    };
+    let looks = Looks { first, half_width, gate: None };
     (most, Some(looks))
 }
 
 fn blocks_of(value: Option<&SettingValue>) -> u32 {
     let blocks = value.and_then(SettingValue::whole);
-    blocks
-        .and_then(|blocks| u32::try_from(blocks).ok())
-        .unwrap_or(1)
+    blocks.and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(1)
 }

@@ -54,9 +54,6 @@ pub(crate) fn burst(checked: &Checked) -> Option<BurstDraft> {
         bandwidth: checked.get(burst::bandwidth).and_then(bandwidth),
         credits: checked.get(burst::credits)?.whole()? as f64,
         refill: checked.get(burst::refill).and_then(Checked::number),
-        start: checked
-            .get(burst::start)
-            .and_then(Checked::number)
-            .unwrap_or(1.0),
+        start: checked.get(burst::start).and_then(Checked::number).unwrap_or(1.0),
     })
 }

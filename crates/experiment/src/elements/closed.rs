@@ -44,8 +44,7 @@ impl Loads {
             }
             Sweep::List => {
                 let listed = distinct(&path_of_threads, threads, origins, problems, |item| {
-                    item.whole()
-                        .map(|sessions| (sessions, sessions.to_string()))
+                    item.whole().map(|sessions| (sessions, sessions.to_string()))
                 });
                 self.complete &= listed.len() == threads.items().len() && !listed.is_empty();
                 (listed, PointRole::Fixed)
@@ -59,11 +58,7 @@ impl Loads {
         };
         self.pauses = think_time_ns > 0 || target.is_some();
         for sessions in listed {
-            let load = Load::Closed {
-                sessions: sessions_of(sessions),
-                think_time_ns,
-                target,
-            };
+            let load = Load::Closed { sessions: sessions_of(sessions), think_time_ns, target };
             self.closed.push(LoadPoint::new(load, role));
         }
     }

@@ -86,14 +86,12 @@ impl JudgedReader<'_, '_> {
             _ if !self.factors.is_empty() => {}
             Some(checked) => {
                 if let Some(name) = self.arm(&path(compare::baseline), checked) {
-                    self.origins
-                        .add_file(&path(compare::baseline), name.clone(), checked.place);
+                    self.origins.add_file(&path(compare::baseline), name.clone(), checked.place);
                     baseline = name;
                 }
             }
             None if get(compare::pairs).is_none() => {
-                self.origins
-                    .add(&path(compare::baseline), baseline.clone(), Source::Default);
+                self.origins.add(&path(compare::baseline), baseline.clone(), Source::Default);
             }
             None => {}
         }
@@ -119,17 +117,13 @@ impl JudgedReader<'_, '_> {
                         &compared(&pairs),
                     );
                     if primary.contains(&metric) {
-                        let mistake = Mistake::Repeated {
-                            value: metric.name(),
-                        };
-                        self.problems
-                            .add(&path(compare::primary), Some(item.place), mistake);
+                        let mistake = Mistake::Repeated { value: metric.name() };
+                        self.problems.add(&path(compare::primary), Some(item.place), mistake);
                     } else {
                         primary.push(metric);
                     }
                 }
-                self.origins
-                    .add_file(&path(compare::primary), names(&primary), checked.place);
+                self.origins.add_file(&path(compare::primary), names(&primary), checked.place);
             }
             None => {
                 primary = if self.basis.is_line_alone {
@@ -137,17 +131,12 @@ impl JudgedReader<'_, '_> {
                 } else {
                     vec![Metric::Throughput, Metric::Response { percentile: 99.0 }]
                 };
-                self.origins
-                    .add(&path(compare::primary), names(&primary), Source::Default);
+                self.origins.add(&path(compare::primary), names(&primary), Source::Default);
             }
         }
         let at = get(compare::at).and_then(|checked| self.at(&path(compare::at), checked));
         if get(compare::at).is_none() {
-            self.origins.add(
-                &path(compare::at),
-                "where the baseline is best",
-                Source::Default,
-            );
+            self.origins.add(&path(compare::at), "where the baseline is best", Source::Default);
         }
         Compare {
             margins: self.margins(&primary, get(compare::margins), &compared(&pairs)),
@@ -168,19 +157,15 @@ impl JudgedReader<'_, '_> {
         let name = named.and_then(|checked| Some((checked.text()?.to_owned(), checked.place)));
         if self.factors.is_empty() {
             if let Some((_, place)) = name {
-                let mistake = Mistake::NoFactors {
-                    key: compare::factor.name,
-                };
-                self.problems
-                    .add(&path(compare::factor), Some(place), mistake);
+                let mistake = Mistake::NoFactors { key: compare::factor.name };
+                self.problems.add(&path(compare::factor), Some(place), mistake);
             }
             return None;
         }
         let index = match name {
             None => {
                 let first = self.factors[0].name.clone();
-                self.origins
-                    .add(&path(compare::factor), first, Source::Default);
+                self.origins.add(&path(compare::factor), first, Source::Default);
                 0
             }
             Some((name, place)) => {
@@ -190,8 +175,7 @@ impl JudgedReader<'_, '_> {
                         name,
                         factors: self.factors.iter().map(|one| one.name.clone()).collect(),
                     };
-                    self.problems
-                        .add(&path(compare::factor), Some(place), mistake);
+                    self.problems.add(&path(compare::factor), Some(place), mistake);
                     return None;
                 };
                 self.origins.add_file(&path(compare::factor), name, place);
@@ -203,8 +187,7 @@ impl JudgedReader<'_, '_> {
         match level {
             None => {
                 let first = factor.level(0).to_owned();
-                self.origins
-                    .add(&path(compare::baseline), first, Source::Default);
+                self.origins.add(&path(compare::baseline), first, Source::Default);
             }
             Some((name, place)) => {
                 let known = (0..).zip(&factor.levels).find(|(_, one)| one.name == name);
@@ -219,8 +202,7 @@ impl JudgedReader<'_, '_> {
                             factor: factor.name.clone(),
                             levels: factor.levels.iter().map(|one| one.name.clone()).collect(),
                         };
-                        self.problems
-                            .add(&path(compare::baseline), Some(place), mistake);
+                        self.problems.add(&path(compare::baseline), Some(place), mistake);
                     }
                 }
             }
@@ -302,8 +284,7 @@ impl JudgedReader<'_, '_> {
             let path = join(&path(compare::margins), &name);
             margins.entry(name).or_insert_with(|| {
                 let share = default_margin(*metric);
-                self.origins
-                    .add(&path, units::share(share), Source::Default);
+                self.origins.add(&path, units::share(share), Source::Default);
                 share
             });
         }
@@ -318,10 +299,7 @@ impl JudgedReader<'_, '_> {
         self.problems.add(
             path,
             Some(checked.place),
-            Mistake::UnknownArm {
-                name,
-                arms: self.names.arms.to_vec(),
-            },
+            Mistake::UnknownArm { name, arms: self.names.arms.to_vec() },
         );
         None
     }
@@ -334,10 +312,7 @@ impl JudgedReader<'_, '_> {
         self.problems.add(
             path,
             Some(checked.place),
-            Mistake::UnknownMix {
-                name,
-                mixes: self.names.mixes.to_vec(),
-            },
+            Mistake::UnknownMix { name, mixes: self.names.mixes.to_vec() },
         );
         None
     }
@@ -352,8 +327,7 @@ impl JudgedReader<'_, '_> {
     ) {
         if metric == Metric::Line && self.basis.has_line == Some(false) {
             let what = format!("the metric `{}`", metric.name());
-            self.problems
-                .add(path, Some(place), Mistake::NoLine { what });
+            self.problems.add(path, Some(place), Mistake::NoLine { what });
         }
         if metric != Metric::Cost {
             return;
@@ -372,12 +346,8 @@ impl JudgedReader<'_, '_> {
             let mistake = Mistake::NoPrice { arms: without };
             self.problems.add(path, Some(place), mistake);
         } else if prices.len() > 1 {
-            let prices = prices
-                .iter()
-                .map(|(currency, arm)| format!("{currency} (arm {arm})"));
-            let mistake = Mistake::Currencies {
-                prices: prices.collect(),
-            };
+            let prices = prices.iter().map(|(currency, arm)| format!("{currency} (arm {arm})"));
+            let mistake = Mistake::Currencies { prices: prices.collect() };
             self.problems.add(path, Some(place), mistake);
         }
     }
@@ -403,10 +373,7 @@ impl JudgedReader<'_, '_> {
         let points = self.names.points;
         if !points.is_empty() && !points.iter().any(|point| point.at() == Some(at)) {
             let points = points.iter().map(LoadPoint::text);
-            let mistake = Mistake::NotAPoint {
-                at: load_at_text(at),
-                points: points.collect(),
-            };
+            let mistake = Mistake::NotAPoint { at: load_at_text(at), points: points.collect() };
             self.problems.add(path, Some(given.place), mistake);
             return None;
         }
@@ -419,19 +386,12 @@ impl JudgedReader<'_, '_> {
 
 /// The arms of pairs; none where all arms are compared.
 fn compared(pairs: &[(String, String)]) -> Vec<&str> {
-    pairs
-        .iter()
-        .flat_map(|(one, other)| [one.as_str(), other.as_str()])
-        .collect()
+    pairs.iter().flat_map(|(one, other)| [one.as_str(), other.as_str()]).collect()
 }
 
 /// Default of the smallest difference of a metric that matters, as a share.
 fn default_margin(metric: Metric) -> f64 {
-    if matches!(metric, Metric::Throughput | Metric::Line) {
-        0.03
-    } else {
-        0.05
-    }
+    if matches!(metric, Metric::Throughput | Metric::Line) { 0.03 } else { 0.05 }
 }
 
 fn names(metrics: &[Metric]) -> String {

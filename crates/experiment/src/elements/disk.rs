@@ -105,10 +105,7 @@ pub fn disk_by_text(text: &str) -> Result<DiskSpec, Problems> {
 fn read(text: &str, problems: &mut Collector<'_>) -> Option<DiskDraft> {
     let node = match text.trim() {
         // Nothing is no disk, but to YAML no text at all.
-        "" => Node {
-            place: Place::default(),
-            kind: Kind::Scalar(String::new()),
-        },
+        "" => Node { place: Place::default(), kind: Kind::Scalar(String::new()) },
         _ => crate::document::read(text, problems)?,
     };
     let checked = Reader::new(problems).read("", &DISK_OR_PRESET, &node);
@@ -146,17 +143,12 @@ fn preset(
     problems: &mut Collector<'_>,
 ) -> Option<&'static DiskPreset> {
     let name = checked.text()?;
-    let found = disk_presets()
-        .iter()
-        .find(|preset| preset.name.eq_ignore_ascii_case(name));
+    let found = disk_presets().iter().find(|preset| preset.name.eq_ignore_ascii_case(name));
     if found.is_none() {
         let mistake = Mistake::UnknownPreset {
             what: "disk",
             name: name.to_owned(),
-            presets: disk_presets()
-                .iter()
-                .map(|preset| preset.name.clone())
-                .collect(),
+            presets: disk_presets().iter().map(|preset| preset.name.clone()).collect(),
         };
         problems.add(path, Some(checked.place), mistake);
     }
@@ -190,12 +182,8 @@ pub(crate) fn described(
             ..DiskSpec::unlimited(capacity.unwrap_or(USUAL_CAPACITY))
         },
     };
-    spec.iops = rates(
-        spec.iops,
-        map,
-        [disk::iops, disk::read_iops, disk::write_iops],
-        Checked::number,
-    );
+    spec.iops =
+        rates(spec.iops, map, [disk::iops, disk::read_iops, disk::write_iops], Checked::number);
     spec.bandwidth = rates(
         spec.bandwidth,
         map,
@@ -205,23 +193,14 @@ pub(crate) fn described(
     if let Some(unit) = map.get(disk::io_unit) {
         spec.io_unit_bytes = unit.whole();
     }
-    let keys = [
-        disk::latency,
-        disk::read_latency,
-        disk::write_latency,
-        disk::flush,
-    ];
+    let keys = [disk::latency, disk::read_latency, disk::write_latency, disk::flush];
     latencies(path, map, keys, &mut spec, problems);
     if let Some(depth) = map.get(disk::queue_depth).and_then(Checked::whole) {
         spec.queue_depth = u32::try_from(depth).ok();
     }
     burst_of(path, map, preset, &mut spec, problems);
     if let Some(word) = map.get(disk::backing).and_then(Checked::text) {
-        spec.backing = if word == FILE {
-            Backing::File
-        } else {
-            Backing::Memory
-        };
+        spec.backing = if word == FILE { Backing::File } else { Backing::Memory };
     }
     if let Some(requests) = map.get(disk::trace).and_then(Checked::whole) {
         spec.trace_requests = requests;
@@ -242,10 +221,7 @@ fn rates(
 ) -> DiskRates {
     let mut rates = base;
     if let Some(checked) = map.get(joint) {
-        rates = DiskRates {
-            joint: number(checked),
-            ..DiskRates::default()
-        };
+        rates = DiskRates { joint: number(checked), ..DiskRates::default() };
     }
     if let Some(checked) = map.get(read) {
         rates.read = number(checked);
@@ -278,10 +254,7 @@ fn burst_of(
     spec.burst = None;
     let Some(draft) = burst(checked) else { return };
     let mistake = match spec.iops.joint {
-        Some(iops) if draft.iops < iops => Mistake::BurstBelowDisk {
-            burst_iops: draft.iops,
-            iops,
-        },
+        Some(iops) if draft.iops < iops => Mistake::BurstBelowDisk { burst_iops: draft.iops, iops },
         None if draft.refill.is_none() => Mistake::BurstWithoutRefill,
         _ => {
             spec.burst = draft.of_disk(spec.iops.joint);
@@ -310,11 +283,7 @@ impl RigReader<'_, '_> {
             // In the defaults it is for the arms whose engines keep data.
             if given.is_own() {
                 let engine = engine.name;
-                self.wrong(
-                    &given.path,
-                    checked.place,
-                    Mistake::DiskWithoutData { engine },
-                );
+                self.wrong(&given.path, checked.place, Mistake::DiskWithoutData { engine });
             }
             return None;
         }
@@ -345,11 +314,7 @@ impl RigReader<'_, '_> {
             let of_device = [disk::device, disk::erase, disk::preset];
             if !of_device.iter().any(|key| key.name == field.key) {
                 let key = field.key.clone();
-                self.wrong(
-                    &given.path,
-                    field.key_place,
-                    Mistake::FigureOfDevice { key },
-                );
+                self.wrong(&given.path, field.key_place, Mistake::FigureOfDevice { key });
             }
         }
         match map.get(disk::erase) {
@@ -368,11 +333,8 @@ impl RigReader<'_, '_> {
                 Mistake::DeviceName { path },
             );
         }
-        self.origins
-            .add_file(path, format!("{name}, erased"), device.place);
-        Some(DiskChoice::Device {
-            path: PathBuf::from(name),
-        })
+        self.origins.add_file(path, format!("{name}, erased"), device.place);
+        Some(DiskChoice::Device { path: PathBuf::from(name) })
     }
 
     /// The disk with what its data decides.
@@ -388,11 +350,7 @@ impl RigReader<'_, '_> {
             let most = most_held(loaded + inserted, stored.copies);
             let ample = bounded(3.0 * loaded * stored.copies.number) < memory / 3.0
                 && bounded(most) < memory / 2.0;
-            spec.backing = if ample {
-                Backing::Memory
-            } else {
-                Backing::File
-            };
+            spec.backing = if ample { Backing::Memory } else { Backing::File };
         }
         spec
     }
@@ -423,14 +381,9 @@ impl RigReader<'_, '_> {
             // A joint figure covers both directions, and equal latencies are shown as one.
             let both = joint.iter().find(|(one, _)| is(one));
             let one = [disk::read_latency, disk::write_latency];
-            let given = checked
-                .get(key)
-                .or_else(|| checked.get(both?.1))
-                .or_else(|| {
-                    is(disk::latency)
-                        .then(|| one.iter().find_map(|key| checked.get(key)))
-                        .flatten()
-                });
+            let given = checked.get(key).or_else(|| checked.get(both?.1)).or_else(|| {
+                is(disk::latency).then(|| one.iter().find_map(|key| checked.get(key))).flatten()
+            });
             let path = key.under(path);
             let of_preset = if is(disk::capacity) {
                 draft.capacity_known
@@ -495,10 +448,8 @@ mod tests {
     #[test]
     fn figures_are_keys_in_the_order_of_the_table() {
         let names = DISK.names();
-        let figures: Vec<&String> = names
-            .iter()
-            .filter(|name| DISK_FIGURES.contains(&name.as_str()))
-            .collect();
+        let figures: Vec<&String> =
+            names.iter().filter(|name| DISK_FIGURES.contains(&name.as_str())).collect();
         assert_eq!(figures, DISK_FIGURES.each_ref());
     }
 }

@@ -61,9 +61,7 @@ pub(crate) fn events(
         problems.add(PATH, Some(list.place), Mistake::EventsNeedOpenLoop);
     }
     if let Some(arm) = scope.arms.iter().find(|arm| arm.data.data_integrity) {
-        let mistake = Mistake::EventsUnseen {
-            arm: arm.name.clone(),
-        };
+        let mistake = Mistake::EventsUnseen { arm: arm.name.clone() };
         problems.add(PATH, Some(list.place), mistake);
     }
     let mut events = Vec::new();
@@ -74,17 +72,12 @@ pub(crate) fn events(
         };
         let last_ns = match event.act {
             Act::StepDown => event.at_ns,
-            Act::Kill {
-                restart_after_ns, ..
-            } => event.at_ns + restart_after_ns.unwrap_or(0),
+            Act::Kill { restart_after_ns, .. } => event.at_ns + restart_after_ns.unwrap_or(0),
             Act::Pause { for_ns, .. } => event.at_ns + for_ns,
         };
         let measured_ns = scope.measurement.duration_ns;
         if last_ns >= measured_ns {
-            let mistake = Mistake::EventAfterEnd {
-                last_ns,
-                measured_ns,
-            };
+            let mistake = Mistake::EventAfterEnd { last_ns, measured_ns };
             problems.add(&path, Some(item.place), mistake);
         }
         for arm in scope.arms {
@@ -106,15 +99,9 @@ fn event(path: &str, map: &Checked, problems: &mut Collector<'_>) -> Option<Even
         SECONDARY => Some(Role::Secondary),
         _ => Some(Role::Primary),
     };
-    for (key, of) in [
-        (event::restart_after, event::kill),
-        (event::member, event::pause),
-    ] {
+    for (key, of) in [(event::restart_after, event::kill), (event::member, event::pause)] {
         if let (Some(given), None) = (map.get(key), map.get(of)) {
-            let mistake = Mistake::EventKeyAlone {
-                key: key.name,
-                of: of.name,
-            };
+            let mistake = Mistake::EventKeyAlone { key: key.name, of: of.name };
             problems.add(&key.under(path), Some(given.place), mistake);
         }
     }
@@ -142,25 +129,15 @@ fn event(path: &str, map: &Checked, problems: &mut Collector<'_>) -> Option<Even
 fn cannot_happen(event: EventSpec, arm: &Arm) -> Option<Mistake> {
     let arm_name = arm.name.clone();
     let Some(server) = &arm.rig.server else {
-        return Some(Mistake::EventWithoutServer {
-            arm: arm_name,
-            engine: arm.engine.clone(),
-        });
+        return Some(Mistake::EventWithoutServer { arm: arm_name, engine: arm.engine.clone() });
     };
     let needs = match event.act {
         Act::StepDown => "stepping down",
-        Act::Kill {
-            member: Role::Secondary,
-            ..
+        Act::Kill { member: Role::Secondary, .. } | Act::Pause { member: Role::Secondary, .. } => {
+            "a secondary"
         }
-        | Act::Pause {
-            member: Role::Secondary,
-            ..
-        } => "a secondary",
         Act::Kill { .. } | Act::Pause { .. } => return None,
     };
-    (server.roles.is_none() || server.members < 2).then_some(Mistake::EventOfOneMember {
-        arm: arm_name,
-        needs,
-    })
+    (server.roles.is_none() || server.members < 2)
+        .then_some(Mistake::EventOfOneMember { arm: arm_name, needs })
 }

@@ -114,15 +114,10 @@ pub(crate) fn with_points(root: &Node, problems: &mut Collector<'_>) -> Node {
             cells.push(factor.clone());
             continue;
         };
-        let given = path
-            .iter()
-            .try_fold(root, |node, key| Some(&entry(node, key)?.value));
+        let given = path.iter().try_fold(root, |node, key| Some(&entry(node, key)?.value));
         if given.is_some() {
             let names: Vec<&str> = path.iter().map(|key| key.name).collect();
-            let mistake = Mistake::GivenTwice {
-                factor: factor.key.clone(),
-                path: names.join("."),
-            };
+            let mistake = Mistake::GivenTwice { factor: factor.key.clone(), path: names.join(".") };
             problems.add(file::factors.name, Some(factor.key_place), mistake);
             continue;
         }
@@ -137,10 +132,7 @@ pub(crate) fn with_points(root: &Node, problems: &mut Collector<'_>) -> Node {
     {
         left.value.kind = Kind::Map(cells);
     }
-    Node {
-        place: root.place,
-        kind: Kind::Map(entries),
-    }
+    Node { place: root.place, kind: Kind::Map(entries) }
 }
 
 /// A value under keys inside each other.
@@ -150,19 +142,13 @@ fn nested<'n>(
     value: &Node,
 ) -> Entry {
     let mut names = names.rev();
-    let mut entry = Entry {
-        key: names.next().unwrap_or_default().to_owned(),
-        key_place,
-        value: value.clone(),
-    };
+    let mut entry =
+        Entry { key: names.next().unwrap_or_default().to_owned(), key_place, value: value.clone() };
     for name in names {
         entry = Entry {
             key: name.to_owned(),
             key_place,
-            value: Node {
-                place: value.place,
-                kind: Kind::Map(vec![entry]),
-            },
+            value: Node { place: value.place, kind: Kind::Map(vec![entry]) },
         };
     }
     entry
@@ -176,11 +162,7 @@ pub(crate) fn grid(
     problems: &mut Collector<'_>,
 ) -> Option<Grid> {
     let of_file = entry(root, file::factors)?;
-    let mut reader = GridReader {
-        engines,
-        scouted,
-        problems,
-    };
+    let mut reader = GridReader { engines, scouted, problems };
     let mut read = Vec::new();
     for factor in of_file.value.entries() {
         read.push(reader.factor(factor));
@@ -188,23 +170,14 @@ pub(crate) fn grid(
     let is_whole = !read.is_empty() && read.iter().all(Option::is_some);
     let read: Vec<ReadFactor> = read.into_iter().flatten().collect();
     let are_apart = reader.are_apart(&read);
-    let cells = if is_whole && are_apart {
-        reader.cells(root, &read, of_file)
-    } else {
-        None
-    };
+    let cells = if is_whole && are_apart { reader.cells(root, &read, of_file) } else { None };
     let (design, cells) = cells.unwrap_or((Design::Full, Vec::new()));
     let defaults = entry(root, file::defaults).map_or(&[][..], |entry| entry.value.entries());
     let own = entry(root, file::cells).map_or(&[][..], |entry| entry.value.entries());
-    let arms: Vec<Entry> = cells
-        .iter()
-        .map(|levels| arm_of(&read, levels, defaults, own))
-        .collect();
+    let arms: Vec<Entry> =
+        cells.iter().map(|levels| arm_of(&read, levels, defaults, own)).collect();
     if !arms.is_empty() {
-        for cell in own
-            .iter()
-            .filter(|cell| !arms.iter().any(|arm| arm.key == cell.key))
-        {
+        for cell in own.iter().filter(|cell| !arms.iter().any(|arm| arm.key == cell.key)) {
             let mistake = Mistake::UnknownCell {
                 name: cell.key.clone(),
                 cells: arms.iter().map(|arm| arm.key.clone()).collect(),
@@ -215,10 +188,7 @@ pub(crate) fn grid(
     let arms = Entry {
         key: file::arms.name.to_owned(),
         key_place: of_file.key_place,
-        value: Node {
-            place: of_file.value.place,
-            kind: Kind::Map(arms),
-        },
+        value: Node { place: of_file.value.place, kind: Kind::Map(arms) },
     };
     let mut entries = root.entries().to_vec();
     entries.retain(|entry| entry.key != file::arms.name);
@@ -227,22 +197,15 @@ pub(crate) fn grid(
         factors: read.into_iter().map(ReadFactor::planned).collect(),
         design,
         cells,
-        root: Node {
-            place: root.place,
-            kind: Kind::Map(entries),
-        },
+        root: Node { place: root.place, kind: Kind::Map(entries) },
     })
 }
 
 /// Notes where the factors come from.
 pub(crate) fn origins(root: &Node, grid: &Grid, scouted: &Scouted, origins: &mut Origins<'_>) {
     for factor in &grid.factors {
-        let written = entry(root, file::factors).and_then(|all| {
-            all.value
-                .entries()
-                .iter()
-                .find(|one| one.key == factor.name)
-        });
+        let written = entry(root, file::factors)
+            .and_then(|all| all.value.entries().iter().find(|one| one.key == factor.name));
         if let Some(written) = written {
             let levels: Vec<&str> = factor.levels.iter().map(|one| one.name.as_str()).collect();
             origins.add_file(
@@ -254,14 +217,9 @@ pub(crate) fn origins(root: &Node, grid: &Grid, scouted: &Scouted, origins: &mut
         if let (Some(_), Some(quantity)) = (factor.refine, factor.quantity)
             && !scouted.experiments.is_empty()
         {
-            let levels = scouted
-                .amounts
-                .iter()
-                .map(|one| written_amount(quantity, *one));
+            let levels = scouted.amounts.iter().map(|one| written_amount(quantity, *one));
             let levels: Vec<String> = levels.collect();
-            let source = Source::Scouting {
-                experiments: scouted.experiments.clone(),
-            };
+            let source = Source::Scouting { experiments: scouted.experiments.clone() };
             let path = range::refine.under(&join(file::factors.name, &factor.name));
             origins.add(&path, levels.join(", "), source);
         }
@@ -273,12 +231,7 @@ impl ReadFactor {
         let levels = self.levels.into_iter().zip(self.values);
         Factor {
             name: self.name,
-            levels: levels
-                .map(|(level, value)| Level {
-                    name: level.name,
-                    value,
-                })
-                .collect(),
+            levels: levels.map(|(level, value)| Level { name: level.name, value }).collect(),
             baseline: 0,
             quantity: self.quantity,
             refine: self.refine,
@@ -308,19 +261,14 @@ impl GridReader<'_, '_> {
         let read = self.levels(&path, factor)?;
         for (index, level) in read.levels.iter().enumerate() {
             self.name(&path, level);
-            if read.levels[..index]
-                .iter()
-                .any(|one| one.name == level.name)
-            {
+            if read.levels[..index].iter().any(|one| one.name == level.name) {
                 let value = format!("the level {}", level.name);
                 let mistake = Mistake::Repeated { value };
                 self.problems.add(&path, Some(level.place), mistake);
             }
         }
         if read.levels.len() == 1 && self.problems.count() == before {
-            let mistake = Mistake::OneLevel {
-                factor: factor.key.clone(),
-            };
+            let mistake = Mistake::OneLevel { factor: factor.key.clone() };
             self.problems.add(&path, Some(factor.key_place), mistake);
         }
         if self.problems.count() > before {
@@ -344,16 +292,12 @@ impl GridReader<'_, '_> {
             Kind::Null => return None,
             Kind::Map(_) if is_range(&factor.value) => return self.range(path, factor),
             Kind::Map(entries) => self.bundles(path, entries),
-            Kind::List(items) => items
-                .iter()
-                .filter_map(|item| self.level(path, factor, item))
-                .collect(),
+            Kind::List(items) => {
+                items.iter().filter_map(|item| self.level(path, factor, item)).collect()
+            }
             Kind::Scalar(_) => Vec::from_iter(self.level(path, factor, &factor.value)),
         };
-        Some(ReadLevels {
-            levels,
-            refine: None,
-        })
+        Some(ReadLevels { levels, refine: None })
     }
 
     /// Levels that are bundles of keys, by name.
@@ -380,9 +324,7 @@ impl GridReader<'_, '_> {
     /// A level of one key: a scalar of a list.
     fn level(&mut self, path: &str, factor: &Entry, item: &Node) -> Option<ReadLevel> {
         let Kind::Scalar(text) = &item.kind else {
-            let mistake = Mistake::UnnamedLevel {
-                factor: factor.key.clone(),
-            };
+            let mistake = Mistake::UnnamedLevel { factor: factor.key.clone() };
             self.problems.add(path, Some(item.place), mistake);
             return None;
         };
@@ -396,9 +338,7 @@ impl GridReader<'_, '_> {
             && level.name.starts_with(|c: char| c.is_ascii_alphanumeric())
             && level.name.chars().all(allowed);
         if !is_word {
-            let mistake = Mistake::LevelName {
-                text: level.name.clone(),
-            };
+            let mistake = Mistake::LevelName { text: level.name.clone() };
             self.problems.add(path, Some(level.place), mistake);
         }
     }
@@ -425,9 +365,7 @@ impl GridReader<'_, '_> {
             },
         };
         let step = (last - first) / (count - 1) as f64;
-        let mut amounts: Vec<f64> = (0..count)
-            .map(|index| first + step * index as f64)
-            .collect();
+        let mut amounts: Vec<f64> = (0..count).map(|index| first + step * index as f64).collect();
         let mut refine = None;
         if let Some(width) = map.get(range::refine) {
             let (_, narrow) = self.end(path, factor, width)?;
@@ -443,18 +381,11 @@ impl GridReader<'_, '_> {
             amounts.extend(&self.scouted.amounts);
             amounts.sort_by(f64::total_cmp);
         }
-        let mut names: Vec<String> = amounts
-            .into_iter()
-            .map(|amount| written_amount(quantity, amount))
-            .collect();
+        let mut names: Vec<String> =
+            amounts.into_iter().map(|amount| written_amount(quantity, amount)).collect();
         names.dedup();
-        let levels = names
-            .iter()
-            .map(|name| level_of(factor, name, factor.value.place));
-        Some(ReadLevels {
-            levels: levels.collect(),
-            refine,
-        })
+        let levels = names.iter().map(|name| level_of(factor, name, factor.value.place));
+        Some(ReadLevels { levels: levels.collect(), refine })
     }
 
     /// An amount of a range.
@@ -463,10 +394,7 @@ impl GridReader<'_, '_> {
         let shape = self.shape_of(&factor.key);
         let amount = shape.and_then(|shape| amount(&shape, text));
         if amount.is_none() {
-            let mistake = Mistake::NoOrder {
-                factor: factor.key.clone(),
-                text: text.to_owned(),
-            };
+            let mistake = Mistake::NoOrder { factor: factor.key.clone(), text: text.to_owned() };
             self.problems.add(path, Some(end.place), mistake);
         }
         amount
@@ -483,15 +411,10 @@ impl GridReader<'_, '_> {
         let Some(shape) = self.shape_of(key).filter(|_| !are_bundles) else {
             return none;
         };
-        let amounts: Vec<_> = levels
-            .iter()
-            .map(|level| amount(&shape, &level.name))
-            .collect();
+        let amounts: Vec<_> = levels.iter().map(|level| amount(&shape, &level.name)).collect();
         match amounts.first() {
             Some(Some((quantity, _)))
-                if amounts
-                    .iter()
-                    .all(|one| one.is_some_and(|(other, _)| other == *quantity)) =>
+                if amounts.iter().all(|one| one.is_some_and(|(other, _)| other == *quantity)) =>
             {
                 let values = amounts.iter().map(|one| one.map(|(_, amount)| amount));
                 (Some(*quantity), values.collect())
@@ -571,16 +494,13 @@ impl GridReader<'_, '_> {
         }
         let refined = factors.iter().filter(|factor| factor.refine.is_some());
         if let [one, other, ..] = refined.collect::<Vec<_>>()[..] {
-            let mistake = Mistake::TwoRefined {
-                factors: [one.name.clone(), other.name.clone()],
-            };
+            let mistake = Mistake::TwoRefined { factors: [one.name.clone(), other.name.clone()] };
             let path = file::factors.name;
             self.problems.add(path, Some(other.place), mistake);
             return None;
         }
-        let cells = factors.iter().fold(1usize, |all, factor| {
-            all.saturating_mul(factor.levels.len())
-        });
+        let cells =
+            factors.iter().fold(1usize, |all, factor| all.saturating_mul(factor.levels.len()));
         if cells > MOST_CELLS {
             let mistake = Mistake::TooManyCells {
                 levels: factors.iter().map(|factor| factor.levels.len()).collect(),
@@ -605,9 +525,7 @@ impl GridReader<'_, '_> {
         let exceptions = self.exceptions(root, factors)?;
         all.retain(|cell| {
             !exceptions.iter().any(|exception| {
-                exception
-                    .iter()
-                    .all(|(factor, levels)| levels.contains(&cell[*factor]))
+                exception.iter().all(|(factor, levels)| levels.contains(&cell[*factor]))
             })
         });
         let mut is_whole = true;
@@ -648,15 +566,12 @@ impl GridReader<'_, '_> {
             }
         }
         if let Some(factor) = factors.iter().find(|factor| factor.refine.is_some()) {
-            let mistake = Mistake::RefineOfDesign {
-                factor: factor.name.clone(),
-            };
+            let mistake = Mistake::RefineOfDesign { factor: factor.name.clone() };
             self.problems.add(path, Some(factor.place), mistake);
         }
         if let Some(except) = entry(root, file::except) {
             let mistake = Mistake::ExceptOfDesign;
-            self.problems
-                .add(file::except.name, Some(except.key_place), mistake);
+            self.problems.add(file::except.name, Some(except.key_place), mistake);
         }
         let cells = if word == "screening" {
             screening(factors.len()).map(|cells| (Design::Screening, cells))
@@ -666,10 +581,7 @@ impl GridReader<'_, '_> {
             fraction(factors.len(), of?).map(|cells| (Design::Fraction, cells))
         };
         if cells.is_none() {
-            let mistake = Mistake::NoSuchDesign {
-                design: word.to_owned(),
-                factors: factors.len(),
-            };
+            let mistake = Mistake::NoSuchDesign { design: word.to_owned(), factors: factors.len() };
             self.problems.add(path, Some(place), mistake);
         }
         cells.filter(|_| self.problems.count() == before)
@@ -738,17 +650,10 @@ fn one_or_more(node: &Node) -> &[Node] {
 
 /// The arm of a cell: what its levels give it, and its `own` keys over that. A factor that is a path with dots adds to what the defaults have there.
 fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry], own: &[Entry]) -> Entry {
-    let chosen: Vec<&ReadLevel> = factors
-        .iter()
-        .zip(levels)
-        .map(|(factor, level)| &factor.levels[*level as usize])
-        .collect();
-    let first = |factor: &ReadFactor| {
-        factor
-            .name
-            .split_once('.')
-            .map(|(first, _)| first.to_owned())
-    };
+    let chosen: Vec<&ReadLevel> =
+        factors.iter().zip(levels).map(|(factor, level)| &factor.levels[*level as usize]).collect();
+    let first =
+        |factor: &ReadFactor| factor.name.split_once('.').map(|(first, _)| first.to_owned());
     let dotted: Vec<String> = factors.iter().filter_map(first).collect();
     let is_added_to =
         |entry: &&Entry| dotted.contains(&entry.key) && matches!(entry.value.kind, Kind::Map(_));
@@ -761,34 +666,19 @@ fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry], own: &[Ent
     if let Some(own) = own.iter().find(|cell| cell.key == name) {
         entries = over(&entries, own.value.entries());
     }
-    let place = chosen
-        .last()
-        .map_or(Place { start: 0, end: 0 }, |level| level.place);
-    Entry {
-        key: name,
-        key_place: place,
-        value: Node {
-            place,
-            kind: Kind::Map(entries),
-        },
-    }
+    let place = chosen.last().map_or(Place { start: 0, end: 0 }, |level| level.place);
+    Entry { key: name, key_place: place, value: Node { place, kind: Kind::Map(entries) } }
 }
 
 /// Whether the levels are written as `{from: …, to: …}`, or are meant to be.
 fn is_range(levels: &Node) -> bool {
     let keys = [range::from.name, range::to.name, range::refine.name];
-    levels
-        .entries()
-        .iter()
-        .any(|one| keys.contains(&one.key.as_str()))
+    levels.entries().iter().any(|one| keys.contains(&one.key.as_str()))
 }
 
 /// A level that gives one key a value.
 fn level_of(factor: &Entry, text: &str, place: Place) -> ReadLevel {
-    let value = Node {
-        place,
-        kind: Kind::Scalar(text.to_owned()),
-    };
+    let value = Node { place, kind: Kind::Scalar(text.to_owned()) };
     ReadLevel {
         name: text.to_owned(),
         place,

@@ -43,10 +43,8 @@ impl WorkloadReader<'_, '_> {
         let is_said =
             |key: &Key| !has_file || fields.is_some_and(|fields| fields.get(key).is_some());
         if is_said(fields::count)
-            && let Some(count) = self
-                .origins
-                .settle(path, fields, fields::count)
-                .and_then(|value| value.whole())
+            && let Some(count) =
+                self.origins.settle(path, fields, fields::count).and_then(|value| value.whole())
         {
             data.field_count = u32::try_from(count).unwrap_or(u32::MAX);
         }
@@ -106,15 +104,11 @@ impl WorkloadReader<'_, '_> {
                         format!("{{{}: {written}}}", field_length::histogram.name),
                     ));
                 }
-                Err(error) => Mistake::Histogram {
-                    path: written.to_owned(),
-                    reason: error.to_string(),
-                },
+                Err(error) => {
+                    Mistake::Histogram { path: written.to_owned(), reason: error.to_string() }
+                }
             },
-            Err(error) => Mistake::File {
-                path: written.to_owned(),
-                reason: error.to_string(),
-            },
+            Err(error) => Mistake::File { path: written.to_owned(), reason: error.to_string() },
         };
         let path = field_length::histogram.under(path);
         self.problems.add(&path, Some(checked.place), mistake);

@@ -38,41 +38,33 @@ impl RigReader<'_, '_> {
             self.without_disk(arm, engine, given?, Mistake::FilesystemWithoutDisk);
             return None;
         }
-        let mut spec = FilesystemSpec {
-            kind: FilesystemKind::Xfs,
-            mkfs: Vec::new(),
-            mount: Vec::new(),
-        };
+        let mut spec =
+            FilesystemSpec { kind: FilesystemKind::Xfs, mkfs: Vec::new(), mount: Vec::new() };
         let Some(given) = given else {
             self.origins.add(&path, spec.kind.name(), Source::Default);
             return Some(spec);
         };
         let checked = &given.checked;
         let kind = checked.get(filesystem::kind).unwrap_or(checked);
-        if let Some(kind) = kind.text().and_then(|word| {
-            FilesystemKind::ALL
-                .into_iter()
-                .find(|kind| kind.name() == word)
-        }) {
+        if let Some(kind) = kind
+            .text()
+            .and_then(|word| FilesystemKind::ALL.into_iter().find(|kind| kind.name() == word))
+        {
             spec.kind = kind;
         }
         let place = kind.place;
         self.origins.add_file(&path, spec.kind.name(), place);
         spec.mkfs = self.options(&path, given, filesystem::mkfs, char::is_whitespace);
-        spec.mount = self.options(&path, given, filesystem::mount, |c| {
-            c == ',' || c.is_whitespace()
-        });
+        spec.mount =
+            self.options(&path, given, filesystem::mount, |c| c == ',' || c.is_whitespace());
         let refused = [
             (filesystem::mkfs, spec.kind.refused_for_mkfs(&spec.mkfs)),
             (filesystem::mount, spec.kind.refused_for_mount(&spec.mount)),
         ];
         for (key, option) in refused {
             if let (Some(option), Some(written)) = (option, checked.get(key)) {
-                let mistake = Mistake::FilesystemOption {
-                    kind: spec.kind,
-                    program: key.name,
-                    option,
-                };
+                let mistake =
+                    Mistake::FilesystemOption { kind: spec.kind, program: key.name, option };
                 self.wrong(&key.under(&given.path), written.place, mistake);
             }
         }
@@ -142,9 +134,6 @@ impl RigReader<'_, '_> {
             return Vec::new();
         };
         self.origins.add_file(&key.under(path), text, checked.place);
-        text.split(between)
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
+        text.split(between).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
 }

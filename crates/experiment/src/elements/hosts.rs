@@ -61,8 +61,7 @@ pub(crate) fn hosts(
             || HostRole::ALL.to_vec(),
             |words| {
                 let all = HostRole::ALL.into_iter();
-                all.filter(|role| words.iter().any(|word| word == role.name()))
-                    .collect()
+                all.filter(|role| words.iter().any(|word| word == role.name())).collect()
             },
         );
         let path = format!("{}.{}", file::hosts.name, field.key);
@@ -78,9 +77,7 @@ pub(crate) fn hosts(
             && let Some(text) = address.text()
             && !text.parse().is_ok_and(|ip: Ipv4Addr| !ip.is_unspecified())
         {
-            let mistake = Mistake::NoIpAddress {
-                text: text.to_owned(),
-            };
+            let mistake = Mistake::NoIpAddress { text: text.to_owned() };
             problems.add(&host::address.under(&path), Some(address.place), mistake);
         }
     }
@@ -109,10 +106,7 @@ pub(crate) fn on(
         Some(host) if !host.roles.contains(&HostRole::Server) => problems.add(
             &given.path,
             place,
-            Mistake::HostWithoutRole {
-                name: name.to_owned(),
-                role: HostRole::Server.name(),
-            },
+            Mistake::HostWithoutRole { name: name.to_owned(), role: HostRole::Server.name() },
         ),
         Some(_) => {
             let path = arm::on.under(&arm.path());
@@ -126,10 +120,7 @@ pub(crate) fn on(
         problems.add(
             &directory.path,
             Some(directory.checked.place),
-            Mistake::RelativeElsewhere {
-                path: text.to_owned(),
-                host: name.to_owned(),
-            },
+            Mistake::RelativeElsewhere { path: text.to_owned(), host: name.to_owned() },
         );
     }
     Some(name.to_owned())
@@ -151,9 +142,9 @@ pub(crate) fn load_hosts(
         let Some(name) = item.text() else { continue };
         let host = hosts.iter().find(|host| host.name == name);
         let mistake = match host {
-            _ if names.iter().any(|known| known == name) => Some(Mistake::Repeated {
-                value: name.to_owned(),
-            }),
+            _ if names.iter().any(|known| known == name) => {
+                Some(Mistake::Repeated { value: name.to_owned() })
+            }
             None if name != CONTROLLER => Some(Mistake::UnknownHost {
                 name: name.to_owned(),
                 hosts: hosts.iter().map(|host| host.name.clone()).collect(),
@@ -201,10 +192,7 @@ pub(crate) fn listen(
             problems.add(
                 &self::arm::on.under(&format!("arms.{}", arm.name)),
                 on.map(|on| on.checked.place),
-                Mistake::HostWithoutAddress {
-                    arm: arm.name.clone(),
-                    host: stands.to_owned(),
-                },
+                Mistake::HostWithoutAddress { arm: arm.name.clone(), host: stands.to_owned() },
             );
         }
     }

@@ -69,11 +69,7 @@ fn latency(path: &str, checked: &Checked, problems: &mut Collector<'_>) -> Optio
         let p99_ns = lognormal.get(lognormal::p99)?.whole()?;
         if p99_ns < median_ns {
             let mistake = Mistake::PercentileBelowMedian { median_ns, p99_ns };
-            problems.add(
-                &latency::lognormal.under(path),
-                Some(lognormal.place),
-                mistake,
-            );
+            problems.add(&latency::lognormal.under(path), Some(lognormal.place), mistake);
         }
         return Some(DiskLatency::Lognormal { median_ns, p99_ns });
     }
@@ -95,10 +91,8 @@ fn latency(path: &str, checked: &Checked, problems: &mut Collector<'_>) -> Optio
         if longer >= shorter && upper > lower {
             continue;
         }
-        let place = places
-            .iter()
-            .find(|(percentile, _)| *percentile == upper)
-            .map(|(_, place)| *place);
+        let place =
+            places.iter().find(|(percentile, _)| *percentile == upper).map(|(_, place)| *place);
         let mistake = Mistake::TableNotAscending { lower, upper };
         problems.add(&latency::table.under(path), place, mistake);
     }

@@ -31,26 +31,18 @@ impl RigReader<'_, '_> {
     pub(crate) fn machine(&mut self, path: &str, arm: &ReadArm) -> Option<&'static MachinePreset> {
         let given = arm.get(arm::machine)?;
         let name = given.checked.text()?;
-        let found = machine_presets()
-            .iter()
-            .find(|machine| machine.name.eq_ignore_ascii_case(name));
+        let found =
+            machine_presets().iter().find(|machine| machine.name.eq_ignore_ascii_case(name));
         let Some(machine) = found else {
             let mistake = Mistake::UnknownPreset {
                 what: "machine",
                 name: name.to_owned(),
-                presets: machine_presets()
-                    .iter()
-                    .map(|machine| machine.name.clone())
-                    .collect(),
+                presets: machine_presets().iter().map(|machine| machine.name.clone()).collect(),
             };
             self.wrong(&given.path, given.checked.place, mistake);
             return None;
         };
-        self.origins.add_file(
-            &arm::machine.under(path),
-            machine.name.clone(),
-            given.checked.place,
-        );
+        self.origins.add_file(&arm::machine.under(path), machine.name.clone(), given.checked.place);
         Some(machine)
     }
 
@@ -123,9 +115,8 @@ impl RigReader<'_, '_> {
                 None => (MEMORY_BESIDES_CACHE, 1),
             };
             if let Some(cache_bytes) = cache_bytes {
-                let needed_bytes = cache_bytes
-                    .saturating_add(besides)
-                    .saturating_mul(u64::from(members));
+                let needed_bytes =
+                    cache_bytes.saturating_add(besides).saturating_mul(u64::from(members));
                 if memory_bytes < needed_bytes {
                     let mistake = Mistake::MemoryBelowCache {
                         memory_bytes,

@@ -57,21 +57,12 @@ pub(crate) struct LoadPoint {
 
 impl LoadPoint {
     pub(crate) fn new(load: Load, role: PointRole) -> Self {
-        Self {
-            load,
-            role,
-            sessions: Sessions::Given,
-        }
+        Self { load, role, sessions: Sessions::Given }
     }
 
     /// The point of a mix.
     pub(crate) fn of(&self, mix: u32) -> Point {
-        Point {
-            mix,
-            load: self.load.clone(),
-            role: self.role,
-            sessions: self.sessions,
-        }
+        Point { mix, load: self.load.clone(), role: self.role, sessions: self.sessions }
     }
 
     /// In the words of `compare.at`; `None` for stages, which are one point.
@@ -86,8 +77,7 @@ impl LoadPoint {
     }
 
     pub(crate) fn text(&self) -> String {
-        self.at()
-            .map_or_else(|| "the stages".to_owned(), load_at_text)
+        self.at().map_or_else(|| "the stages".to_owned(), load_at_text)
     }
 
     /// The most operations per second that can be asked for; `None` where that is not known before the run.
@@ -96,10 +86,9 @@ impl LoadPoint {
             (PointRole::Line | PointRole::ShareOfLine { .. }, _) => None,
             (_, Load::Closed { target, .. }) => *target,
             (_, Load::Open { rate, .. }) => Some(*rate),
-            (_, Load::Stages { stages, .. }) => stages
-                .iter()
-                .map(|stage| stage.rate_from.max(stage.rate_to))
-                .reduce(f64::max),
+            (_, Load::Stages { stages, .. }) => {
+                stages.iter().map(|stage| stage.rate_from.max(stage.rate_to)).reduce(f64::max)
+            }
         }
     }
 }
@@ -139,10 +128,7 @@ pub(crate) fn loads(
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
 ) -> Loads {
-    let mut loads = Loads {
-        complete: !load.fields().is_empty(),
-        ..Loads::default()
-    };
+    let mut loads = Loads { complete: !load.fields().is_empty(), ..Loads::default() };
     if let Some(field) = load.field(load::closed) {
         let path = load::closed.under(PATH);
         loads.read_closed(&path, &field.checked, origins, problems);
@@ -171,10 +157,7 @@ fn check_loads(path: &str, field: &Field, points: &[LoadPoint], problems: &mut C
 
 impl Loads {
     pub(crate) fn none() -> Self {
-        Self {
-            complete: true,
-            ..Self::default()
-        }
+        Self { complete: true, ..Self::default() }
     }
 
     /// The path of `sessions: found`, if the closed loop pauses.
@@ -186,8 +169,7 @@ impl Loads {
         if self.open.iter().any(finds) {
             return Some(open::sessions.under(&load::open.under(PATH)));
         }
-        line.is_some_and(finds)
-            .then(|| search_keys::sessions.under(&search::path()))
+        line.is_some_and(finds).then(|| search_keys::sessions.under(&search::path()))
     }
 
     /// Drops default rates of a sweep that are too high to be scheduled.
@@ -264,11 +246,7 @@ pub(crate) fn check_points(points: u64, place: Place, problems: &mut Collector<'
         problems.add(
             PATH,
             Some(place),
-            Mistake::TooMany {
-                what: "points of each run",
-                found: points,
-                most: MOST_POINTS,
-            },
+            Mistake::TooMany { what: "points of each run", found: points, most: MOST_POINTS },
         );
     }
 }

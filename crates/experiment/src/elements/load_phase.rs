@@ -19,7 +19,5 @@ pub(crate) fn load_phase(map: Option<&Checked>, origins: &mut Origins<'_>) -> Lo
     let threads = origins
         .settle(file::load_phase.name, map, load_phase::threads)
         .and_then(|value| value.whole());
-    LoadPhase {
-        sessions: sessions_of(threads.unwrap_or(1)),
-    }
+    LoadPhase { sessions: sessions_of(threads.unwrap_or(1)) }
 }

@@ -92,9 +92,7 @@ pub(crate) fn measurement(
             let flag = overrides.duration_ns;
             let flag = flag.map(|nanos| (SettingValue::Nanos(nanos), "--duration"));
             let duration = origins.settle_or_flag(PATH, map, measurement::duration, flag);
-            duration
-                .and_then(|value| value.whole())
-                .unwrap_or(SHORTEST_NS)
+            duration.and_then(|value| value.whole()).unwrap_or(SHORTEST_NS)
         }
         Some(stages_ns) => stages_ns.saturating_sub(warm_up_ns),
     };
@@ -103,18 +101,12 @@ pub(crate) fn measurement(
     let operations = origins.settle_or_flag(PATH, map, measurement::operations, flag);
     let (blocks, looks) = blocks(map, overrides, origins, problems);
     if let Some(stages_ns) = stages_ns {
-        let place = |key: &Key| {
-            map.and_then(|map| map.get(key))
-                .map(|checked| checked.place)
-        };
+        let place = |key: &Key| map.and_then(|map| map.get(key)).map(|checked| checked.place);
         let own = place(measurement::duration);
         if own.is_some() || overrides.duration_ns.is_some() {
             problems.add(PATH, own, Mistake::DurationOfStages);
         } else if duration_ns < SHORTEST_NS {
-            let mistake = Mistake::WarmUpOfStages {
-                warm_up_ns,
-                stages_ns,
-            };
+            let mistake = Mistake::WarmUpOfStages { warm_up_ns, stages_ns };
             let place = place(measurement::warm_up).or(load_place);
             problems.add(&measurement::warm_up.under(PATH), place, mistake);
         }
@@ -134,9 +126,8 @@ pub(crate) fn measurement(
     };
     let flag = overrides.seed;
     let flag = flag.map(|seed| (SettingValue::Count(seed), "--seed"));
-    let seed = origins
-        .settle_or_flag(PATH, map, measurement::seed, flag)
-        .and_then(|value| value.whole());
+    let seed =
+        origins.settle_or_flag(PATH, map, measurement::seed, flag).and_then(|value| value.whole());
     let shaped_from = match origins.settle(PATH, map, measurement::shaped_from) {
         Some(SettingValue::Text(word)) if word == FROM_WARM_UP => ShapedFrom::WarmUp,
         Some(SettingValue::Text(word)) if word == FROM_MEASURING => ShapedFrom::Measuring,
@@ -150,9 +141,7 @@ pub(crate) fn measurement(
         Some(SettingValue::Text(word)) if word == WARM => {
             let within = origins.settle(PATH, map, measurement::warm_within);
             let within_ns = within.and_then(|value| value.whole());
-            Caches::Warm {
-                within_ns: within_ns.unwrap_or(SHORTEST_NS),
-            }
+            Caches::Warm { within_ns: within_ns.unwrap_or(SHORTEST_NS) }
         }
         Some(SettingValue::Text(word)) if word == COLD => Caches::Cold,
         _ => Caches::AsLoaded,
@@ -161,9 +150,8 @@ pub(crate) fn measurement(
         .settle(PATH, map, measurement::log_operations)
         .and_then(|value| u32::try_from(value.whole()?).ok());
     let spare_blocks = origins.settle(PATH, map, measurement::spare_blocks);
-    let end_timeout = origins
-        .settle(PATH, map, measurement::end_timeout)
-        .and_then(|value| value.whole());
+    let end_timeout =
+        origins.settle(PATH, map, measurement::end_timeout).and_then(|value| value.whole());
     Measurement {
         warm_up_ns,
         duration_ns,
@@ -197,30 +185,10 @@ fn check_flags(overrides: &Overrides, problems: &mut Collector<'_>) {
                 problems.add("", None, mistake);
             }
         };
-    check(
-        "--blocks",
-        overrides.blocks.map(u64::from),
-        (1, MOST_BLOCKS),
-        units::count,
-    );
-    check(
-        "--operations",
-        overrides.operations,
-        (1, MOST_OPERATIONS),
-        units::count,
-    );
-    check(
-        "--warm-up",
-        overrides.warm_up_ns,
-        (0, LONGEST_NS),
-        units::duration,
-    );
-    check(
-        "--duration",
-        overrides.duration_ns,
-        (SHORTEST_NS, LONGEST_NS),
-        units::duration,
-    );
+    check("--blocks", overrides.blocks.map(u64::from), (1, MOST_BLOCKS), units::count);
+    check("--operations", overrides.operations, (1, MOST_OPERATIONS), units::count);
+    check("--warm-up", overrides.warm_up_ns, (0, LONGEST_NS), units::duration);
+    check("--duration", overrides.duration_ns, (SHORTEST_NS, LONGEST_NS), units::duration);
 }
 
 /// Refuses `caches: cold` where an arm has caches that this program does not reach.

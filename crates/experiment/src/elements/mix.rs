@@ -17,14 +17,8 @@ use plimsoll_workload::{
 pub(crate) const PRESET: Shape = Shape::choice(&Mix::PRESETS);
 const WEIGHT: Shape = Shape::number(0.0, 1e12);
 const SCAN_RECORDS: Shape = Shape::count(1, u32::MAX as u64);
-const DISTRIBUTIONS: Shape = Shape::choice(&[
-    "uniform",
-    "sequential",
-    "zipfian",
-    "latest",
-    "hotspot",
-    "exponential",
-]);
+const DISTRIBUTIONS: Shape =
+    Shape::choice(&["uniform", "sequential", "zipfian", "latest", "hotspot", "exponential"]);
 
 object! {
     MIX mix: "A mix of operations. Proportions are weights: only their ratios count, and what is not given is that of the preset, or 0."
@@ -102,8 +96,7 @@ impl WorkloadReader<'_, '_> {
         let mut mixes: Vec<(Mix, Place)> = Vec::new();
         if let Some(preset) = self.workload.get(workload::preset) {
             let word = preset.text().unwrap_or_default();
-            self.origins
-                .add_file(&workload::preset.under(PATH), word, preset.place);
+            self.origins.add_file(&workload::preset.under(PATH), word, preset.place);
             mixes.extend(self.preset(preset));
         }
         if let (Some(core), Some(named)) = (&self.file, self.workload.get(workload::ycsb)) {
@@ -114,8 +107,7 @@ impl WorkloadReader<'_, '_> {
         };
         if !listed.items().is_empty() {
             let words: Vec<&str> = listed.items().iter().filter_map(Checked::text).collect();
-            self.origins
-                .add_file(&path_of_mixes(), words.join(", "), listed.place);
+            self.origins.add_file(&path_of_mixes(), words.join(", "), listed.place);
         }
         for item in listed.items() {
             let Some((mix, place)) = self.preset(item) else {
@@ -140,9 +132,7 @@ impl WorkloadReader<'_, '_> {
     fn preset(&mut self, checked: &Checked) -> Option<(Mix, Place)> {
         let mix = Mix::preset(checked.text()?)?;
         let path = join(&path_of_mixes(), &mix.name);
-        let source = Source::Preset {
-            name: mix.name.clone(),
-        };
+        let source = Source::Preset { name: mix.name.clone() };
         for (key, value) in mix_values(&mix) {
             self.origins.add(&key.under(&path), value, source.clone());
         }
@@ -154,17 +144,12 @@ impl WorkloadReader<'_, '_> {
         if matches!(map.value, Value::Wrong) {
             return None;
         }
-        let preset = map
-            .get(mix::preset)
-            .and_then(Checked::text)
-            .and_then(Mix::preset);
+        let preset = map.get(mix::preset).and_then(Checked::text).and_then(Mix::preset);
         let mut source = Source::Default;
         let mut mix = Mix::preset("c")?;
         (mix.read, mix.request_distribution) = (0.0, RequestDistribution::Uniform);
         if let Some(preset) = preset {
-            source = Source::Preset {
-                name: preset.name.clone(),
-            };
+            source = Source::Preset { name: preset.name.clone() };
             mix = preset;
         }
         mix.name.clone_from(&field.key);
@@ -184,10 +169,7 @@ impl WorkloadReader<'_, '_> {
             }
         };
         flag(mix::read_all_fields, &mut mix.read_all_fields);
-        flag(
-            mix::read_all_fields_by_name,
-            &mut mix.read_all_fields_by_name,
-        );
+        flag(mix::read_all_fields_by_name, &mut mix.read_all_fields_by_name);
         flag(mix::write_all_fields, &mut mix.write_all_fields);
         if let Some(checked) = map.get(mix::request_distribution) {
             mix.request_distribution = request_distribution(checked)?;
@@ -197,24 +179,16 @@ impl WorkloadReader<'_, '_> {
         }
         for (key, value) in mix_values(&mix) {
             match map.get(key) {
-                Some(checked) => self
-                    .origins
-                    .add_file(&key.under(&path), value, checked.place),
+                Some(checked) => self.origins.add_file(&key.under(&path), value, checked.place),
                 None => self.origins.add(&key.under(&path), value, source.clone()),
             }
         }
         // A proportion that could not be read is no proportion of zero.
-        if map
-            .fields()
-            .iter()
-            .any(|field| matches!(field.checked.value, Value::Wrong))
-        {
+        if map.fields().iter().any(|field| matches!(field.checked.value, Value::Wrong)) {
             return None;
         }
         for problem in mix.check() {
-            let mistake = Mistake::Workload {
-                what: words(&problem.wrong),
-            };
+            let mistake = Mistake::Workload { what: words(&problem.wrong) };
             self.problems.add(&path, Some(field.key_place), mistake);
         }
         Some(mix)
@@ -240,9 +214,7 @@ impl WorkloadReader<'_, '_> {
                         self.problems.add(
                             &path,
                             Some(*place),
-                            Mistake::Workload {
-                                what: words(&problem.wrong),
-                            },
+                            Mistake::Workload { what: words(&problem.wrong) },
                         );
                     }
                 }
@@ -293,17 +265,10 @@ fn scan_length(problems: &mut Collector<'_>, path: &str, checked: &Checked) -> O
     }
     let (given, distribution) = match checked.get(scan_length::uniform) {
         Some(given) => (given, ScanDistribution::Uniform),
-        None => (
-            checked.get(scan_length::zipfian)?,
-            ScanDistribution::Zipfian,
-        ),
+        None => (checked.get(scan_length::zipfian)?, ScanDistribution::Zipfian),
     };
     let (min, max) = range(problems, path, given)?;
-    Some(ScanLength {
-        min,
-        max,
-        distribution,
-    })
+    Some(ScanLength { min, max, distribution })
 }
 
 /// The values of a mix that matter to it, as they would be written.
@@ -326,28 +291,18 @@ pub(crate) fn mix_values(mix: &Mix) -> Vec<(&'static Key, String)> {
         RequestDistribution::Sequential => "sequential".to_owned(),
         RequestDistribution::Zipfian => "zipfian".to_owned(),
         RequestDistribution::Latest => "latest".to_owned(),
-        RequestDistribution::Hotspot {
-            data_fraction,
-            operation_fraction,
-        } => format!(
+        RequestDistribution::Hotspot { data_fraction, operation_fraction } => format!(
             "{{hotspot: {{data_fraction: {}, operation_fraction: {}}}}}",
             units::share(data_fraction),
             units::share(operation_fraction)
         ),
-        RequestDistribution::Exponential {
-            percentile,
-            fraction,
-        } => {
+        RequestDistribution::Exponential { percentile, fraction } => {
             format!("{{exponential: {{percentile: {percentile}, fraction: {fraction}}}}}")
         }
     };
     values.push((mix::request_distribution, keys));
     if mix.scan > 0.0 {
-        let ScanLength {
-            min,
-            max,
-            distribution,
-        } = mix.scan_length;
+        let ScanLength { min, max, distribution } = mix.scan_length;
         let word = if distribution == ScanDistribution::Zipfian {
             scan_length::zipfian.name
         } else {
@@ -357,10 +312,7 @@ pub(crate) fn mix_values(mix: &Mix) -> Vec<(&'static Key, String)> {
     }
     if mix.read > 0.0 || mix.scan > 0.0 || mix.read_modify_write > 0.0 {
         values.push((mix::read_all_fields, mix.read_all_fields.to_string()));
-        values.push((
-            mix::read_all_fields_by_name,
-            mix.read_all_fields_by_name.to_string(),
-        ));
+        values.push((mix::read_all_fields_by_name, mix.read_all_fields_by_name.to_string()));
     }
     if mix.update > 0.0 || mix.read_modify_write > 0.0 {
         values.push((mix::write_all_fields, mix.write_all_fields.to_string()));

@@ -41,10 +41,7 @@ pub(crate) fn objective(
         return None;
     }
     let mut response = Vec::new();
-    for field in map
-        .get(objective::response)
-        .map_or(&[][..], Checked::fields)
-    {
+    for field in map.get(objective::response).map_or(&[][..], Checked::fields) {
         let (Some(percentile), Some(nanos)) = (percentile(&field.key), field.checked.whole())
         else {
             continue;

@@ -46,10 +46,7 @@ impl Loads {
         let listed = match swept {
             Sweep::Points(points) => {
                 self.unasked_rates = rates.get(rates_sweep::to).is_none();
-                points
-                    .into_iter()
-                    .map(|rate| (rate, PointRole::Sweep))
-                    .collect()
+                points.into_iter().map(|rate| (rate, PointRole::Sweep)).collect()
             }
             Sweep::Wrong => {
                 self.complete = false;
@@ -68,16 +65,8 @@ impl Loads {
             if let PointRole::ShareOfLine { .. } = role {
                 self.shares = Some(rates.place);
             }
-            let load = Load::Open {
-                rate,
-                arrivals: open_loop.arrivals,
-                sessions: open_loop.count,
-            };
-            self.open.push(LoadPoint {
-                load,
-                role,
-                sessions: open_loop.sessions,
-            });
+            let load = Load::Open { rate, arrivals: open_loop.arrivals, sessions: open_loop.count };
+            self.open.push(LoadPoint { load, role, sessions: open_loop.sessions });
         }
     }
 }
@@ -103,9 +92,5 @@ pub(crate) fn open_loop(
     let arrivals = origins.settle(path, Some(map), arrivals);
     let sessions = origins.settle(path, Some(map), sessions);
     let (count, sessions) = count_of(sessions.as_ref());
-    OpenLoop {
-        arrivals: arrivals_of(arrivals.as_ref()),
-        count,
-        sessions,
-    }
+    OpenLoop { arrivals: arrivals_of(arrivals.as_ref()), count, sessions }
 }

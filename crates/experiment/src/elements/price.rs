@@ -34,19 +34,16 @@ impl RigReader<'_, '_> {
         let Some(given) = arm.get(arm::price) else {
             let machine = machine?;
             let name = machine.name.clone();
-            self.origins
-                .add(&path, price_words(&machine.price), Source::Preset { name });
+            self.origins.add(&path, price_words(&machine.price), Source::Preset { name });
             return Some(machine.price.clone());
         };
         let map = &given.checked;
         let text = |key: &Key| {
-            map.get(key)
-                .map(|checked| (checked, checked.text().unwrap_or_default().to_owned()))
+            map.get(key).map(|checked| (checked, checked.text().unwrap_or_default().to_owned()))
         };
         let base = machine.map(|machine| &machine.price);
-        let per_hour = map
-            .get(price::per_hour)
-            .map_or(base.map(|price| price.per_hour), Checked::number);
+        let per_hour =
+            map.get(price::per_hour).map_or(base.map(|price| price.per_hour), Checked::number);
         let currency = text(price::currency);
         if let Some((checked, currency)) = &currency
             && (currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_alphabetic()))
@@ -64,11 +61,7 @@ impl RigReader<'_, '_> {
             && !is_date(date)
         {
             let date = date.clone();
-            self.wrong(
-                &price::date.under(&given.path),
-                checked.place,
-                Mistake::BadDate { date },
-            );
+            self.wrong(&price::date.under(&given.path), checked.place, Mistake::BadDate { date });
         }
         let currency = currency
             .map(|(_, currency)| currency.to_ascii_uppercase())
@@ -76,10 +69,7 @@ impl RigReader<'_, '_> {
         // Source and date of a machine's price are not those of another one.
         let base = base.filter(|_| map.get(price::per_hour).is_none());
         for (key, missing) in [
-            (
-                price::per_hour,
-                per_hour.is_none() && map.get(price::per_hour).is_none(),
-            ),
+            (price::per_hour, per_hour.is_none() && map.get(price::per_hour).is_none()),
             (price::currency, currency.is_none()),
         ] {
             if missing {
@@ -93,9 +83,7 @@ impl RigReader<'_, '_> {
             source: text(price::source)
                 .map(|(_, source)| source)
                 .or_else(|| base.and_then(|price| price.source.clone())),
-            date: date
-                .map(|(_, date)| date)
-                .or_else(|| base.and_then(|price| price.date.clone())),
+            date: date.map(|(_, date)| date).or_else(|| base.and_then(|price| price.date.clone())),
         };
         self.origins.add_file(&path, price_words(&price), map.place);
         Some(price)
@@ -108,9 +96,7 @@ fn is_date(text: &str) -> bool {
     let number = |part: &str, digits: usize, least: u32, most: u32| {
         part.len() == digits
             && part.bytes().all(|byte| byte.is_ascii_digit())
-            && part
-                .parse()
-                .is_ok_and(|number: u32| (least..=most).contains(&number))
+            && part.parse().is_ok_and(|number: u32| (least..=most).contains(&number))
     };
     match parts.as_slice() {
         [year] => number(year, 4, 1970, 9999),

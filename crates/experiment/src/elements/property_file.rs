@@ -12,10 +12,8 @@ use std::path::Path;
 const TOLERATED: [&str; 2] = ["operationcount", "workload"];
 
 /// Of the core properties, those that have no place in an experiment.
-const NOT_HERE: [&str; 2] = [
-    "core_workload_insertion_retry_limit",
-    "core_workload_insertion_retry_interval",
-];
+const NOT_HERE: [&str; 2] =
+    ["core_workload_insertion_retry_limit", "core_workload_insertion_retry_interval"];
 
 impl WorkloadReader<'_, '_> {
     /// The property file of `workload.ycsb`; `None` if there is none or it has a mistake.
@@ -24,15 +22,11 @@ impl WorkloadReader<'_, '_> {
         let (written, place) = (named.text()?.to_owned(), named.place);
         match self.read_property_file(&written) {
             Ok(core) => {
-                self.origins
-                    .add_file(&workload::ycsb.under(PATH), &written, place);
-                let source = Source::Preset {
-                    name: written.clone(),
-                };
+                self.origins.add_file(&workload::ycsb.under(PATH), &written, place);
+                let source = Source::Preset { name: written.clone() };
                 if core.record_count > 0 && self.workload.get(workload::records).is_none() {
                     let records = core.record_count.to_string();
-                    self.origins
-                        .add(&workload::records.under(PATH), records, source.clone());
+                    self.origins.add(&workload::records.under(PATH), records, source.clone());
                 }
                 let path = join(&workload::mixes.under(PATH), &core.mix.name);
                 for (key, value) in mix_values(&core.mix) {
@@ -42,8 +36,7 @@ impl WorkloadReader<'_, '_> {
             }
             Err(mistakes) => {
                 for mistake in mistakes {
-                    self.problems
-                        .add(&workload::ycsb.under(PATH), Some(place), mistake);
+                    self.problems.add(&workload::ycsb.under(PATH), Some(place), mistake);
                 }
                 None
             }
@@ -51,16 +44,10 @@ impl WorkloadReader<'_, '_> {
     }
 
     fn read_property_file(&self, written: &str) -> Result<Core, Vec<Mistake>> {
-        let wrong = |reason: String| Mistake::Properties {
-            path: written.to_owned(),
-            reason,
-        };
+        let wrong = |reason: String| Mistake::Properties { path: written.to_owned(), reason };
         let path = self.given.base_dir.join(written);
         let text = (self.given.read_file)(&path).map_err(|error| {
-            vec![Mistake::File {
-                path: written.to_owned(),
-                reason: error.to_string(),
-            }]
+            vec![Mistake::File { path: written.to_owned(), reason: error.to_string() }]
         })?;
         let properties =
             Properties::parse(text.as_bytes()).map_err(|error| vec![wrong(error.to_string())])?;

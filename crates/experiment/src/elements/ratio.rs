@@ -42,12 +42,8 @@ fn shrinks(key: &str) -> Option<Shrinks> {
     Some(match key {
         "records" | "operations" | "credits" => Shrinks::Count,
         "size" | "cache_size" | "memory" | "page_cache" | "capacity" => Shrinks::Size,
-        "duration" => Shrinks::Duration {
-            least_ns: JUDGED_FROM_NS,
-        },
-        "warm_up" => Shrinks::Duration {
-            least_ns: SHORTEST_WARM_UP_NS,
-        },
+        "duration" => Shrinks::Duration { least_ns: JUDGED_FROM_NS },
+        "warm_up" => Shrinks::Duration { least_ns: SHORTEST_WARM_UP_NS },
         "checkpoint_interval" => Shrinks::Interval,
         _ => return None,
     })
@@ -64,9 +60,9 @@ pub(crate) fn ratio(
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let read = match &entry.value.kind {
         Kind::Scalar(text) => match text.split_once('/') {
-            Some((part, whole)) => number(part)
-                .zip(number(whole))
-                .map(|(part, whole)| part / whole),
+            Some((part, whole)) => {
+                number(part).zip(number(whole)).map(|(part, whole)| part / whole)
+            }
             None => units::parse_share(text).ok(),
         },
         _ => None,
@@ -96,11 +92,7 @@ pub(crate) fn shrunk(file: &[Entry], ratio: f64) -> Vec<Entry> {
 }
 
 fn with_value(entry: &Entry, value: Node) -> Entry {
-    Entry {
-        key: entry.key.clone(),
-        key_place: entry.key_place,
-        value,
-    }
+    Entry { key: entry.key.clone(), key_place: entry.key_place, value }
 }
 
 /// A value with all that becomes smaller in it.
@@ -119,10 +111,7 @@ fn within(node: &Node, ratio: f64) -> Node {
         Kind::List(nodes) => Kind::List(nodes.iter().map(|node| within(node, ratio)).collect()),
         other => other.clone(),
     };
-    Node {
-        place: node.place,
-        kind,
-    }
+    Node { place: node.place, kind }
 }
 
 /// A scalar, or every value of a list, such as the levels of a factor. A value that cannot be parsed stays as it is; the check of the file reports it.
@@ -136,10 +125,7 @@ fn smaller(node: &Node, how: Shrinks, ratio: f64) -> Node {
         }
         Kind::Map(_) | Kind::Null => return within(node, ratio),
     };
-    Node {
-        place: node.place,
-        kind,
-    }
+    Node { place: node.place, kind }
 }
 
 fn scaled(text: &str, how: Shrinks, ratio: f64) -> Option<String> {
@@ -176,9 +162,7 @@ mod tests {
         assert_eq!(of("10", Shrinks::Count), "1");
         assert_eq!(of("1408MiB", Shrinks::Size), "35MiB");
         assert_eq!(of("64MiB", Shrinks::Size), "1640KiB", "whole pages");
-        let point = Shrinks::Duration {
-            least_ns: JUDGED_FROM_NS,
-        };
+        let point = Shrinks::Duration { least_ns: JUDGED_FROM_NS };
         assert_eq!(of("20m", point), "30s");
         assert_eq!(of("120s", point), "10s");
         assert_eq!(of("4s", point), "4s", "no longer than it is");

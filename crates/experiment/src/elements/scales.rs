@@ -19,9 +19,7 @@ pub(crate) const FULL_SCALE: &str = "full";
 
 /// Whether a scale may change this key of the file.
 pub(crate) fn can_be_scaled(key: &str) -> bool {
-    ![file::plimsoll, file::scales]
-        .iter()
-        .any(|own| own.name == key)
+    ![file::plimsoll, file::scales].iter().any(|own| own.name == key)
 }
 
 /// The file at one of its scales.
@@ -44,21 +42,14 @@ impl Scaled {
         let start = root.place.start;
         Self {
             name,
-            root: Node {
-                place: Place { start, end: start },
-                kind: Kind::Map(entries),
-            },
+            root: Node { place: Place { start, end: start }, kind: Kind::Map(entries) },
             ratio,
         }
     }
 
     /// The keys of a map that is the value of a key of the file.
     pub(crate) fn keys_of(&self, key: &Key) -> Vec<String> {
-        let map = self
-            .root
-            .entries()
-            .iter()
-            .find(|entry| entry.key == key.name);
+        let map = self.root.entries().iter().find(|entry| entry.key == key.name);
         map.map_or(&[][..], |entry| entry.value.entries())
             .iter()
             .map(|entry| entry.key.clone())
@@ -88,11 +79,8 @@ pub(crate) fn scaled(
         let path = format!("{}.{}.{RATIO}", file::scales.name, scale.key);
         let ratio = ratio(scale.value.entries(), &path, problems);
         let smaller = ratio.map(|(ratio, _)| shrunk(file, ratio));
-        let entries = over_file(
-            smaller.as_deref().unwrap_or(file),
-            scale.value.entries(),
-            problems,
-        );
+        let entries =
+            over_file(smaller.as_deref().unwrap_or(file), scale.value.entries(), problems);
         let scaled = Scaled::new(Some(scale.key.clone()), root, entries, ratio);
         if chosen == Some(scale.key.as_str()) {
             first = Some(scaled);
@@ -108,10 +96,7 @@ pub(crate) fn scaled(
     if let Some(name) = chosen {
         let mut known = vec![as_written.to_owned()];
         known.extend(scales.iter().map(|scale| scale.key.clone()));
-        let mistake = Mistake::UnknownScale {
-            name: name.to_owned(),
-            scales: known,
-        };
+        let mistake = Mistake::UnknownScale { name: name.to_owned(), scales: known };
         problems.add(file::scales.name, key.map(|entry| entry.key_place), mistake);
     }
     (written, others)
@@ -128,11 +113,7 @@ fn over_file(file: &[Entry], scale: &[Entry], problems: &mut Collector<'_>) -> V
         valid.retain(|key| can_be_scaled(key));
         valid.push(RATIO.into());
         let key = entry.key.clone();
-        problems.add(
-            file::scales.name,
-            Some(entry.key_place),
-            Mistake::UnknownKey { key, valid },
-        );
+        problems.add(file::scales.name, Some(entry.key_place), Mistake::UnknownKey { key, valid });
     }
     over(file, &allowed)
 }

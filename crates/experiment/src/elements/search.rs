@@ -80,12 +80,7 @@ pub(crate) fn line_search<'s>(
     let Some(objective) = objective else {
         return LineSearch::No;
     };
-    let mut reader = SearchReader {
-        loads,
-        measurement,
-        origins,
-        problems,
-    };
+    let mut reader = SearchReader { loads, measurement, origins, problems };
     let Some(given) = objective.get(objective::search) else {
         if objective.get(objective::response).is_none() || loads.stages_ns.is_some() {
             let text = if loads.stages_ns.is_some() {
@@ -102,9 +97,7 @@ pub(crate) fn line_search<'s>(
     match (&given.value, given.flag()) {
         (Value::Wrong, _) => return LineSearch::Unknown,
         (_, Some(flag)) => {
-            reader
-                .origins
-                .add_file(&path(), flag.to_string(), given.place);
+            reader.origins.add_file(&path(), flag.to_string(), given.place);
             if !flag {
                 return LineSearch::No;
             }
@@ -145,12 +138,7 @@ impl SearchReader<'_, '_> {
         // Nothing is known of the line yet: the middle, as ratios go.
         let first = six_digits((rates.0 * rates.1).sqrt()).clamp(rates.0, rates.1);
         LineSearch::Yes(Line {
-            search: Search {
-                trial_ns,
-                warm_up_ns,
-                width,
-                rates,
-            },
+            search: Search { trial_ns, warm_up_ns, width, rates },
             point: LoadPoint {
                 load: open(first, open_loop),
                 role: PointRole::Line,
@@ -162,10 +150,7 @@ impl SearchReader<'_, '_> {
     /// A time of a trial, which is that of a point where nothing is said.
     fn time(&mut self, given: Option<&Checked>, key: &Key, of_points_ns: u64) -> Option<u64> {
         match given.and_then(|given| given.get(key)) {
-            Some(_) => self
-                .origins
-                .settle(&path(), given, key)
-                .and_then(|value| value.whole()),
+            Some(_) => self.origins.settle(&path(), given, key).and_then(|value| value.whole()),
             None => {
                 let text = format!("{}, as of points", units::duration(of_points_ns));
                 self.origins.add(&key.under(&path()), text, Source::Default);
@@ -228,8 +213,7 @@ impl SearchReader<'_, '_> {
                 Arrivals::Constant => "constant",
                 Arrivals::Poisson => "poisson",
             };
-            self.origins
-                .add(&search::arrivals.under(&path()), word, Source::Default);
+            self.origins.add(&search::arrivals.under(&path()), word, Source::Default);
         }
         if get(search::sessions).is_some() {
             let value = self.origins.settle(&path(), given, search::sessions);
@@ -239,17 +223,12 @@ impl SearchReader<'_, '_> {
                 Sessions::Found => "found".to_owned(),
                 Sessions::Given => open_loop.count.to_string(),
             };
-            self.origins
-                .add(&search::sessions.under(&path()), text, Source::Default);
+            self.origins.add(&search::sessions.under(&path()), text, Source::Default);
         }
         open_loop
     }
 }
 
 fn open(rate: f64, open_loop: OpenLoop) -> Load {
-    Load::Open {
-        rate,
-        arrivals: open_loop.arrivals,
-        sessions: open_loop.count,
-    }
+    Load::Open { rate, arrivals: open_loop.arrivals, sessions: open_loop.count }
 }

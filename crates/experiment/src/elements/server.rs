@@ -83,9 +83,7 @@ pub(crate) fn check_collections(
             if let Some(mix) = inserting
                 && settings.flag("insert_into_existing") != Some(true)
             {
-                refuse(Mistake::InsertsIntoExisting {
-                    mix: mix.name.clone(),
-                });
+                refuse(Mistake::InsertsIntoExisting { mix: mix.name.clone() });
             }
         }
         let Some(given) = arm.setting(EXISTING).or_else(|| arm.setting(URI)) else {
@@ -95,9 +93,7 @@ pub(crate) fn check_collections(
         let Some(collection) = collections.filter_map(refusing_collection).next() else {
             continue;
         };
-        let sharing = arms
-            .iter()
-            .filter(|other| refusing_collection(other) == Some(collection));
+        let sharing = arms.iter().filter(|other| refusing_collection(other) == Some(collection));
         let runs = sharing.count() as u64 * u64::from(blocks);
         if runs > 1 {
             let mistake = Mistake::RunsOnOneCollection { runs };
@@ -136,22 +132,17 @@ impl RigReader<'_, '_> {
         let path = arm::server.under(&arm.path());
         match given {
             Some(given) => {
-                self.origins
-                    .add_file(&path, preset.name.to_owned(), given.checked.place)
+                self.origins.add_file(&path, preset.name.to_owned(), given.checked.place)
             }
-            None => self
-                .origins
-                .add(&path, preset.name.to_owned(), Source::Default),
+            None => self.origins.add(&path, preset.name.to_owned(), Source::Default),
         }
         let takes: Vec<&str> = preset.settings.iter().map(|setting| setting.name).collect();
         self.only_settings(arm, &takes, settings, |key| Mistake::ServerWithout {
             server: preset.name.to_owned(),
             key,
         });
-        let mut spec = ServerSpec {
-            arguments: preset.arguments_with(settings),
-            ..preset.spec.clone()
-        };
+        let mut spec =
+            ServerSpec { arguments: preset.arguments_with(settings), ..preset.spec.clone() };
         self.replica_set(&path, given, preset, &mut spec);
         if let Some(given) = given {
             self.changes(&path, given, &mut spec);
@@ -169,16 +160,13 @@ impl RigReader<'_, '_> {
         spec: &mut ServerSpec,
     ) {
         let Some(given) = given else { return };
-        let (members, flag) = (
-            given.checked.get(server::members),
-            given.checked.get(server::replica_set),
-        );
+        let (members, flag) =
+            (given.checked.get(server::members), given.checked.get(server::replica_set));
         if let Some(checked) = members
             && let Some(number) = checked.whole()
         {
             let path = server::members.under(path);
-            self.origins
-                .add_file(&path, number.to_string(), checked.place);
+            self.origins.add_file(&path, number.to_string(), checked.place);
             // More than are allowed are said to be so elsewhere.
             spec.members = u32::try_from(number).unwrap_or(1);
         }
@@ -186,12 +174,9 @@ impl RigReader<'_, '_> {
             && let Some(is_set) = checked.flag()
         {
             let path = server::replica_set.under(path);
-            self.origins
-                .add_file(&path, is_set.to_string(), checked.place);
+            self.origins.add_file(&path, is_set.to_string(), checked.place);
             if !is_set && spec.members > 1 {
-                let mistake = Mistake::MembersWithoutSet {
-                    members: spec.members,
-                };
+                let mistake = Mistake::MembersWithoutSet { members: spec.members };
                 let path = server::replica_set.under(&given.path);
                 self.wrong(&path, checked.place, mistake);
             }
@@ -260,10 +245,7 @@ impl RigReader<'_, '_> {
             let mistake = Mistake::UnknownPreset {
                 what: "server",
                 name: name.to_owned(),
-                presets: server_presets()
-                    .iter()
-                    .map(|preset| preset.name.to_owned())
-                    .collect(),
+                presets: server_presets().iter().map(|preset| preset.name.to_owned()).collect(),
             };
             self.wrong(&given.path, named.place, mistake);
         }
@@ -283,21 +265,13 @@ impl RigReader<'_, '_> {
                 text.to_owned()
             };
             let path = server::program.under(path);
-            self.origins
-                .add_file(&path, spec.program.clone(), program.place);
+            self.origins.add_file(&path, spec.program.clone(), program.place);
         }
         if let Some(words) = map.get(server::arguments) {
-            let words: Vec<String> = words
-                .items()
-                .iter()
-                .filter_map(Checked::text)
-                .map(str::to_owned)
-                .collect();
-            let place = map
-                .get(server::arguments)
-                .map_or(map.place, |words| words.place);
-            self.origins
-                .add_file(&server::arguments.under(path), words.join(" "), place);
+            let words: Vec<String> =
+                words.items().iter().filter_map(Checked::text).map(str::to_owned).collect();
+            let place = map.get(server::arguments).map_or(map.place, |words| words.place);
+            self.origins.add_file(&server::arguments.under(path), words.join(" "), place);
             spec.arguments.extend(words);
         }
         if let Some(words) = map.get(server::after_start) {
@@ -310,13 +284,9 @@ impl RigReader<'_, '_> {
                 *program = self.base_dir.join(&*program).display().to_string();
             }
             let path = server::after_start.under(path);
-            self.origins
-                .add_file(&path, spec.after_start.join(" "), words.place);
+            self.origins.add_file(&path, spec.after_start.join(" "), words.place);
         }
-        for field in map
-            .get(server::environment)
-            .map_or(&[][..], Checked::fields)
-        {
+        for field in map.get(server::environment).map_or(&[][..], Checked::fields) {
             if let Some(text) = field.checked.text() {
                 let path = join(&server::environment.under(path), &field.key);
                 self.origins.add_file(&path, text, field.checked.place);

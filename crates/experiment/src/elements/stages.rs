@@ -65,23 +65,14 @@ fn read(path: &str, map: &Checked, origins: &mut Origins<'_>) -> Option<(Load, u
         let constant = rate(stage::rate);
         let rate_from = constant.or_else(|| rate(stage::from)).unwrap_or(last_rate);
         let rate_to = constant.or_else(|| rate(stage::to)).unwrap_or(rate_from);
-        let duration_ns = origins
-            .settle(&path, Some(step), stage::duration)
-            .and_then(|value| value.whole())?;
-        stages.push(Stage {
-            rate_from,
-            rate_to,
-            duration_ns,
-        });
+        let duration_ns =
+            origins.settle(&path, Some(step), stage::duration).and_then(|value| value.whole())?;
+        stages.push(Stage { rate_from, rate_to, duration_ns });
         total_ns = total_ns.saturating_add(duration_ns);
         last_rate = rate_to;
     }
     Some((
-        Load::Stages {
-            stages,
-            arrivals: open_loop.arrivals,
-            sessions: open_loop.count,
-        },
+        Load::Stages { stages, arrivals: open_loop.arrivals, sessions: open_loop.count },
         total_ns,
     ))
 }

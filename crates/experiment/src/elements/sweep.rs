@@ -53,11 +53,7 @@ pub(crate) fn sweep_of_threads(
 ) -> Sweep<Vec<u64>> {
     let (from, to, factor) = match bounds(
         path,
-        [
-            threads_sweep::from,
-            threads_sweep::to,
-            threads_sweep::factor,
-        ],
+        [threads_sweep::from, threads_sweep::to, threads_sweep::factor],
         checked,
         origins,
     ) {
@@ -67,11 +63,7 @@ pub(crate) fn sweep_of_threads(
     };
     if from >= to {
         let (low, high) = (written_count(from as u64), written_count(to as u64));
-        problems.add(
-            path,
-            Some(checked.place),
-            Mistake::LowNotBelowHigh { low, high },
-        );
+        problems.add(path, Some(checked.place), Mistake::LowNotBelowHigh { low, high });
         return Sweep::Wrong;
     }
     let mut points: Vec<u64> = geometric(from, to, factor)
@@ -101,11 +93,7 @@ pub(crate) fn sweep_of_rates(
     };
     if from >= to {
         let (low, high) = (units::rate(from), units::rate(to));
-        problems.add(
-            path,
-            Some(checked.place),
-            Mistake::LowNotBelowHigh { low, high },
-        );
+        problems.add(path, Some(checked.place), Mistake::LowNotBelowHigh { low, high });
         return Sweep::Wrong;
     }
     let mut points: Vec<f64> = geometric(from, to, factor).map(six_digits).collect();
@@ -125,11 +113,7 @@ fn geometric(from: f64, to: f64, factor: f64) -> impl Iterator<Item = f64> {
 pub(crate) fn six_digits(rate: f64) -> f64 {
     let digits = 5 - rate.log10().floor() as i32;
     let unit = 10f64.powi(digits.abs());
-    if digits >= 0 {
-        (rate * unit).round() / unit
-    } else {
-        (rate / unit).round() * unit
-    }
+    if digits >= 0 { (rate * unit).round() / unit } else { (rate / unit).round() * unit }
 }
 
 /// Lowest value, highest value and factor of a sweep.

@@ -34,8 +34,7 @@ impl JudgedReader<'_, '_> {
             let (text, map) = match &item.value {
                 Value::One(SettingValue::Text(text)) => (Some((text.as_str(), item)), None),
                 Value::Map(_) => (
-                    item.get(threshold::metric)
-                        .and_then(|metric| Some((metric.text()?, metric))),
+                    item.get(threshold::metric).and_then(|metric| Some((metric.text()?, metric))),
                     Some(item),
                 ),
                 _ => (None, None),
@@ -72,11 +71,7 @@ impl JudgedReader<'_, '_> {
                     });
                 }
                 Err(mistake) => {
-                    let path = if map.is_some() {
-                        threshold::metric.under(&path)
-                    } else {
-                        path
-                    };
+                    let path = if map.is_some() { threshold::metric.under(&path) } else { path };
                     self.problems.add(&path, Some(place), mistake);
                 }
             }
@@ -93,33 +88,23 @@ impl JudgedReader<'_, '_> {
         bound: f64,
         at: Option<LoadAt>,
     ) {
-        let mut meant = self
-            .names
-            .points
-            .iter()
-            .filter(|point| at.is_none() || point.at() == at);
+        let mut meant = self.names.points.iter().filter(|point| at.is_none() || point.at() == at);
         let Some(point) = meant.find(|point| point.offered().is_some_and(|most| most < bound))
         else {
             return;
         };
-        let mistake = Mistake::ThresholdBeyondOffered {
-            text: text.to_owned(),
-            point: point.text(),
-        };
+        let mistake =
+            Mistake::ThresholdBeyondOffered { text: text.to_owned(), point: point.text() };
         self.problems.add(path, Some(place), mistake);
     }
 }
 
 /// Reads `throughput >= 10k`: the metric, whether at least, and the bound in the metric's unit.
 fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
-    let bad = || Mistake::BadThreshold {
-        text: text.to_owned(),
-    };
+    let bad = || Mistake::BadThreshold { text: text.to_owned() };
     let signs = [(">=", true), ("<=", false), ("≥", true), ("≤", false)];
-    let (sign, at_least) = signs
-        .into_iter()
-        .find(|(sign, _)| text.contains(sign))
-        .ok_or_else(bad)?;
+    let (sign, at_least) =
+        signs.into_iter().find(|(sign, _)| text.contains(sign)).ok_or_else(bad)?;
     let (word, value) = text.split_once(sign).ok_or_else(bad)?;
     let (word, value) = (word.trim(), value.trim());
     if word.is_empty() || value.is_empty() {

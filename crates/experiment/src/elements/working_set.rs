@@ -40,19 +40,14 @@ impl RecordSizes {
         if let Some(cache) = engine.cache_setting {
             besides_cache.0.remove(cache);
         }
-        let shape = DataSpec {
-            records: 1,
-            ..data.clone()
-        };
+        let shape = DataSpec { records: 1, ..data.clone() };
         let key = format!(
             "{} {besides_cache:?} {:?} {shape:?}",
             engine.name,
             server.map(|server| (&server.program, &server.environment))
         );
-        let measured = self
-            .0
-            .entry(key)
-            .or_insert_with(|| measure(engine.name, settings, server, data));
+        let measured =
+            self.0.entry(key).or_insert_with(|| measure(engine.name, settings, server, data));
         match measured {
             Ok(bytes) if bytes.is_finite() && *bytes > 0.0 => Ok(*bytes),
             Ok(bytes) => Err(format!("{bytes} bytes were found")),
@@ -98,11 +93,7 @@ impl RecordSizes {
             };
             return Some(Err(mistake));
         }
-        let set = WorkingSet {
-            share,
-            usable_cache_bytes: usable.round() as u64,
-            bytes_per_record,
-        };
+        let set = WorkingSet { share, usable_cache_bytes: usable.round() as u64, bytes_per_record };
         Some(Ok((records as u64, set)))
     }
 }

@@ -93,11 +93,7 @@ impl WorkloadReader<'_, '_> {
                 None => break,
             }
         }
-        if std::ptr::eq(checked, self.workload) {
-            self.key_place
-        } else {
-            checked.place
-        }
+        if std::ptr::eq(checked, self.workload) { self.key_place } else { checked.place }
     }
 
     fn settle(&mut self, key: &Key) -> Option<SettingValue> {
@@ -122,36 +118,22 @@ impl WorkloadReader<'_, '_> {
             && let Some(number) = share.number()
         {
             let path = workload::working_set.under(PATH);
-            self.origins
-                .add_file(&path, units::share(number), share.place);
+            self.origins.add_file(&path, units::share(number), share.place);
         }
         self.fields(&mut data);
         if let Some(SettingValue::Text(order)) = self.settle(workload::key_order) {
-            data.key_order = if order == ORDERED {
-                KeyOrder::Ordered
-            } else {
-                KeyOrder::Hashed
-            };
+            data.key_order = if order == ORDERED { KeyOrder::Ordered } else { KeyOrder::Hashed };
         }
-        if let Some(digits) = self
-            .settle(workload::zero_padding)
-            .and_then(|value| value.whole())
-        {
+        if let Some(digits) = self.settle(workload::zero_padding).and_then(|value| value.whole()) {
             data.zero_padding = u32::try_from(digits).unwrap_or(u32::MAX);
         }
         if let Some(SettingValue::Flag(integrity)) = self.settle(workload::data_integrity) {
             data.data_integrity = integrity;
         }
-        if let Some(start) = self
-            .settle(workload::insert_start)
-            .and_then(|value| value.whole())
-        {
+        if let Some(start) = self.settle(workload::insert_start).and_then(|value| value.whole()) {
             data.insert_start = start;
         }
-        if let Some(count) = self
-            .settle(workload::insert_count)
-            .and_then(|value| value.whole())
-        {
+        if let Some(count) = self.settle(workload::insert_count).and_then(|value| value.whole()) {
             data.insert_count = Some(count);
         }
         if let Some(SettingValue::Text(table)) = self.settle(workload::table) {
@@ -173,11 +155,8 @@ impl WorkloadReader<'_, '_> {
         let of_arm = arm::AMOUNTS
             .into_iter()
             .find_map(|key| arm.get(key).map(|given| (key.name, &given.checked, true)));
-        let of_workload = || {
-            AMOUNTS
-                .into_iter()
-                .find_map(|key| Some((key.name, self.workload.get(key)?, false)))
-        };
+        let of_workload =
+            || AMOUNTS.into_iter().find_map(|key| Some((key.name, self.workload.get(key)?, false)));
         let said = of_arm.or_else(of_workload);
         if said.is_none() && self.file.is_none() && self.workload.get(workload::ycsb).is_some() {
             // The file could not be taken, which is said already.
@@ -194,9 +173,7 @@ impl WorkloadReader<'_, '_> {
             self.problems.add(
                 PATH,
                 Some(self.key_place),
-                Mistake::NoRecords {
-                    arm: arm.name.clone(),
-                },
+                Mistake::NoRecords { arm: arm.name.clone() },
             );
             return None;
         };
@@ -209,10 +186,7 @@ impl WorkloadReader<'_, '_> {
             let record_bytes = mean_record_bytes(base, amount);
             data.records = (amount as f64 / record_bytes).round() as u64;
             if data.records == 0 {
-                let mistake = Mistake::SizeBelowRecord {
-                    size: units::size(amount),
-                    record_bytes,
-                };
+                let mistake = Mistake::SizeBelowRecord { size: units::size(amount), record_bytes };
                 self.problems.add(
                     if own { file::arms.name } else { PATH },
                     Some(checked.place),
@@ -232,8 +206,7 @@ impl WorkloadReader<'_, '_> {
         if own || is_size {
             self.origins.add_file(&path, text, checked.place);
         }
-        self.check_data(&data, checked.place)
-            .then_some((data, None))
+        self.check_data(&data, checked.place).then_some((data, None))
     }
 
     /// As much data as is a share of the cache.
@@ -252,8 +225,7 @@ impl WorkloadReader<'_, '_> {
         };
         let alone = server.map(standing_alone);
         let chosen =
-            self.measured
-                .choose(share, engine, settings, alone.as_ref(), base, measure)?;
+            self.measured.choose(share, engine, settings, alone.as_ref(), base, measure)?;
         let (records, set) = match chosen {
             Ok(chosen) => chosen,
             Err(mistake) => {
@@ -266,14 +238,9 @@ impl WorkloadReader<'_, '_> {
             }
         };
         let path = arm::arm::records.under(&arm.path());
-        self.origins
-            .add_file(&path, working_set_words(records, &set), share.place);
-        let data = DataSpec {
-            records,
-            ..base.clone()
-        };
-        self.check_data(&data, share.place)
-            .then_some((data, Some(set)))
+        self.origins.add_file(&path, working_set_words(records, &set), share.place);
+        let data = DataSpec { records, ..base.clone() };
+        self.check_data(&data, share.place).then_some((data, Some(set)))
     }
 
     /// Reports what `plimsoll_workload` refuses about the data, at the place of the key.
@@ -291,9 +258,7 @@ impl WorkloadReader<'_, '_> {
                 "insert_count" => &[workload::insert_count],
                 _ => &[],
             };
-            let path = keys
-                .iter()
-                .fold(PATH.to_owned(), |path, key| key.under(&path));
+            let path = keys.iter().fold(PATH.to_owned(), |path, key| key.under(&path));
             let place = match keys {
                 [key] if key.name == workload::records.name => records,
                 keys => self.place(keys),
@@ -308,8 +273,7 @@ impl WorkloadReader<'_, '_> {
                 }
                 _ => words(&problem.wrong),
             };
-            self.problems
-                .add(&path, Some(place), Mistake::Workload { what });
+            self.problems.add(&path, Some(place), Mistake::Workload { what });
         }
         problems.is_empty()
     }
@@ -338,11 +302,7 @@ pub(crate) fn words(wrong: &Wrong) -> String {
         Wrong::NeedsConstantLength => {
             "data integrity needs fields of constant length, such as `fields: {length: 100}`".into()
         }
-        Wrong::OutsideRecords {
-            start,
-            count,
-            records,
-        } => {
+        Wrong::OutsideRecords { start, count, records } => {
             format!("{count} keys from {start} on do not lie within {records} records")
         }
         Wrong::TooFewRecords { needed, records } => {

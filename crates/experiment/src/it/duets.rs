@@ -16,10 +16,7 @@ measurement: {pairing: duet, blocks: 8}
 ";
 
 fn duets() -> Overrides {
-    Overrides {
-        duet: true,
-        ..Overrides::default()
-    }
+    Overrides { duet: true, ..Overrides::default() }
 }
 
 /// Of each problem its text.
@@ -36,17 +33,11 @@ fn reasons(problems: &Problems) -> Vec<String> {
 fn reason(text: &str) -> String {
     let overrides = duets();
     let surroundings = Surroundings {
-        engines: if text.contains("mongodb") {
-            &SERVERS
-        } else {
-            &crate::it::ENGINES
-        },
+        engines: if text.contains("mongodb") { &SERVERS } else { &crate::it::ENGINES },
         ..surroundings(&overrides)
     };
     let problems = check(text, "experiment.yaml", &surroundings).expect_err("it is refused");
-    let [reason] = &reasons(&problems)[..] else {
-        panic!("{problems}")
-    };
+    let [reason] = &reasons(&problems)[..] else { panic!("{problems}") };
     reason.clone()
 }
 
@@ -59,17 +50,11 @@ fn each_pair_has_blocks_of_its_own() {
     assert_eq!((plan.at_once(), plan.blocks_of_a_pair(16)), (2, 8));
     for duet in plan.runs.chunks(2) {
         assert_eq!(duet[0].block, duet[1].block);
-        assert!(
-            duet.iter().any(|run| run.arm == 0),
-            "the baseline is in each"
-        );
+        assert!(duet.iter().any(|run| run.arm == 0), "the baseline is in each");
     }
     let in_turn = FILE.replace("pairing: duet, ", "");
     let by_flag = check_with(&in_turn, &duets()).unwrap();
-    assert_eq!(
-        (by_flag.hash(), by_flag.runs),
-        (plan.hash(), plan.runs.clone())
-    );
+    assert_eq!((by_flag.hash(), by_flag.runs), (plan.hash(), plan.runs.clone()));
     let in_turn = crate::it::plan(&in_turn);
     assert_ne!(in_turn.hash(), plan.hash());
 
@@ -80,19 +65,13 @@ fn each_pair_has_blocks_of_its_own() {
     assert!(is_double(both.needs.memory_bytes, alone.needs.memory_bytes));
     assert_eq!(both.needs.measuring_ns * 24, alone.needs.measuring_ns * 16);
     let words = both.to_string();
-    assert!(
-        words.contains("two runs at a time") && words.contains(" beside one"),
-        "{words}"
-    );
+    assert!(words.contains("two runs at a time") && words.contains(" beside one"), "{words}");
 }
 
 #[test]
 fn a_control_is_a_pair_of_its_own() {
-    let plan = plan(
-        &FILE
-            .replace(", third: ", "")
-            .replace("\nload:", "\ncontrols: [0%, 2%]\nload:"),
-    );
+    let plan =
+        plan(&FILE.replace(", third: ", "").replace("\nload:", "\ncontrols: [0%, 2%]\nload:"));
     let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     assert_eq!(names, ["one", "other", "control 0%", "control 2%"]);
     let planted: Vec<Option<f64>> = plan.arms.iter().map(|arm| arm.planted).collect();
@@ -114,15 +93,9 @@ fn what_cannot_be_fair_is_refused() {
             file("threads: [1, 2]", "threads: {from: 1, to: 64}"),
             "a sweep or a search decides by itself",
         ),
+        (file("blocks: 8", "operations: 1M"), "points end after a number of operations"),
         (
-            file("blocks: 8", "operations: 1M"),
-            "points end after a number of operations",
-        ),
-        (
-            file(
-                "one: , other: ",
-                "one: {limits: {memory: 2GiB, cpus: 3}}, other: ",
-            ),
+            file("one: , other: ", "one: {limits: {memory: 2GiB, cpus: 3}}, other: "),
             "arm one may use 3 processors, and a half of this machine has 2",
         ),
         (
@@ -133,10 +106,8 @@ fn what_cannot_be_fair_is_refused() {
             "arms one and other both need the device /dev/disk/by-id/x",
         ),
         (
-            file("engine: wiredtiger", "engine: mongodb").replace(
-                "one: ,",
-                "one: {uri: 'mongodb://db.example/', existing: drop},",
-            ),
+            file("engine: wiredtiger", "engine: mongodb")
+                .replace("one: ,", "one: {uri: 'mongodb://db.example/', existing: drop},"),
             "the server of arm one is not started by this program",
         ),
     ] {

@@ -156,20 +156,14 @@ fn rig(arm: &str) -> String {
 #[test]
 fn a_scale_that_there_is_not() {
     let text = format!("{SMALLEST}scales: {{full: {{measurement: {{blocks: 12}}}}}}\n");
-    let overrides = Overrides {
-        scale: Some("ful".into()),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { scale: Some("ful".into()), ..Overrides::default() };
     let problems = check_with(&text, &overrides).unwrap_err();
     insta::assert_snapshot!(problems.render(false, 100));
 }
 
 #[test]
 fn an_arm_that_there_is_not_against_itself() {
-    let overrides = Overrides {
-        against_itself: Some(Some("on".into())),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { against_itself: Some(Some("on".into())), ..Overrides::default() };
     let problems = check_with(SMALLEST, &overrides).unwrap_err();
     insta::assert_snapshot!(problems.render(false, 100));
 }
@@ -179,26 +173,18 @@ fn an_arm_that_there_is_not_against_itself() {
 fn a_working_set_that_cannot_be_measured() {
     let text = rig("working_set: 92%");
     let overrides = Overrides::default();
-    let surroundings = Surroundings {
-        measure: &cannot_measure,
-        ..surroundings(&overrides)
-    };
+    let surroundings = Surroundings { measure: &cannot_measure, ..surroundings(&overrides) };
     let problems = check(&text, "experiment.yaml", &surroundings).unwrap_err();
     insta::assert_snapshot!(problems.render(false, 100));
 }
 
 #[test]
 fn disks_by_text() {
-    let screens: Vec<String> = [
-        "gp4",
-        "[1]",
-        "",
-        "{iops: 0, device: /dev/sda}",
-        "{capacity: 5000000}",
-    ]
-    .into_iter()
-    .map(|text| disk_by_text(text).unwrap_err().render(false, 100))
-    .collect();
+    let screens: Vec<String> =
+        ["gp4", "[1]", "", "{iops: 0, device: /dev/sda}", "{capacity: 5000000}"]
+            .into_iter()
+            .map(|text| disk_by_text(text).unwrap_err().render(false, 100))
+            .collect();
     insta::assert_snapshot!(screens.join("\n"));
 }
 
@@ -218,9 +204,8 @@ fn numbers(count: u32) -> String {
 }
 
 fn arms(count: u32) -> String {
-    let arms: Vec<String> = (1..=count)
-        .map(|number| format!("arm{number}: {{engine: noop}}"))
-        .collect();
+    let arms: Vec<String> =
+        (1..=count).map(|number| format!("arm{number}: {{engine: noop}}")).collect();
     arms.join(", ")
 }
 
@@ -284,9 +269,7 @@ fn long_lines_and_many_mistakes() {
     assert!(screen.len() < 5_000, "{}", screen.len());
     assert!(screen.contains("unknown key `blocks`"), "{screen}");
 
-    let many: String = (0..5_000)
-        .map(|number| format!("key{number}: 1\n"))
-        .collect();
+    let many: String = (0..5_000).map(|number| format!("key{number}: 1\n")).collect();
     let problems = problems(&format!("{SMALLEST}{many}"));
     assert_eq!(problems.count(), 5_000);
     assert_eq!(problems.list().len(), 100);

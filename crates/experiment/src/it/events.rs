@@ -18,10 +18,7 @@ fn with_workload(workload: &str, rest: &str) -> Result<Plan, Problems> {
         "plimsoll: 1\nname: events\nworkload: {workload}\ndefaults: {{engine: mongodb}}\narms:\n{rest}\n"
     );
     let overrides = Overrides::default();
-    let surroundings = Surroundings {
-        engines: &ENGINES,
-        ..surroundings(&overrides)
-    };
+    let surroundings = Surroundings { engines: &ENGINES, ..surroundings(&overrides) };
     check(&text, "events.yaml", &surroundings)
 }
 
@@ -45,19 +42,10 @@ fn events_are_told_and_sorted_by_time() {
     );
     let plan = checked(&text).unwrap();
     const S: u64 = 1_000_000_000;
-    let kill = Act::Kill {
-        member: Role::Primary,
-        restart_after_ns: Some(8 * S),
-    };
-    let pause = Act::Pause {
-        member: Role::Secondary,
-        for_ns: 3 * S,
-    };
+    let kill = Act::Kill { member: Role::Primary, restart_after_ns: Some(8 * S) };
+    let pause = Act::Pause { member: Role::Secondary, for_ns: 3 * S };
     let event = |at: u64, act| EventSpec { at_ns: at * S, act };
-    assert_eq!(
-        plan.events,
-        [event(10, kill), event(30, Act::StepDown), event(50, pause)]
-    );
+    assert_eq!(plan.events, [event(10, kill), event(30, Act::StepDown), event(50, pause)]);
     let told = explain(&plan, &ENGINES).to_string();
     for words in [
         "at 10s: the primary is killed, and started again after 8s",
@@ -70,10 +58,7 @@ fn events_are_told_and_sorted_by_time() {
     assert_ne!(plan.hash(), without.hash());
     // A server of one process is its own primary.
     let alone = format!("  one: {{}}\n{OPEN}\nevents: {{at: 0s, kill: primary}}");
-    let kill = Act::Kill {
-        member: Role::Primary,
-        restart_after_ns: None,
-    };
+    let kill = Act::Kill { member: Role::Primary, restart_after_ns: None };
     assert_eq!(checked(&alone).unwrap().events, [event(0, kill)]);
 }
 
@@ -83,26 +68,14 @@ fn what_could_not_happen_or_be_seen_is_one_error_each() {
     for (text, code) in [
         (events("[{at: 60s, step_down: true}]"), "event-after-end"),
         (events("[{at: 55s, pause: 5s}]"), "event-after-end"),
-        (
-            events("[{at: 1s, kill: primary, restart_after: 2m}]"),
-            "event-after-end",
-        ),
+        (events("[{at: 1s, kill: primary, restart_after: 2m}]"), "event-after-end"),
         (events("[{at: 1s, step_down: false}]"), "event-of-nothing"),
         (events("[{at: 1s, kill: everybody}]"), "not-one-of"),
         (events("[{at: 1s}]"), "missing-one-of"),
         (events("[{at: 1s, kill: primary, pause: 1s}]"), "exclusive"),
-        (
-            events("[{at: 1s, pause: 1s, restart_after: 1s}]"),
-            "event-key-alone",
-        ),
-        (
-            events("[{at: 1s, kill: primary, member: secondary}]"),
-            "event-key-alone",
-        ),
-        (
-            format!("  one: {{}}\n{OPEN}\nevents: {step_down}"),
-            "event-of-one-member",
-        ),
+        (events("[{at: 1s, pause: 1s, restart_after: 1s}]"), "event-key-alone"),
+        (events("[{at: 1s, kill: primary, member: secondary}]"), "event-key-alone"),
+        (format!("  one: {{}}\n{OPEN}\nevents: {step_down}"), "event-of-one-member"),
         (
             format!("  one: {{}}\n{OPEN}\nevents: [{{at: 1s, kill: secondary}}]"),
             "event-of-one-member",
@@ -111,10 +84,7 @@ fn what_could_not_happen_or_be_seen_is_one_error_each() {
             format!("  one: {{uri: 'mongodb://db', existing: drop}}\n{OPEN}\nevents: {step_down}"),
             "event-without-server",
         ),
-        (
-            format!("  one: {{engine: noop}}\n{OPEN}\nevents: {step_down}"),
-            "event-without-server",
-        ),
+        (format!("  one: {{engine: noop}}\n{OPEN}\nevents: {step_down}"), "event-without-server"),
         (
             format!("{SET}\nload: {{closed: {{threads: 4}}}}\nevents: {step_down}"),
             "events-need-open-loop",

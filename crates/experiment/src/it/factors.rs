@@ -24,30 +24,13 @@ fn cache(plan: &Plan, arm: &str) -> Option<SettingValue> {
 
 #[test]
 fn every_combination_is_an_arm_named_by_its_levels() {
-    let plan = plan(&with(
-        "factors: {compressor: [none, zstd], cache_size: [1MiB, 16MiB, 1GiB]}",
-    ));
-    let cells = [
-        "none/1MiB",
-        "none/16MiB",
-        "none/1GiB",
-        "zstd/1MiB",
-        "zstd/16MiB",
-        "zstd/1GiB",
-    ];
+    let plan = plan(&with("factors: {compressor: [none, zstd], cache_size: [1MiB, 16MiB, 1GiB]}"));
+    let cells = ["none/1MiB", "none/16MiB", "none/1GiB", "zstd/1MiB", "zstd/16MiB", "zstd/1GiB"];
     assert_eq!(names(&plan), cells);
-    assert_eq!(
-        cache(&plan, "zstd/16MiB"),
-        Some(SettingValue::Bytes(16 << 20))
-    );
+    assert_eq!(cache(&plan, "zstd/16MiB"), Some(SettingValue::Bytes(16 << 20)));
     assert_eq!(plan.arms[4].levels, [1, 1]);
-    let [compressor, size] = plan.factors.as_slice() else {
-        panic!("{:?}", plan.factors)
-    };
-    assert_eq!(
-        (compressor.quantity, size.quantity),
-        (None, Some(Quantity::Bytes))
-    );
+    let [compressor, size] = plan.factors.as_slice() else { panic!("{:?}", plan.factors) };
+    assert_eq!((compressor.quantity, size.quantity), (None, Some(Quantity::Bytes)));
     let mib = f64::from(1 << 20);
     assert_eq!(size.axis(), Some(vec![mib, 16.0 * mib, 1024.0 * mib]));
     assert_eq!(plan.runs.len(), 6 * 8);
@@ -56,22 +39,14 @@ fn every_combination_is_an_arm_named_by_its_levels() {
 
 #[test]
 fn the_levels_of_the_first_factor_are_compared_within_the_others() {
-    let all = plan(&with(
-        "factors: {compressor: [none, zstd], cache_size: [1MiB, 1GiB]}",
-    ));
+    let all = plan(&with("factors: {compressor: [none, zstd], cache_size: [1MiB, 1GiB]}"));
     let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
-    let by_compressor = [
-        pair("none/1MiB", "zstd/1MiB"),
-        pair("none/1GiB", "zstd/1GiB"),
-    ];
+    let by_compressor = [pair("none/1MiB", "zstd/1MiB"), pair("none/1GiB", "zstd/1GiB")];
     assert_eq!(all.compare.pairs, by_compressor);
     let other = plan(&with(
         "factors: {compressor: [none, zstd], cache_size: [1MiB, 1GiB]}\ncompare: {factor: cache_size, baseline: 1GiB}",
     ));
-    let by_size = [
-        pair("none/1GiB", "none/1MiB"),
-        pair("zstd/1GiB", "zstd/1MiB"),
-    ];
+    let by_size = [pair("none/1GiB", "none/1MiB"), pair("zstd/1GiB", "zstd/1MiB")];
     assert_eq!(other.compare.pairs, by_size);
     assert_eq!(other.factors[1].baseline, 1);
     assert_eq!(other.compare.factor.as_deref(), Some("cache_size"));
@@ -94,10 +69,7 @@ cells: {large/2/15%: {compressor: zstd}}",
     let arm = |name: &str| plan.arms.iter().find(|arm| arm.name == name).unwrap();
     // The path adds to what the defaults have there.
     let limits = &arm("small/2/10%").rig.limits;
-    assert_eq!(
-        (limits.memory_bytes, limits.cpus),
-        (Some(2 << 30), Some(2.0))
-    );
+    assert_eq!((limits.memory_bytes, limits.cpus), (Some(2 << 30), Some(2.0)));
     assert_eq!(arm("large/2/5%").about.as_deref(), Some("the large one"));
     let compressor = |name: &str| arm(name).settings.0["compressor"].to_string();
     assert_eq!(
@@ -169,12 +141,7 @@ fn a_screening_design_measures_half_of_its_cells_in_each_block() {
             assert_eq!(arms, (first..first + cells).collect());
         }
         for (arm, mirror) in plan.arms.iter().zip(&plan.arms[cells..]) {
-            assert!(
-                arm.levels
-                    .iter()
-                    .zip(&mirror.levels)
-                    .all(|(one, other)| one + other == 1)
-            );
+            assert!(arm.levels.iter().zip(&mirror.levels).all(|(one, other)| one + other == 1));
         }
     }
 }
@@ -197,31 +164,16 @@ fn the_plan_draws_the_grid() {
 
 #[test]
 fn two_hundred_cells_stay_readable() {
-    let levels = |count: usize| {
-        (1..=count)
-            .map(|size| format!("{size}MiB"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let levels =
+        |count: usize| (1..=count).map(|size| format!("{size}MiB")).collect::<Vec<_>>().join(", ");
     let bundles: Vec<String> = (1..=20).map(|one| format!("m{one}: ")).collect();
-    let text = format!(
-        "factors: {{machine: {{{}}}, cache_size: [{}]}}",
-        bundles.join(", "),
-        levels(10)
-    );
+    let text =
+        format!("factors: {{machine: {{{}}}, cache_size: [{}]}}", bundles.join(", "), levels(10));
     let plan = plan(&with(&text));
     assert_eq!(plan.arms.len(), 200);
     let explained = explain(&plan, &ENGINES).to_string();
-    assert!(
-        explained.lines().count() < 110,
-        "{}",
-        explained.lines().count()
-    );
-    let widest = explained
-        .lines()
-        .map(|line| line.chars().count())
-        .max()
-        .unwrap();
+    assert!(explained.lines().count() < 110, "{}", explained.lines().count());
+    let widest = explained.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest < 200, "{widest}");
 }
 

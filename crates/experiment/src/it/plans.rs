@@ -19,10 +19,7 @@ const SECOND: u64 = 1_000_000_000;
 
 fn source(plan: &Plan, path: &str) -> Source {
     let origin = plan.origins.iter().find(|origin| origin.path == path);
-    origin
-        .unwrap_or_else(|| panic!("no origin of {path}"))
-        .source
-        .clone()
+    origin.unwrap_or_else(|| panic!("no origin of {path}")).source.clone()
 }
 
 #[test]
@@ -36,32 +33,17 @@ fn defaults_are_those_of_the_documentation() {
     assert_eq!(plan.measurement.seed, 42);
     assert_eq!(plan.load_phase.sessions, 4);
     assert_eq!(plan.compare.baseline, "one");
-    assert_eq!(
-        plan.compare.primary,
-        [Metric::Throughput, Metric::Response { percentile: 99.0 }]
-    );
+    assert_eq!(plan.compare.primary, [Metric::Throughput, Metric::Response { percentile: 99.0 }]);
     assert_eq!(plan.compare.at, None);
     assert_eq!(plan.compare.margins["throughput"], 0.03);
     assert_eq!(plan.compare.margins["response.p99"], 0.05);
     assert_eq!(plan.objective, None);
     assert_eq!(plan.thresholds, []);
     assert_eq!(plan.runs.len(), 8);
-    let [point] = plan.points.as_slice() else {
-        panic!("{:?}", plan.points)
-    };
-    assert_eq!(
-        point.load,
-        Load::Closed {
-            sessions: 1,
-            think_time_ns: 0,
-            target: None,
-        }
-    );
+    let [point] = plan.points.as_slice() else { panic!("{:?}", plan.points) };
+    assert_eq!(point.load, Load::Closed { sessions: 1, think_time_ns: 0, target: None });
     assert_eq!(plan.mixes, [Mix::preset("c").unwrap()]);
-    assert_eq!(
-        plan.arms[0].data,
-        plimsoll_workload::DataSpec::with_records(1_000)
-    );
+    assert_eq!(plan.arms[0].data, plimsoll_workload::DataSpec::with_records(1_000));
 }
 
 #[test]
@@ -71,10 +53,7 @@ fn every_key_arrives() {
 
     let data = &plan.arms[0].data;
     assert_eq!(data.field_count, 5);
-    assert_eq!(
-        data.field_length,
-        FieldLength::Uniform { min: 100, max: 300 }
-    );
+    assert_eq!(data.field_length, FieldLength::Uniform { min: 100, max: 300 });
     assert_eq!(data.field_name_prefix, "f");
     assert_eq!(data.key_order, KeyOrder::Ordered);
     assert_eq!(data.zero_padding, 12);
@@ -83,61 +62,34 @@ fn every_key_arrives() {
     // A key is "user" and 12 digits, the names are f0 to f4, the values 5 times 200 on average: 1,026 bytes.
     assert_eq!(data.records, (10_830_000.0f64 / 1_026.0).round() as u64);
 
-    let [reads, scans, writes] = plan.mixes.as_slice() else {
-        panic!("{:?}", plan.mixes)
-    };
-    assert_eq!(
-        (reads.read, reads.update, reads.read_all_fields),
-        (0.95, 0.05, false)
-    );
-    let hot = RequestDistribution::Hotspot {
-        data_fraction: 0.1,
-        operation_fraction: 0.8,
-    };
+    let [reads, scans, writes] = plan.mixes.as_slice() else { panic!("{:?}", plan.mixes) };
+    assert_eq!((reads.read, reads.update, reads.read_all_fields), (0.95, 0.05, false));
+    let hot = RequestDistribution::Hotspot { data_fraction: 0.1, operation_fraction: 0.8 };
     assert_eq!(reads.request_distribution, hot);
     assert_eq!((scans.scan, scans.insert, scans.read), (0.95, 0.05, 0.0));
-    assert_eq!(
-        scans.request_distribution,
-        RequestDistribution::exponential()
-    );
+    assert_eq!(scans.request_distribution, RequestDistribution::exponential());
     assert_eq!(
         scans.scan_length,
-        ScanLength {
-            min: 1,
-            max: 50,
-            distribution: ScanDistribution::Zipfian
-        }
+        ScanLength { min: 1, max: 50, distribution: ScanDistribution::Zipfian }
     );
     assert_eq!(
-        (
-            writes.update,
-            writes.read_modify_write,
-            writes.write_all_fields
-        ),
+        (writes.update, writes.read_modify_write, writes.write_all_fields),
         (3.0, 1.0, true)
     );
     assert_eq!(writes.request_distribution, RequestDistribution::Sequential);
 
-    let [small, large, model] = plan.arms.as_slice() else {
-        panic!("{:?}", plan.arms)
-    };
+    let [small, large, model] = plan.arms.as_slice() else { panic!("{:?}", plan.arms) };
     assert_eq!(small.about.as_deref(), Some("small cache"));
     assert_eq!(small.settings.bytes("cache_size"), Some(16 << 20));
     assert_eq!(small.settings.text("compressor"), Some("zstd"));
     assert_eq!(small.settings.number("eviction_dirty_target"), Some(0.1));
     assert_eq!(small.settings.flag("journal"), Some(true));
     assert_eq!(small.settings.text("configuration"), None);
-    assert_eq!(
-        small.directory.as_deref(),
-        Some(Path::new("/experiments/data"))
-    );
+    assert_eq!(small.directory.as_deref(), Some(Path::new("/experiments/data")));
     assert_eq!(large.settings.bytes("cache_size"), Some(512 << 20));
     assert_eq!(large.settings.flag("journal"), Some(false));
     assert_eq!(large.settings.nanos("checkpoint_wait"), Some(90 * SECOND));
-    assert_eq!(
-        large.settings.text("configuration"),
-        Some("cache_overhead=5")
-    );
+    assert_eq!(large.settings.text("configuration"), Some("cache_overhead=5"));
     assert_eq!(large.directory.as_deref(), Some(Path::new("/mnt/fast")));
     assert_eq!(large.data.records, 8_000);
     assert_eq!(model.engine, "simulated");
@@ -145,18 +97,10 @@ fn every_key_arrives() {
     assert_eq!(model.settings.0.len(), 1);
 
     let loads: Vec<&Load> = plan.points.iter().map(|point| &point.load).collect();
-    let load = |rate| Load::Open {
-        rate,
-        arrivals: Arrivals::Constant,
-        sessions: 16,
-    };
+    let load = |rate| Load::Open { rate, arrivals: Arrivals::Constant, sessions: 16 };
     let (low, high) = (load(500.0), load(1_500.0));
     // The geometric mean of 100 and 50,000, to six digits.
-    let line = Load::Open {
-        rate: 2_236.07,
-        arrivals: Arrivals::Poisson,
-        sessions: 32,
-    };
+    let line = Load::Open { rate: 2_236.07, arrivals: Arrivals::Poisson, sessions: 32 };
     let of_a_mix = [&line, &low, &high];
     for (mix, points) in (0..).zip(loads.chunks(4)) {
         assert_eq!(points[..3], of_a_mix, "mix {mix}");
@@ -178,28 +122,17 @@ fn every_key_arrives() {
     let objective = plan.objective.as_ref().unwrap();
     assert_eq!(objective.response, [(50.0, 500_000), (99.9, 50_000_000)]);
     assert_eq!((objective.errors, objective.achieved), (0.001, 0.95));
-    let search = Search {
-        trial_ns: 4 * SECOND,
-        warm_up_ns: SECOND,
-        width: 0.05,
-        rates: (100.0, 50_000.0),
-    };
+    let search =
+        Search { trial_ns: 4 * SECOND, warm_up_ns: SECOND, width: 0.05, rates: (100.0, 50_000.0) };
     assert_eq!(objective.search, Some(search));
     assert_eq!(plan.compare.baseline, "large");
     assert_eq!(
         plan.compare.primary,
-        [
-            Metric::Service { percentile: 95.0 },
-            Metric::CpuPerOperation
-        ]
+        [Metric::Service { percentile: 95.0 }, Metric::CpuPerOperation]
     );
     assert_eq!(plan.compare.at, Some(LoadAt::Rate(1_500.0)));
-    let margins: Vec<_> = plan
-        .compare
-        .margins
-        .iter()
-        .map(|(name, share)| (name.as_str(), *share))
-        .collect();
+    let margins: Vec<_> =
+        plan.compare.margins.iter().map(|(name, share)| (name.as_str(), *share)).collect();
     assert_eq!(margins, [("cpu", 0.1), ("service.p95", 0.05)]);
     let anywhere = Threshold {
         text: "throughput >= 400".into(),
@@ -237,16 +170,10 @@ fn quickstart_takes_less_than_four_minutes() {
     let plan = plan(QUICKSTART);
     assert_eq!((plan.runs.len(), plan.points.len()), (12, 10));
     let needs = explain(&plan, &ENGINES).needs;
-    assert!(
-        needs.measuring_ns + needs.loading_ns < 220 * SECOND,
-        "{needs:?}"
-    );
+    assert!(needs.measuring_ns + needs.loading_ns < 220 * SECOND, "{needs:?}");
     // The arms differ in one setting and in what is said about them.
     let (mut one, mut other) = (plan.arms[0].clone(), plan.arms[1].clone());
-    assert_ne!(
-        one.settings.0.remove("cache_size"),
-        other.settings.0.remove("cache_size")
-    );
+    assert_ne!(one.settings.0.remove("cache_size"), other.settings.0.remove("cache_size"));
     other.name.clone_from(&one.name);
     other.about.clone_from(&one.about);
     one.settings.0.clear();
@@ -300,25 +227,16 @@ fn each_value_knows_its_line() {
         source(&plan, "workload.mixes.mostly-reads.read"),
         Source::Preset { name: "b".into() }
     );
-    assert_eq!(
-        source(&plan, "workload.mixes.scans.read_all_fields"),
-        Source::Default
-    );
+    assert_eq!(source(&plan, "workload.mixes.scans.read_all_fields"), Source::Default);
 }
 
 /// Lines are counted the same with the line ends of Windows, a mark of byte order, and letters of several bytes.
 #[test]
 fn lines_are_those_of_an_editor() {
-    let text = format!(
-        "\u{feff}# größer als 漢字\r\n{}",
-        SMALLEST.replace('\n', "\r\n")
-    );
+    let text = format!("\u{feff}# größer als 漢字\r\n{}", SMALLEST.replace('\n', "\r\n"));
     let plan = plan(&text);
     assert_eq!(source(&plan, "name"), Source::File { line: 3 });
-    assert_eq!(
-        source(&plan, "load.closed.threads"),
-        Source::File { line: 6 }
-    );
+    assert_eq!(source(&plan, "load.closed.threads"), Source::File { line: 6 });
 }
 
 #[test]
@@ -340,25 +258,11 @@ fn flags_win_over_the_file() {
     };
     let plan = check_with(EVERY_KEY, &overrides).unwrap();
     assert_eq!((plan.measurement.blocks, plan.runs.len()), (2, 6));
-    assert_eq!(
-        (plan.measurement.duration_ns, plan.measurement.warm_up_ns),
-        (SECOND, 0)
-    );
-    assert_eq!(
-        (plan.measurement.operations, plan.measurement.seed),
-        (Some(500), 9)
-    );
-    let directories: Vec<_> = plan
-        .arms
-        .iter()
-        .map(|arm| arm.directory.as_deref())
-        .collect();
+    assert_eq!((plan.measurement.duration_ns, plan.measurement.warm_up_ns), (SECOND, 0));
+    assert_eq!((plan.measurement.operations, plan.measurement.seed), (Some(500), 9));
+    let directories: Vec<_> = plan.arms.iter().map(|arm| arm.directory.as_deref()).collect();
     let elsewhere = Some(Path::new("/elsewhere"));
-    assert_eq!(
-        directories,
-        [elsewhere, elsewhere, None],
-        "the last keeps no data"
-    );
+    assert_eq!(directories, [elsewhere, elsewhere, None], "the last keeps no data");
     for (path, flag) in [
         ("measurement.blocks", "--blocks"),
         ("measurement.duration", "--duration"),
@@ -392,11 +296,7 @@ fn stages_are_one_point_as_long_as_they_are() {
     assert_eq!(plan.points.len(), 1);
     assert_eq!(
         plan.points[0].load,
-        Load::Stages {
-            stages,
-            arrivals: Arrivals::Poisson,
-            sessions: 64
-        }
+        Load::Stages { stages, arrivals: Arrivals::Poisson, sessions: 64 }
     );
     assert_eq!(
         (plan.measurement.warm_up_ns, plan.measurement.duration_ns),
@@ -421,14 +321,9 @@ load: {closed: {threads: 1}}
 
 #[test]
 fn lengths_come_from_a_histogram_file() {
-    let text = SMALLEST.replace(
-        "preset: c",
-        "preset: c, fields: {length: {histogram: lengths.txt}}",
-    );
-    let expected = FieldLength::Histogram {
-        block_size: 10,
-        counts: vec![3, 5, 0],
-    };
+    let text =
+        SMALLEST.replace("preset: c", "preset: c, fields: {length: {histogram: lengths.txt}}");
+    let expected = FieldLength::Histogram { block_size: 10, counts: vec![3, 5, 0] };
     assert_eq!(plan(&text).arms[0].data.field_length, expected);
 }
 
@@ -451,35 +346,20 @@ fn a_workload_comes_from_a_property_file() {
     };
     let check = |workload: &str| {
         let overrides = Overrides::default();
-        let surroundings = Surroundings {
-            read_file: &file,
-            ..surroundings(&overrides)
-        };
+        let surroundings = Surroundings { read_file: &file, ..surroundings(&overrides) };
         check(&text(workload), "x.yaml", &surroundings)
     };
     let plan = check("{ycsb: mixes/workloadx}").unwrap();
     assert_eq!(plan.mixes.len(), 1);
     let mix = &plan.mixes[0];
-    assert_eq!(
-        (mix.name.as_str(), mix.read, mix.update),
-        ("workloadx", 0.9, 0.1)
-    );
+    assert_eq!((mix.name.as_str(), mix.read, mix.update), ("workloadx", 0.9, 0.1));
     assert_eq!(mix.request_distribution, RequestDistribution::Zipfian);
     let data = &plan.arms[0].data;
-    assert_eq!(
-        (data.records, data.field_count, data.zero_padding),
-        (500, 3, 8)
-    );
-    assert_eq!(
-        plan.points[0].load.to_string(),
-        "1 thread, paced at 10,000 op/s"
-    );
+    assert_eq!((data.records, data.field_count, data.zero_padding), (500, 3, 8));
+    assert_eq!(plan.points[0].load.to_string(), "1 thread, paced at 10,000 op/s");
     let plan = check("{ycsb: workloadx, records: 9, fields: {length: 5}}").unwrap();
     let data = &plan.arms[0].data;
-    assert_eq!(
-        (data.records, data.field_count, data.zero_padding),
-        (9, 3, 8)
-    );
+    assert_eq!((data.records, data.field_count, data.zero_padding), (9, 3, 8));
     assert_eq!(data.field_length, FieldLength::Constant(5));
     let refusal = check("{ycsb: threads}").unwrap_err().to_string();
     for name in [
@@ -495,12 +375,8 @@ fn a_workload_comes_from_a_property_file() {
 
 #[test]
 fn yaml_may_repeat_by_aliases() {
-    let text = SMALLEST
-        .replace(
-            "{records: 1k, preset: c}",
-            "{records: &amount 2k, preset: c}",
-        )
-        .replace(
+    let text =
+        SMALLEST.replace("{records: 1k, preset: c}", "{records: &amount 2k, preset: c}").replace(
             "{one: {engine: noop}}",
             "{one: &one {engine: noop, records: *amount}, two: *one}",
         );
@@ -528,11 +404,7 @@ fn fingerprints_without_a_search_stay() {
         |limit: &str| plan(&format!("{before}search: false}}\n{after}").replace("50ms", limit));
     let known = "0ebb3aa815c90f8d9ec1cdf4e024d369f363c97f7fde9045ab1fa96908506731";
     assert_eq!(of("50ms").hash(), known);
-    assert_eq!(
-        of("60ms").hash(),
-        known,
-        "limits are judged by, not measured by"
-    );
+    assert_eq!(of("60ms").hash(), known, "limits are judged by, not measured by");
 }
 
 #[test]
@@ -586,10 +458,7 @@ mod slow {
             ("throughput >= 400", "throughput >= 450"),
             ("baseline: large", "baseline: small"),
             ("16MiB, compressor: zstd", "16_384KiB, compressor: zstd"),
-            (
-                "cache_size: 16MiB, compressor: zstd",
-                "compressor: zstd, cache_size: 16MiB",
-            ),
+            ("cache_size: 16MiB, compressor: zstd", "compressor: zstd, cache_size: 16MiB"),
         ];
         for (old, new) in unchanged {
             assert!(EVERY_KEY.contains(old), "{old}");
@@ -632,10 +501,7 @@ mod slow {
         let mut studies = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "yaml")
-            {
+            if path.extension().is_some_and(|extension| extension == "yaml") {
                 let text = std::fs::read_to_string(&path).unwrap();
                 for scale in [
                     None,
@@ -648,14 +514,10 @@ mod slow {
                     if scale.is_some_and(|scale| !text.contains(&format!("\n  {scale}:\n"))) {
                         continue;
                     }
-                    let overrides = Overrides {
-                        scale: scale.map(str::to_owned),
-                        ..Overrides::default()
-                    };
-                    let surroundings = Surroundings {
-                        engines: &engines,
-                        ..surroundings(&overrides)
-                    };
+                    let overrides =
+                        Overrides { scale: scale.map(str::to_owned), ..Overrides::default() };
+                    let surroundings =
+                        Surroundings { engines: &engines, ..surroundings(&overrides) };
                     let plan = check(&text, "study.yaml", &surroundings)
                         .unwrap_or_else(|problems| panic!("{problems}"));
                     let needs = explain(&plan, &engines).needs;
@@ -711,16 +573,9 @@ mod slow {
                 }
             }
             let overrides = Overrides::default();
-            let surroundings = Surroundings {
-                engines: &engines,
-                ..surroundings(&overrides)
-            };
+            let surroundings = Surroundings { engines: &engines, ..surroundings(&overrides) };
             let problems = check(&text, "example.yaml", &surroundings).err();
-            assert!(
-                problems.is_none(),
-                "{}",
-                problems.unwrap().render(false, 100)
-            );
+            assert!(problems.is_none(), "{}", problems.unwrap().render(false, 100));
             examples += 1;
         }
         assert!(examples > 10, "{examples}");

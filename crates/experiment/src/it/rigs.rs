@@ -9,10 +9,7 @@ use std::cell::Cell;
 const RIGS: &str = include_str!("rigs.yaml");
 
 fn at_scale(text: &str, scale: &str) -> Plan {
-    let overrides = Overrides {
-        scale: Some(scale.into()),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { scale: Some(scale.into()), ..Overrides::default() };
     check_with(text, &overrides).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
@@ -28,10 +25,7 @@ fn rigs_arrive() {
     let mut text = String::new();
     for arm in &plan.arms {
         let records = arm.data.records;
-        text.push_str(&format!(
-            "{}: {records} {:?}\n{:#?}\n",
-            arm.name, arm.working_set, arm.rig
-        ));
+        text.push_str(&format!("{}: {records} {:?}\n{:#?}\n", arm.name, arm.working_set, arm.rig));
     }
     insta::assert_snapshot!(text);
 }
@@ -42,19 +36,7 @@ fn a_scale_is_laid_over_the_file() {
     assert_eq!(full.scale.as_deref(), Some("full"));
     assert_eq!(full.measurement.blocks, 12);
     let names: Vec<&str> = full.arms.iter().map(|arm| arm.name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "san",
-            "small",
-            "described",
-            "changed",
-            "real",
-            "plain",
-            "machine",
-            "fast"
-        ]
-    );
+    assert_eq!(names, ["san", "small", "described", "changed", "real", "plain", "machine", "fast"]);
     assert_eq!(full.arms[0].data.records, 10_000);
     assert_eq!(full.arms[1].data.records, 10_000);
     assert_eq!(full.arms[3].data.records, 50_000);
@@ -115,10 +97,7 @@ fn a_ratio_makes_a_file_smaller_in_proportion() {
 
     let told = explain(&small, &ENGINES).to_string();
     let scale = told.lines().find(|line| line.starts_with("scale")).unwrap();
-    assert!(
-        scale.starts_with("scale   laptop, 1/40 of the file as written: data,"),
-        "{scale}"
-    );
+    assert!(scale.starts_with("scale   laptop, 1/40 of the file as written: data,"), "{scale}");
 }
 
 /// What points are too short for is known before they are measured.
@@ -130,10 +109,7 @@ fn cautions_of_a_plan_have_their_figures() {
             .is_empty()
     );
     let short = PUBLISHED
-        .replace(
-            "ratio: 1/40",
-            "ratio: 1/40, measurement: {warm_up: 2s, duration: 4s}",
-        )
+        .replace("ratio: 1/40", "ratio: 1/40, measurement: {warm_up: 2s, duration: 4s}")
         .replace("checkpoint_interval: 60s", "checkpoint_interval: 40m");
     insta::assert_snapshot!(cautions(&short).join("\n"), @"
     points of 4s are too short to judge whether they were steady: 10s are needed
@@ -156,10 +132,8 @@ fn hash_of_a_working_set_is_that_of_its_share() {
             Ok(bytes)
         };
         let overrides = Overrides::default();
-        let surroundings = Surroundings {
-            measure: &measure,
-            ..crate::it::surroundings(&overrides)
-        };
+        let surroundings =
+            Surroundings { measure: &measure, ..crate::it::surroundings(&overrides) };
         check(text, "experiment.yaml", &surroundings).unwrap()
     };
     let (small, large) = (with(1_200.0, RIGS), with(1_900.0, RIGS));
@@ -167,14 +141,8 @@ fn hash_of_a_working_set_is_that_of_its_share() {
     assert_ne!(small.arms[0].data.records, large.arms[0].data.records);
     assert_eq!(small.arms[0].rig, large.arms[0].rig);
     assert_eq!(small.hash(), large.hash());
-    assert_ne!(
-        with(1_200.0, &RIGS.replace("92%", "93%")).hash(),
-        small.hash()
-    );
-    with(
-        1_200.0,
-        &RIGS.replace("small: {", "small: {compressor: zstd, "),
-    );
+    assert_ne!(with(1_200.0, &RIGS.replace("92%", "93%")).hash(), small.hash());
+    with(1_200.0, &RIGS.replace("small: {", "small: {compressor: zstd, "));
     assert_eq!(measured.get(), 5, "once more for other settings");
 }
 
@@ -185,10 +153,7 @@ fn what_differs_between_arms() {
     for arm in &plan.arms[1..] {
         text.push_str(&format!("{} and {}\n", plan.arms[0].name, arm.name));
         for found in differences(&plan.arms[0], arm) {
-            text.push_str(&format!(
-                "  {}: {} | {}\n",
-                found.what, found.left, found.right
-            ));
+            text.push_str(&format!("  {}: {} | {}\n", found.what, found.left, found.right));
         }
         assert_eq!(differences(arm, arm), []);
     }
@@ -205,10 +170,7 @@ fn disks_from_the_command_line() {
     let disk = disk_by_text("{iops: 600, latency: 7ms}").unwrap();
     assert_eq!(disk.iops.joint, Some(600.0));
     assert_eq!(disk.read_latency, DiskLatency::Constant { ns: 7_000_000 });
-    assert_eq!(
-        (disk.capacity_bytes, disk.backing),
-        (16 << 30, Backing::Memory)
-    );
+    assert_eq!((disk.capacity_bytes, disk.backing), (16 << 30, Backing::Memory));
     // Another rate makes burst credits come in at that rate, or pointless.
     let refill = |text| disk_by_text(text).unwrap().burst.map(|burst| burst.refill);
     assert_eq!(refill("gp2"), Some(300.0));
@@ -251,10 +213,7 @@ fn room_for_the_page_cache_stands_in_place_of_the_memory() {
     let plan = plan(&text);
     let arm = plan.arms.iter().find(|arm| arm.name == "machine").unwrap();
     let limits = &arm.rig.limits;
-    assert_eq!(
-        (limits.page_cache_bytes, limits.memory_bytes),
-        (Some(16 << 20), None)
-    );
+    assert_eq!((limits.page_cache_bytes, limits.memory_bytes), (Some(16 << 20), None));
     assert!(limits.cpus.is_some(), "the rest is the machine's");
     assert_ne!(plan.hash(), self::plan(RIGS).hash());
     let explained = explain(&plan, &ENGINES);
@@ -274,17 +233,10 @@ fn room_for_the_page_cache_stands_in_place_of_the_memory() {
     let beyond = text.replace("working_set: 92%, preset", "working_set: 200%, preset");
     let beyond = beyond.replace("page_cache: 16MiB", "page_cache: 26MiB");
     let explained = explain(&self::plan(&beyond), &ENGINES);
-    let arm = explained
-        .arms
-        .iter()
-        .find(|arm| arm.name == "machine")
-        .unwrap();
+    let arm = explained.arms.iter().find(|arm| arm.name == "machine").unwrap();
     let shares = arm.shares.unwrap();
     assert!((shares.engine_cache - 0.5).abs() < 0.01, "{shares:?}");
-    assert!(
-        (shares.page_cache - 0.25).abs() < 0.01,
-        "26 MiB of 102.4 MiB: {shares:?}"
-    );
+    assert!((shares.page_cache - 0.25).abs() < 0.01, "26 MiB of 102.4 MiB: {shares:?}");
     assert!(!explained.to_string().contains("machine: less memory"));
 }
 
@@ -294,10 +246,7 @@ mod slow {
     #[test]
     fn hash_depends_on_what_bears_on_the_measuring() {
         let first = plan(RIGS).hash();
-        for (old, new) in [
-            ("per_hour: 0.08", "per_hour: 0.09"),
-            ("trace: off", "trace: 5M"),
-        ] {
+        for (old, new) in [("per_hour: 0.08", "per_hour: 0.09"), ("trace: off", "trace: 5M")] {
             assert!(RIGS.contains(old), "{old}");
             assert_eq!(plan(&RIGS.replace(old, new)).hash(), first, "{new}");
         }

@@ -176,9 +176,7 @@ mod slow {
             let text = unit.repeat(size / unit.len());
             look_at(&text);
         }
-        let keys: String = (0..60_000)
-            .map(|number| format!("k{number}: 1\n"))
-            .collect();
+        let keys: String = (0..60_000).map(|number| format!("k{number}: 1\n")).collect();
         look_at(&keys);
         let items = format!("arms: [{}]", "a, ".repeat(300_000));
         look_at(&items);

@@ -46,9 +46,7 @@ struct Validator {
 impl Validator {
     fn of(schema: &Value) -> Self {
         let mut compiler = Compiler::new();
-        compiler
-            .add_resource("schema.json", schema.clone())
-            .unwrap();
+        compiler.add_resource("schema.json", schema.clone()).unwrap();
         let mut schemas = Schemas::new();
         let root = compiler.compile("schema.json", &mut schemas).unwrap();
         Self { schemas, root }
@@ -79,11 +77,7 @@ fn right_files_fit_the_schema() {
 fn visit(schema: &Value, seen: &mut u32) {
     match schema {
         Value::Object(map) => {
-            let examples = map
-                .get("examples")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten();
+            let examples = map.get("examples").and_then(Value::as_array).into_iter().flatten();
             for example in examples.chain(map.get("default")) {
                 let errors = Validator::of(schema).errors(example);
                 assert_eq!(errors, None, "{example} does not fit {schema:#}");
@@ -101,10 +95,7 @@ fn schema_is_the_same_each_time() {
     let text = schema_text(&ENGINES);
     assert_eq!(text, schema_text(&ENGINES));
     assert!(text.ends_with("}\n"));
-    assert_eq!(
-        serde_json::from_str::<Value>(&text).unwrap(),
-        schema(&ENGINES)
-    );
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), schema(&ENGINES));
 }
 
 #[test]
@@ -117,10 +108,7 @@ fn reference_goes_between_its_marks() {
     let document = format!("before\n{REFERENCE_BEGIN}\noutdated text\n{REFERENCE_END}\nafter\n");
     let new = with_reference(&document, &ENGINES).unwrap();
     assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("outdated"));
-    assert_eq!(
-        with_reference(&new, &ENGINES).as_deref(),
-        Some(new.as_str())
-    );
+    assert_eq!(with_reference(&new, &ENGINES).as_deref(), Some(new.as_str()));
     assert_eq!(with_reference("no marks", &ENGINES), None);
 }
 
@@ -156,57 +144,30 @@ mod slow {
             ("threads: 1", "threads: until-bend"),
             ("closed: {threads: 1}", "open: {rates: [80 %%]}"),
             ("closed: {threads: 1}", "open: {rates: 5, sessions: lost}"),
-            (
-                "name: small",
-                "name: small\nmeasurement: {blocks: {until: many}}",
-            ),
-            (
-                "name: small",
-                "name: small\nobjective: {search: {trial: long}}",
-            ),
+            ("name: small", "name: small\nmeasurement: {blocks: {until: many}}"),
+            ("name: small", "name: small\nobjective: {search: {trial: long}}"),
             ("name: small", "name: small\ncompare: {at: {line: all}}"),
             ("name: small", "name: small\nthresholds: [latency <= 5ms]"),
             ("engine: noop", "disk: {iops: fast}"),
             ("engine: noop", "disk: {capacity: 4GiB, colour: blue}"),
-            (
-                "engine: noop",
-                "disk: {latency: {table: {50: 1ms, p99: 2ms}}}",
-            ),
-            (
-                "engine: noop",
-                "disk: {preset: gp3, device: /dev/disk/by-id/a}",
-            ),
+            ("engine: noop", "disk: {latency: {table: {50: 1ms, p99: 2ms}}}"),
+            ("engine: noop", "disk: {preset: gp3, device: /dev/disk/by-id/a}"),
             ("engine: noop", "disk: gp3, filesystem: zfs"),
             ("engine: noop", "limits: {memory: 12 apples}"),
             ("engine: noop", "limits: {pin: []}"),
             ("engine: noop", "working_set: 92%, records: 5"),
             ("engine: noop", "price: {per_hour: free}"),
-            (
-                "name: small",
-                "name: small\nscales: {full: {measurment: {}}}",
-            ),
+            ("name: small", "name: small\nscales: {full: {measurment: {}}}"),
             ("name: small", "name: small\nscales: {full: {plimsoll: 1}}"),
-            (
-                "name: small",
-                "name: small\nmeasurement: {shaped_from: now}",
-            ),
+            ("name: small", "name: small\nmeasurement: {shaped_from: now}"),
             ("name: small", "name: small\ncompare: {pairs: [[one]]}"),
-            (
-                "name: small",
-                "name: small\nobjective: {response: {99: 5ms}}",
-            ),
+            ("name: small", "name: small\nobjective: {response: {99: 5ms}}"),
         ];
         for (old, new) in wrong {
             assert!(SMALLEST.contains(old), "{old}");
             let text = SMALLEST.replace(old, new);
-            assert!(
-                check_with(&text, &Overrides::default()).is_err(),
-                "{new} should be wrong"
-            );
-            assert!(
-                validator.errors(&json_of(&text)).is_some(),
-                "{new} should not fit the schema"
-            );
+            assert!(check_with(&text, &Overrides::default()).is_err(), "{new} should be wrong");
+            assert!(validator.errors(&json_of(&text)).is_some(), "{new} should not fit the schema");
         }
     }
 

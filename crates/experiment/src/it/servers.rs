@@ -6,12 +6,7 @@ use plimsoll_plan::{Arm, Caches, EngineKind, Plan, Setting, SettingKind, differe
 use plimsoll_record::{DiskChoice, ServerSpec};
 
 const fn setting(name: &'static str, kind: SettingKind, default: Option<&'static str>) -> Setting {
-    Setting {
-        name,
-        about: "A setting.",
-        kind,
-        default,
-    }
+    Setting { name, about: "A setting.", kind, default }
 }
 
 /// An engine that is a server, in the shape of the real one.
@@ -26,39 +21,18 @@ pub const MONGODB: EngineKind = EngineKind {
     settings: &[
         setting("uri", SettingKind::Text, None),
         setting("database", SettingKind::Text, None),
-        setting(
-            "existing",
-            SettingKind::Choice(&["refuse", "use", "drop"]),
-            Some("refuse"),
-        ),
-        setting(
-            "cache_size",
-            SettingKind::Size {
-                min: 1 << 20,
-                max: 1 << 40,
-            },
-            Some("64MiB"),
-        ),
+        setting("existing", SettingKind::Choice(&["refuse", "use", "drop"]), Some("refuse")),
+        setting("cache_size", SettingKind::Size { min: 1 << 20, max: 1 << 40 }, Some("64MiB")),
         setting("upsert", SettingKind::Flag, None),
         setting("insert_into_existing", SettingKind::Flag, None),
         setting(
             "checkpoint_interval",
-            SettingKind::Duration {
-                min_ns: 0,
-                max_ns: 3_600_000_000_000,
-            },
+            SettingKind::Duration { min_ns: 0, max_ns: 3_600_000_000_000 },
             None,
         ),
         setting("directory_per_db", SettingKind::Flag, None),
         setting("journal", SettingKind::Flag, None),
-        setting(
-            "batch",
-            SettingKind::Count {
-                min: 1,
-                max: 100_000,
-            },
-            None,
-        ),
+        setting("batch", SettingKind::Count { min: 1, max: 100_000 }, None),
         setting("write_concern", SettingKind::Text, None),
         setting("client", SettingKind::Choice(&["lean", "driver"]), None),
         setting("parameters", SettingKind::Text, None),
@@ -89,10 +63,7 @@ fn checked_under(operations: &str, arms: &str) -> Result<Plan, Problems> {
         "plimsoll: 1\nname: servers\nworkload: {{records: 1k, {operations}}}\ndefaults: {{engine: mongodb}}\narms:\n{arms}\nload: {{closed: {{threads: 1}}}}\n"
     );
     let overrides = Overrides::default();
-    let surroundings = Surroundings {
-        engines: &ENGINES,
-        ..surroundings(&overrides)
-    };
+    let surroundings = Surroundings { engines: &ENGINES, ..surroundings(&overrides) };
     check(&text, "servers.yaml", &surroundings)
 }
 
@@ -110,11 +81,7 @@ fn server(of: &str) -> ServerSpec {
 
 fn codes(arms: &str) -> Vec<&'static str> {
     let problems = checked(arms).expect_err("it is refused");
-    problems
-        .list()
-        .iter()
-        .map(|problem| problem.mistake.code())
-        .collect()
+    problems.list().iter().map(|problem| problem.mistake.code()).collect()
 }
 
 /// The words of an argument list from this one on.
@@ -127,10 +94,7 @@ fn from<'a>(spec: &'a ServerSpec, word: &str) -> Vec<&'a str> {
 #[test]
 fn an_arm_gets_the_server_of_its_engine_with_its_settings() {
     let spec = server("");
-    assert_eq!(
-        (spec.name.as_str(), spec.program.as_str()),
-        ("mongod", "mongod")
-    );
+    assert_eq!((spec.name.as_str(), spec.program.as_str()), ("mongod", "mongod"));
     assert!(spec.arguments.contains(&"{data}".to_owned()));
     assert_eq!(
         from(&spec, "--wiredTigerEngineConfigString"),
@@ -163,35 +127,19 @@ fn an_arm_gets_the_server_of_its_engine_with_its_settings() {
 #[test]
 fn servers_are_named_by_preset_by_path_or_described() {
     let spec = server("server: ferretdb");
-    assert_eq!(
-        (spec.name.as_str(), spec.program.as_str()),
-        ("ferretdb", "ferretdb")
-    );
+    assert_eq!((spec.name.as_str(), spec.program.as_str()), ("ferretdb", "ferretdb"));
     let arm = arm("server: ferretdb");
-    assert_eq!(
-        arm.settings.bytes("cache_size"),
-        None,
-        "it has none, so none is told"
-    );
+    assert_eq!(arm.settings.bytes("cache_size"), None, "it has none, so none is told");
     let spec = server("server: /opt/x/mongod");
-    assert_eq!(
-        (spec.name.as_str(), spec.program.as_str()),
-        ("mongod", "/opt/x/mongod")
-    );
+    assert_eq!((spec.name.as_str(), spec.program.as_str()), ("mongod", "/opt/x/mongod"));
     let spec = server("server: bin/ferretdb");
     assert_eq!(spec.name, "ferretdb", "a program is known by its name");
     assert_eq!(spec.program, "/experiments/bin/ferretdb", "beside the file");
     let spec = server(
         "server: {program: mongod-6, ready_within: 5s, stop_within: 1m, environment: {A: '{port}'}}",
     );
-    assert_eq!(
-        (spec.name.as_str(), spec.program.as_str()),
-        ("mongod", "mongod-6")
-    );
-    assert_eq!(
-        (spec.ready_within_ns, spec.stop_within_ns),
-        (5_000_000_000, 60_000_000_000)
-    );
+    assert_eq!((spec.name.as_str(), spec.program.as_str()), ("mongod", "mongod-6"));
+    assert_eq!((spec.ready_within_ns, spec.stop_within_ns), (5_000_000_000, 60_000_000_000));
     assert_eq!(spec.environment["A"], "{port}");
     assert_eq!(server("server: {preset: ferretdb}").name, "ferretdb");
 }
@@ -202,16 +150,9 @@ fn a_server_that_runs_by_itself_needs_nothing_here() {
     let arm = &plan.arms[0];
     assert_eq!(arm.rig.server, None);
     assert_eq!(arm.directory, None);
-    assert!(
-        arm.rig.limits.is_empty(),
-        "a machine gives it its price alone"
-    );
+    assert!(arm.rig.limits.is_empty(), "a machine gives it its price alone");
     assert!(arm.rig.price.is_some());
-    assert_eq!(
-        arm.settings.bytes("cache_size"),
-        None,
-        "the server has its own"
-    );
+    assert_eq!(arm.settings.bytes("cache_size"), None, "the server has its own");
     let explained = explain(&plan, &ENGINES);
     assert_eq!(explained.arms[0].disk_bytes, 0);
     assert!(!explained.needs.root);
@@ -236,22 +177,13 @@ fn what_cannot_be_is_said() {
     for (arms, expected) in [
         ("  one: {server: mongodd}", vec!["unknown-preset"]),
         ("  one: {server: {preset: mongo}}", vec!["unknown-preset"]),
-        (
-            "  one: {engine: noop, server: mongod}",
-            vec!["server-of-embedded"],
-        ),
-        (
-            "  one: {existing: drop, uri: 'mongodb://db', server: mongod}",
-            vec!["server-beside-uri"],
-        ),
+        ("  one: {engine: noop, server: mongod}", vec!["server-of-embedded"]),
+        ("  one: {existing: drop, uri: 'mongodb://db', server: mongod}", vec!["server-beside-uri"]),
         (
             "  one: {existing: drop, uri: 'mongodb://db', cache_size: 1GiB}",
             vec!["setting-of-managed"],
         ),
-        (
-            "  one: {server: ferretdb, cache_size: 1GiB}",
-            vec!["server-without"],
-        ),
+        ("  one: {server: ferretdb, cache_size: 1GiB}", vec!["server-without"]),
         (
             "  one: {existing: drop, uri: 'mongodb://db', disk: gp3, filesystem: ext4, limits: {cpus: 1}}",
             vec!["not-our-server"; 3],
@@ -268,18 +200,13 @@ fn what_cannot_be_is_said() {
 #[test]
 fn a_password_is_no_part_of_a_plan_that_is_shown() {
     let with = |password: &str| {
-        plan(&format!(
-            "  one: {{existing: drop, uri: 'mongodb://me:{password}@db'}}"
-        ))
+        plan(&format!("  one: {{existing: drop, uri: 'mongodb://me:{password}@db'}}"))
     };
     let (one, other) = (with("geheim"), with("anders"));
     assert_eq!(one.hash(), other.hash());
     assert_eq!(differences(&one.arms[0], &other.arms[0]), []);
     assert!(!explain(&one, &ENGINES).to_string().contains("geheim"));
-    assert_ne!(
-        one.hash(),
-        plan("  one: {existing: drop, uri: 'mongodb://you:x@db'}").hash()
-    );
+    assert_ne!(one.hash(), plan("  one: {existing: drop, uri: 'mongodb://you:x@db'}").hash());
     let wrong = checked("  one: {existing: drop, uri: 'mongodb://me:geheim@db', cache_size: much}");
     let wrong = wrong.expect_err("it is refused");
     let screen = wrong.render(false, 100);
@@ -287,11 +214,7 @@ fn a_password_is_no_part_of_a_plan_that_is_shown() {
     let wrong =
         checked("  one: {server: 'mongodb://me:geheim@db'}\n  two: {machine: 'x://me:geheim@db'}");
     let wrong = wrong.expect_err("it is refused");
-    for text in [
-        wrong.render(false, 100),
-        wrong.to_string(),
-        wrong.to_json().to_string(),
-    ] {
+    for text in [wrong.render(false, 100), wrong.to_string(), wrong.to_json().to_string()] {
         assert!(!text.contains("geheim"), "{text}");
     }
 }
@@ -314,10 +237,7 @@ fn servers_are_told_apart() {
         pair("server: {environment: {A: b}}", "cache_size: 2GiB"),
         ["cache_size", "server.environment"]
     );
-    assert_eq!(
-        pair("server: ferretdb", ""),
-        ["cache_size", "server", "server.program"]
-    );
+    assert_eq!(pair("server: ferretdb", ""), ["cache_size", "server", "server.program"]);
 }
 
 /// What fails at the second run today is said before the first.
@@ -326,10 +246,7 @@ fn runs_on_one_collection_do_not_refuse_each_other() {
     let one = "uri: 'mongodb://db'";
     let refused = ["runs-on-one-collection"];
     assert_eq!(codes(&format!("  one: {{{one}}}")), refused);
-    assert_eq!(
-        codes(&format!("  one: {{{one}, existing: refuse}}")),
-        refused
-    );
+    assert_eq!(codes(&format!("  one: {{{one}, existing: refuse}}")), refused);
     plan(&format!("  one: {{{one}, existing: drop}}"));
     plan("  one: {}");
 
@@ -352,31 +269,19 @@ fn members_are_a_replica_set_and_one_stands_alone() {
 
     let three = server("server: {members: 3, arguments: [--quiet]}");
     assert_eq!(three.members, 3);
-    assert_eq!(
-        from(&three, "--replSet=plimsoll"),
-        ["--replSet=plimsoll", "--quiet"]
-    );
+    assert_eq!(from(&three, "--replSet=plimsoll"), ["--replSet=plimsoll", "--quiet"]);
     assert_eq!(three.address, "mongodb://{members}/?replicaSet=plimsoll");
-    assert_eq!(
-        three.after_start,
-        ["{plimsoll}", "replica-set", "initiate", "{members}"]
-    );
+    assert_eq!(three.after_start, ["{plimsoll}", "replica-set", "initiate", "{members}"]);
     assert_eq!(three.log_bytes, 990 << 20);
 
     let one = server("server: {replica_set: true}");
     assert_eq!(one.members, 1);
-    assert_eq!(
-        (one.address, one.after_start),
-        (three.address, three.after_start)
-    );
+    assert_eq!((one.address, one.after_start), (three.address, three.after_start));
 
     let own = server("server: {members: 3, after_start: [./set-up, '{port}']}");
     assert_eq!(own.after_start, ["/experiments/./set-up", "{port}"]);
     let own = server("server: {preset: ferretdb, after_start: [set-up]}");
-    assert_eq!(
-        (own.members, own.after_start),
-        (1, vec!["set-up".to_owned()])
-    );
+    assert_eq!((own.members, own.after_start), (1, vec!["set-up".to_owned()]));
     let own = server("server: {after_start: ['{plimsoll}', list]}");
     assert_eq!(own.after_start, ["{plimsoll}", "list"]);
 }
@@ -387,25 +292,13 @@ fn members_that_cannot_be_are_one_error_each() {
         ("server: {members: 0}", "out-of-range"),
         ("server: {members: 8}", "out-of-range"),
         ("server: {members: many}", "unit"),
-        (
-            "server: {members: 3, replica_set: false}",
-            "members-without-set",
-        ),
+        ("server: {members: 3, replica_set: false}", "members-without-set"),
         ("server: {preset: ferretdb, members: 3}", "server-of-one"),
-        (
-            "server: {preset: ferretdb, replica_set: true}",
-            "server-of-one",
-        ),
-        (
-            "server: {arguments: [--quiet, --replSet, rs0]}",
-            "set-by-argument",
-        ),
+        ("server: {preset: ferretdb, replica_set: true}", "server-of-one"),
+        ("server: {arguments: [--quiet, --replSet, rs0]}", "set-by-argument"),
         ("arguments: '--quiet --replSet=rs0'", "set-by-argument"),
         ("server: {after_start: []}", "entry-count"),
-        (
-            "server: {members: 3}, limits: {memory: 512MiB}",
-            "memory-below-cache",
-        ),
+        ("server: {members: 3}, limits: {memory: 512MiB}", "memory-below-cache"),
     ] {
         assert_eq!(codes(&format!("  one: {{{arm}}}")), [code], "{arm}");
     }
@@ -450,11 +343,8 @@ fn members_are_told_and_are_a_difference() {
     let plan = plan(
         "  alone: {}\n  three: {server: {members: 3}}\n  one: {server: {replica_set: true}}\n  own: {server: {members: 3, after_start: [./set-up]}}",
     );
-    let lines: Vec<String> = explain(&plan, &ENGINES)
-        .arms
-        .into_iter()
-        .filter_map(|arm| arm.server)
-        .collect();
+    let lines: Vec<String> =
+        explain(&plan, &ENGINES).arms.into_iter().filter_map(|arm| arm.server).collect();
     assert_eq!(
         lines,
         [
@@ -473,10 +363,7 @@ fn members_are_told_and_are_a_difference() {
     let row = |what: &str, left: &str, right: &str| (what.into(), left.into(), right.into());
     assert_eq!(told(0, 1), [row("server.members", "1", "3 members")]);
     assert_eq!(told(0, 2), [row("server.members", "1", "replica set of 1")]);
-    assert_eq!(
-        told(1, 3),
-        [row("server.after_start", "none", "/experiments/./set-up")]
-    );
+    assert_eq!(told(1, 3), [row("server.after_start", "none", "/experiments/./set-up")]);
 }
 
 /// A load with one session on a set would take minutes.
@@ -492,9 +379,7 @@ fn a_record_of_a_set_is_sized_on_a_server_that_stands_alone() {
     let surroundings = Surroundings {
         engines: &ENGINES,
         measure: &|_, _, server, _| {
-            sized
-                .borrow_mut()
-                .push(server.cloned().expect("one is started"));
+            sized.borrow_mut().push(server.cloned().expect("one is started"));
             Ok(1_200.0)
         },
         ..surroundings(&overrides)

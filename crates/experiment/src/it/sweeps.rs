@@ -33,35 +33,14 @@ fn rates(plan: &Plan) -> Vec<f64> {
 #[test]
 fn sweeps_hold_every_point_that_a_run_may_come_to() {
     let doubling = loaded("{closed: {threads: until-bent}}");
-    assert_eq!(
-        threads(&doubling),
-        [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-    );
-    assert!(
-        doubling
-            .points
-            .iter()
-            .all(|point| point.role == PointRole::Sweep)
-    );
-    assert_eq!(
-        threads(&loaded(
-            "{closed: {threads: {from: 3, to: 100, factor: 4}}}"
-        )),
-        [3, 12, 48]
-    );
+    assert_eq!(threads(&doubling), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]);
+    assert!(doubling.points.iter().all(|point| point.role == PointRole::Sweep));
+    assert_eq!(threads(&loaded("{closed: {threads: {from: 3, to: 100, factor: 4}}}")), [3, 12, 48]);
     // 1, 1.2, 1.44, 1.728, 2.07, 2.49, 2.99, 3.58, 4.30, 5.16, 6.19, rounded, each once.
-    assert_eq!(
-        threads(&loaded("{closed: {threads: {to: 6, factor: 1.2}}}")),
-        [1, 2, 3, 4, 5]
-    );
+    assert_eq!(threads(&loaded("{closed: {threads: {to: 6, factor: 1.2}}}")), [1, 2, 3, 4, 5]);
     let of_rates = loaded("{open: {rates: {from: 200, to: 2k}}}");
     assert_eq!(rates(&of_rates), [200.0, 400.0, 800.0, 1_600.0]);
-    assert!(
-        of_rates
-            .points
-            .iter()
-            .all(|point| point.role == PointRole::Sweep)
-    );
+    assert!(of_rates.points.iter().all(|point| point.role == PointRole::Sweep));
     let by_word = rates(&loaded("{open: {rates: until-bent}}"));
     assert_eq!((by_word.len(), by_word[0]), (14, 100.0));
     assert_eq!(by_word[13], 819_200.0);
@@ -75,10 +54,7 @@ fn rates_that_cannot_be_scheduled_are_left_out_of_defaults() {
     let plan = plan(&text);
     // 102,400 op/s for 2,000 s are 204.8 million.
     assert_eq!(rates(&plan).last(), Some(&51_200.0));
-    assert_eq!(
-        plan.objective.unwrap().search.unwrap().rates,
-        (10.0, 100_000.0)
-    );
+    assert_eq!(plan.objective.unwrap().search.unwrap().rates, (10.0, 100_000.0));
 }
 
 #[test]
@@ -87,12 +63,8 @@ fn an_objective_of_response_times_is_searched() {
         let text = SMALLEST.replace("{closed: {threads: 1}}", load);
         plan(&format!("{text}objective: {objective}\n"))
     };
-    let lines = |plan: &Plan| {
-        plan.points
-            .iter()
-            .filter(|point| point.role == PointRole::Line)
-            .count()
-    };
+    let lines =
+        |plan: &Plan| plan.points.iter().filter(|point| point.role == PointRole::Line).count();
     let closed = "{closed: {threads: 1}}";
     let plan = with("{response: {p99: 10ms}}", closed);
     assert_eq!(
@@ -104,34 +76,19 @@ fn an_objective_of_response_times_is_searched() {
             rates: (10.0, 1e6),
         })
     );
-    let [first, line] = plan.points.as_slice() else {
-        panic!("{:?}", plan.points)
-    };
+    let [first, line] = plan.points.as_slice() else { panic!("{:?}", plan.points) };
     assert_eq!(first.role, PointRole::Fixed);
-    assert_eq!(
-        (line.role, line.sessions),
-        (PointRole::Line, Sessions::Found)
-    );
+    assert_eq!((line.role, line.sessions), (PointRole::Line, Sessions::Found));
     // The geometric mean of 10 and a million, to six digits.
-    let load = Load::Open {
-        rate: 3_162.28,
-        arrivals: Arrivals::Poisson,
-        sessions: 64,
-    };
+    let load = Load::Open { rate: 3_162.28, arrivals: Arrivals::Poisson, sessions: 64 };
     assert_eq!(line.load, load);
 
     assert_eq!(lines(&with("{errors: 1%}", closed)), 0);
     assert_eq!(lines(&with("{errors: 1%, search: true}", closed)), 1);
-    assert_eq!(
-        lines(&with("{response: {p99: 10ms}, search: false}", closed)),
-        0
-    );
+    assert_eq!(lines(&with("{response: {p99: 10ms}, search: false}", closed)), 0);
     let stages = "{stages: {steps: [{rate: 5k, duration: 10s}]}}";
     assert_eq!(lines(&with("{response: {p99: 10ms}}", stages)), 0);
-    assert_eq!(
-        lines(&with("{response: {p99: 10ms}, search: false}", stages)),
-        0
-    );
+    assert_eq!(lines(&with("{response: {p99: 10ms}, search: false}", stages)), 0);
 }
 
 /// Sessions of the search: its own, those of the open loop, those found in the closed loop, 64.
@@ -139,43 +96,24 @@ fn an_objective_of_response_times_is_searched() {
 fn the_search_takes_its_sessions_from_what_is_there() {
     let line = |load: &str, search: &str| {
         let text = SMALLEST.replace("load: {closed: {threads: 1}}\n", load);
-        let plan = plan(&format!(
-            "{text}objective: {{response: {{p99: 10ms}}{search}}}\n"
-        ));
-        let line = plan
-            .points
-            .iter()
-            .find(|point| point.role == PointRole::Line);
+        let plan = plan(&format!("{text}objective: {{response: {{p99: 10ms}}{search}}}\n"));
+        let line = plan.points.iter().find(|point| point.role == PointRole::Line);
         let line = line.unwrap();
-        let Load::Open {
-            arrivals, sessions, ..
-        } = line.load
-        else {
-            panic!("{line:?}")
-        };
+        let Load::Open { arrivals, sessions, .. } = line.load else { panic!("{line:?}") };
         (line.sessions, sessions, arrivals)
     };
     let (given, found) = (Sessions::Given, Sessions::Found);
     let (poisson, constant) = (Arrivals::Poisson, Arrivals::Constant);
     assert_eq!(line("", ""), (given, 64, poisson));
-    assert_eq!(
-        line("load: {closed: {threads: [1, 2]}}\n", ""),
-        (found, 64, poisson)
-    );
+    assert_eq!(line("load: {closed: {threads: [1, 2]}}\n", ""), (found, 64, poisson));
     assert_eq!(
         line("load: {closed: {threads: [1, 2], think_time: 5ms}}\n", ""),
         (given, 64, poisson)
     );
     let open = "load: {open: {rates: 5k, sessions: 12, arrivals: constant}}\n";
     assert_eq!(line(open, ""), (given, 12, constant));
-    assert_eq!(
-        line(open, ", search: {sessions: 7, arrivals: poisson}"),
-        (given, 7, poisson)
-    );
-    assert_eq!(
-        line(open, ", search: {sessions: found}"),
-        (found, 64, constant)
-    );
+    assert_eq!(line(open, ", search: {sessions: 7, arrivals: poisson}"), (given, 7, poisson));
+    assert_eq!(line(open, ", search: {sessions: found}"), (found, 64, constant));
 }
 
 /// Without a load there is only the search, and it is what decides.
@@ -193,10 +131,7 @@ fn the_line_can_be_all_that_is_measured() {
 #[test]
 fn sessions_are_found_in_a_sweep_of_their_own() {
     let text = SMALLEST
-        .replace(
-            "{closed: {threads: 1}}",
-            "{open: {rates: [1k, 50%], sessions: found}}",
-        )
+        .replace("{closed: {threads: 1}}", "{open: {rates: [1k, 50%], sessions: found}}")
         .replace("preset: c", "mixes: [a, c]");
     let plan = plan(&format!("{text}objective: {{response: {{p99: 10ms}}}}\n"));
     let of_a_mix = plan.points.len() / 2;
@@ -206,20 +141,12 @@ fn sessions_are_found_in_a_sweep_of_their_own() {
         assert!(closed.iter().all(|point| point.role == PointRole::Sweep));
         assert_eq!(
             closed[10].load,
-            Load::Closed {
-                sessions: 1_024,
-                think_time_ns: 0,
-                target: None
-            }
+            Load::Closed { sessions: 1_024, think_time_ns: 0, target: None }
         );
         let roles: Vec<PointRole> = open.iter().map(|point| point.role).collect();
         assert_eq!(
             roles,
-            [
-                PointRole::Line,
-                PointRole::Fixed,
-                PointRole::ShareOfLine { share: 0.5 }
-            ]
+            [PointRole::Line, PointRole::Fixed, PointRole::ShareOfLine { share: 0.5 }]
         );
         assert!(open.iter().all(|point| point.sessions == Sessions::Found));
         assert!(closed.iter().all(|point| point.sessions == Sessions::Given));
@@ -234,17 +161,10 @@ fn the_whole_file_arrives() {
     assert_eq!(plan.points.len(), 24);
     let roles: Vec<PointRole> = plan.points[8..12].iter().map(|point| point.role).collect();
     let share = |share| PointRole::ShareOfLine { share };
-    assert_eq!(
-        roles,
-        [PointRole::Line, share(0.5), PointRole::Fixed, share(0.8)]
-    );
+    assert_eq!(roles, [PointRole::Line, share(0.5), PointRole::Fixed, share(0.8)]);
     assert_eq!(
         plan.measurement.looks,
-        Some(Looks {
-            first: 8,
-            half_width: Some(0.02),
-            gate: None,
-        })
+        Some(Looks { first: 8, half_width: Some(0.02), gate: None })
     );
     assert_eq!((plan.measurement.blocks, plan.runs.len()), (24, 48));
     assert_eq!(plan.compare.primary, [Metric::Line, Metric::Cost]);
@@ -258,10 +178,7 @@ fn the_whole_file_arrives() {
         .collect();
     assert_eq!(
         bounds,
-        [
-            (Metric::Line, 5_000.0, None),
-            (Metric::Cost, 0.05, Some(LoadAt::Line(1.0)))
-        ]
+        [(Metric::Line, 5_000.0, None), (Metric::Cost, 0.05, Some(LoadAt::Line(1.0)))]
     );
 }
 
@@ -281,19 +198,12 @@ fn a_search_takes_about_25_trials() {
 #[test]
 fn blocks_are_a_number_or_bounds() {
     let looks = |blocks: &str, overrides: &Overrides| {
-        let text = SMALLEST.replace(
-            "{one: {engine: noop}}",
-            "{one: {engine: noop}, two: {engine: noop}}",
-        );
+        let text =
+            SMALLEST.replace("{one: {engine: noop}}", "{one: {engine: noop}, two: {engine: noop}}");
         let text = format!("{text}measurement: {{blocks: {blocks}}}\n");
         let plan = check_with(&text, overrides).unwrap();
         let measurement = plan.measurement;
-        (
-            measurement.blocks,
-            measurement
-                .looks
-                .map(|looks| (looks.first, looks.half_width)),
-        )
+        (measurement.blocks, measurement.looks.map(|looks| (looks.first, looks.half_width)))
     };
     let none = Overrides::default();
     assert_eq!(looks("12", &none), (12, None));
@@ -302,15 +212,9 @@ fn blocks_are_a_number_or_bounds() {
         looks("{at_least: 10, at_most: 40, until: 1.5%}", &none),
         (40, Some((10, Some(0.015))))
     );
-    let blocks = Overrides {
-        blocks: Some(3),
-        ..Overrides::default()
-    };
+    let blocks = Overrides { blocks: Some(3), ..Overrides::default() };
     assert_eq!(looks("{until: 1%}", &blocks), (3, None));
-    let pilot = Overrides {
-        pilot: true,
-        ..Overrides::default()
-    };
+    let pilot = Overrides { pilot: true, ..Overrides::default() };
     assert_eq!(looks("{until: 1%}", &pilot), (5, None));
     assert_eq!(looks("12", &pilot), (5, None));
 }
@@ -319,24 +223,17 @@ fn blocks_are_a_number_or_bounds() {
 #[test]
 fn an_arm_against_itself() {
     let with = |arm: Option<&str>| {
-        let overrides = Overrides {
-            against_itself: Some(arm.map(str::to_owned)),
-            ..Overrides::default()
-        };
+        let overrides =
+            Overrides { against_itself: Some(arm.map(str::to_owned)), ..Overrides::default() };
         check_with(SWEEPS, &overrides).unwrap()
     };
     let plan = plan(SWEEPS);
     for (named, name, index) in [(None, "one", 0), (Some("two"), "two", 1)] {
         let itself = with(named);
-        let [arm, copy] = itself.arms.as_slice() else {
-            panic!("{:?}", itself.arms)
-        };
+        let [arm, copy] = itself.arms.as_slice() else { panic!("{:?}", itself.arms) };
         assert_eq!(arm, &plan.arms[index]);
         assert_eq!(copy.name, format!("{name} again"));
-        assert_eq!(
-            (&copy.settings, &copy.data, &copy.rig),
-            (&arm.settings, &arm.data, &arm.rig)
-        );
+        assert_eq!((&copy.settings, &copy.data, &copy.rig), (&arm.settings, &arm.data, &arm.rig));
         assert!(itself.against_itself);
         assert_eq!(itself.compare.baseline, name);
         assert_eq!(itself.compare.pairs, [(name.to_owned(), copy.name.clone())]);
@@ -350,20 +247,9 @@ fn an_arm_against_itself() {
         assert_ne!(itself.hash(), plan.hash());
         let other = plan.arms[1 - index].name.as_str();
         let origins = &itself.origins;
-        assert!(
-            !origins
-                .iter()
-                .any(|origin| origin.path.starts_with(&format!("arms.{other}.")))
-        );
-        assert!(
-            origins
-                .iter()
-                .any(|origin| origin.path == "compare.baseline"
-                    && origin.source
-                        == Source::Flag {
-                            name: "--aa".into()
-                        })
-        );
+        assert!(!origins.iter().any(|origin| origin.path.starts_with(&format!("arms.{other}."))));
+        assert!(origins.iter().any(|origin| origin.path == "compare.baseline"
+            && origin.source == Source::Flag { name: "--aa".into() }));
     }
     assert!(!plan.against_itself);
 }
@@ -371,10 +257,7 @@ fn an_arm_against_itself() {
 /// One arm alone, too, can be held against itself, until the interval is narrow enough.
 #[test]
 fn a_single_arm_against_itself() {
-    let overrides = Overrides {
-        against_itself: Some(None),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { against_itself: Some(None), ..Overrides::default() };
     let text = format!("{SMALLEST}measurement: {{blocks: {{until: 3%}}}}\n");
     let plan = check_with(&text, &overrides).unwrap();
     assert_eq!(plan.runs.len(), 48);

@@ -49,10 +49,7 @@ impl Channels {
             of_receiver.take_all(receiver, &tell);
             of_receiver.close();
         });
-        let control = Control {
-            channels: channels.clone(),
-            messages,
-        };
+        let control = Control { channels: channels.clone(), messages };
         (channels, control)
     }
 
@@ -79,10 +76,7 @@ impl Channels {
         writer: impl Write + Send + 'static,
     ) -> io::Result<()> {
         let mut writers = locked(&self.0.writers);
-        writers
-            .as_mut()
-            .ok_or_else(gone)?
-            .insert(channel, Box::new(writer));
+        writers.as_mut().ok_or_else(gone)?.insert(channel, Box::new(writer));
         drop(writers);
         let channels = self.clone();
         std::thread::spawn(move || {
@@ -157,9 +151,8 @@ impl Channels {
                 continue;
             }
             // Taken out while it is written to: a reader that is slow keeps nobody from opening channels.
-            let taken = locked(&self.0.writers)
-                .as_mut()
-                .and_then(|writers| writers.remove(&channel));
+            let taken =
+                locked(&self.0.writers).as_mut().and_then(|writers| writers.remove(&channel));
             let Some(mut writer) = taken else {
                 continue;
             };

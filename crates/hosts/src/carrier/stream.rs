@@ -8,10 +8,7 @@ const HEAD: usize = 8;
 
 /// Makes a carrier of two streams.
 pub fn over_stream(from: impl Read + Send + 'static, to: impl Write + Send + 'static) -> Carrier {
-    Carrier {
-        sender: Box::new(StreamSender(to)),
-        receiver: Box::new(StreamReceiver(from)),
-    }
+    Carrier { sender: Box::new(StreamSender(to)), receiver: Box::new(StreamReceiver(from)) }
 }
 
 struct StreamSender<W>(W);
@@ -19,10 +16,7 @@ struct StreamSender<W>(W);
 impl<W: Write + Send> PacketSender for StreamSender<W> {
     fn send(&mut self, packet: &Packet) -> io::Result<()> {
         if packet.content.len() > LONGEST {
-            return Err(io::Error::new(
-                ErrorKind::InvalidInput,
-                "a packet is too long",
-            ));
+            return Err(io::Error::new(ErrorKind::InvalidInput, "a packet is too long"));
         }
         // In one piece, so that a small packet is one segment.
         let mut bytes = Vec::with_capacity(HEAD + packet.content.len());
@@ -59,10 +53,7 @@ impl<R: Read + Send> PacketReceiver for StreamReceiver<R> {
         }
         let mut content = vec![0; length];
         self.0.read_exact(&mut content)?;
-        Ok(Some(Packet {
-            channel: u32::from_be_bytes([c0, c1, c2, c3]),
-            content,
-        }))
+        Ok(Some(Packet { channel: u32::from_be_bytes([c0, c1, c2, c3]), content }))
     }
 }
 
@@ -106,10 +97,7 @@ mod tests {
 
     #[test]
     fn an_end_within_a_packet_is_a_loss() {
-        let packet = Packet {
-            channel: 1,
-            content: b"whole".to_vec(),
-        };
+        let packet = Packet { channel: 1, content: b"whole".to_vec() };
         let bytes = sent(std::slice::from_ref(&packet));
         for cut in 1..bytes.len() {
             let found = received(bytes[..cut].to_vec());
@@ -120,10 +108,7 @@ mod tests {
     #[test]
     fn too_long_a_packet_is_refused_before_it_is_sent() {
         let mut carrier = over_stream(io::empty(), io::sink());
-        let packet = Packet {
-            channel: 1,
-            content: vec![0; LONGEST + 1],
-        };
+        let packet = Packet { channel: 1, content: vec![0; LONGEST + 1] };
         assert!(carrier.sender.send(&packet).is_err());
     }
 

@@ -50,10 +50,7 @@ impl Drop for Occupied {
 type Latest = Arc<Mutex<Option<Arc<Link>>>>;
 
 fn of_latest(latest: &Latest) -> Option<Arc<Link>> {
-    latest
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone()
+    latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 impl Agent {
@@ -106,15 +103,7 @@ impl Agent {
             }
             let _ = tell.send(Err(taken));
         });
-        Ok(Self {
-            name,
-            instance,
-            store,
-            carriers,
-            latest,
-            is_occupied,
-            task: task.abort_handle(),
-        })
+        Ok(Self { name, instance, store, carriers, latest, is_occupied, task: task.abort_handle() })
     }
 
     /// The name it has joined under.
@@ -218,11 +207,7 @@ impl Serving {
     }
 
     fn attach(&mut self, asked: AttachRequest) -> AttachAnswer {
-        let AttachRequest {
-            protocol,
-            session: id,
-            controller,
-        } = asked;
+        let AttachRequest { protocol, session: id, controller } = asked;
         if protocol != PROTOCOL {
             return AttachAnswer::OtherProtocol(PROTOCOL);
         }
@@ -232,9 +217,7 @@ impl Serving {
                 return AttachAnswer::Accepted { previous: None };
             }
             Some(session) if session.link.outcome().is_none() => {
-                return AttachAnswer::Busy {
-                    controller: session.controller.clone(),
-                };
+                return AttachAnswer::Busy { controller: session.controller.clone() };
             }
             Some(_) if self.is_occupied.load(Ordering::Relaxed) => return AttachAnswer::Cleaning,
             Some(session) => Some(session.id.clone()),
@@ -249,12 +232,7 @@ impl Serving {
         };
         let whom = format!("controller {controller}");
         runtime().spawn(run(frames, link.clone(), outgoing, whom));
-        self.session = Some(Session {
-            id,
-            controller,
-            link,
-            arrived: Arrived::default(),
-        });
+        self.session = Some(Session { id, controller, link, arrived: Arrived::default() });
         // The agent has the other end, and ends this task before it drops it.
         let _ = self.tell.send(Ok(carrier));
         AttachAnswer::Accepted { previous }
@@ -277,9 +255,7 @@ impl Serving {
             return Reply::Gone;
         }
         let Some(message) = Numbered::decode(content) else {
-            session
-                .link
-                .fail("the controller sent an unreadable message");
+            session.link.fail("the controller sent an unreadable message");
             return Reply::Gone;
         };
         match session.arrived.take(message) {

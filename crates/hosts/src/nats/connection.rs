@@ -87,20 +87,13 @@ impl Connected {
 impl Connection {
     /// To one server, without credentials.
     pub fn to(url: &str) -> Self {
-        Self {
-            urls: vec![url.to_owned()],
-            credentials: Credentials::None,
-            ca_file: None,
-        }
+        Self { urls: vec![url.to_owned()], credentials: Credentials::None, ca_file: None }
     }
 
     /// Whether all that passes is encrypted for certain. A server may ask for that by itself, which is not known here.
     pub fn is_encrypted(&self) -> bool {
         let is_tls = |address: &ServerAddr| address.tls_required();
-        self.ca_file.is_some()
-            || self
-                .parsed()
-                .is_ok_and(|addresses| addresses.iter().all(is_tls))
+        self.ca_file.is_some() || self.parsed().is_ok_and(|addresses| addresses.iter().all(is_tls))
     }
 
     fn parsed(&self) -> Result<Vec<ServerAddr>, NatsError> {
@@ -111,15 +104,10 @@ impl Connection {
         let mut addresses = Vec::new();
         for (place, url) in self.urls.iter().enumerate() {
             // What is no URL is not repeated: there may be a password in it.
-            let address: ServerAddr = url
-                .trim()
-                .parse()
-                .map_err(|error| unfit(place + 1, chain(&error)))?;
+            let address: ServerAddr =
+                url.trim().parse().map_err(|error| unfit(place + 1, chain(&error)))?;
             if !matches!(address.scheme(), "nats" | "tls") {
-                return Err(unfit(
-                    place + 1,
-                    format!("{}:// is not known", address.scheme()),
-                ));
+                return Err(unfit(place + 1, format!("{}:// is not known", address.scheme())));
             }
             addresses.push(address);
         }
@@ -161,10 +149,7 @@ impl Connection {
                 options.user_and_password(user.clone(), password.clone())
             }
             Credentials::NkeySeedFile(path) => {
-                let unfit = |reason| NatsError::File {
-                    path: path.clone(),
-                    reason,
-                };
+                let unfit = |reason| NatsError::File { path: path.clone(), reason };
                 check_secret(path)?;
                 let text =
                     std::fs::read_to_string(path).map_err(|error| unfit(error.to_string()))?;
@@ -175,26 +160,19 @@ impl Connection {
             }
             Credentials::CredsFile(path) => {
                 check_secret(path)?;
-                options
-                    .credentials_file(path)
-                    .await
-                    .map_err(|error| NatsError::File {
-                        path: path.clone(),
-                        reason: error.to_string(),
-                    })?
+                options.credentials_file(path).await.map_err(|error| NatsError::File {
+                    path: path.clone(),
+                    reason: error.to_string(),
+                })?
             }
         };
         let Some(path) = &self.ca_file else {
             return Ok(options);
         };
         // Read here too: what the library says of it names no file.
-        std::fs::read(path).map_err(|error| NatsError::File {
-            path: path.clone(),
-            reason: error.to_string(),
-        })?;
-        Ok(options
-            .add_root_certificates(path.clone())
-            .require_tls(true))
+        std::fs::read(path)
+            .map_err(|error| NatsError::File { path: path.clone(), reason: error.to_string() })?;
+        Ok(options.add_root_certificates(path.clone()).require_tls(true))
     }
 
     /// Connects as `whose`, which is `~controller` or the name of an agent.
@@ -229,37 +207,23 @@ impl Connection {
             let addresses = Self::shown(&addresses);
             match error.kind() {
                 ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-                    NatsError::Refused {
-                        addresses,
-                        credentials: format!("{:?}", self.credentials),
-                    }
+                    NatsError::Refused { addresses, credentials: format!("{:?}", self.credentials) }
                 }
-                _ => NatsError::Unreachable {
-                    addresses,
-                    reason: chain(&error),
-                },
+                _ => NatsError::Unreachable { addresses, reason: chain(&error) },
             }
         })?;
         let server = client.server_info();
         if version(&server.version) < Some(OLDEST) {
-            return Err(NatsError::TooOld {
-                version: server.version,
-            });
+            return Err(NatsError::TooOld { version: server.version });
         }
         if !server.jetstream {
-            return Err(NatsError::NoJetStream {
-                reason: "the server runs without it".to_owned(),
-            });
+            return Err(NatsError::NoJetStream { reason: "the server runs without it".to_owned() });
         }
         let (allowed, needed) = (server.max_payload, wire::LONGEST_MESSAGE);
         if allowed < needed {
             return Err(NatsError::ShortMessages { allowed, needed });
         }
-        Ok(Connected {
-            client,
-            connections,
-            forbidden,
-        })
+        Ok(Connected { client, connections, forbidden })
     }
 }
 
@@ -300,16 +264,10 @@ impl std::fmt::Debug for Credentials {
 
 /// Refuses a file with a secret that other users can read.
 fn check_secret(path: &Path) -> Result<(), NatsError> {
-    let unfit = |reason| NatsError::File {
-        path: path.to_owned(),
-        reason,
-    };
+    let unfit = |reason| NatsError::File { path: path.to_owned(), reason };
     let about = std::fs::metadata(path).map_err(|error| unfit(error.to_string()))?;
     if about.mode() & 0o077 != 0 {
-        return Err(unfit(format!(
-            "other users can read it: chmod 600 {}",
-            path.display()
-        )));
+        return Err(unfit(format!("other users can read it: chmod 600 {}", path.display())));
     }
     Ok(())
 }
@@ -342,19 +300,10 @@ mod tests {
         let mut settings = Connection::to("nats://me:se%63ret@127.0.0.1:1");
         settings.urls.push("tls://[::1]".to_owned());
         let shown = format!("{settings:?}");
-        assert!(
-            shown.contains("nats://127.0.0.1:1, tls://[::1]:4222"),
-            "{shown}"
-        );
-        settings.credentials = Credentials::Password {
-            user: "me".to_owned(),
-            password: "se%63ret".to_owned(),
-        };
-        for urls in [
-            vec!["nats://me:se%63ret@h:port"],
-            vec!["http://me:se%63ret@h"],
-            vec![],
-        ] {
+        assert!(shown.contains("nats://127.0.0.1:1, tls://[::1]:4222"), "{shown}");
+        settings.credentials =
+            Credentials::Password { user: "me".to_owned(), password: "se%63ret".to_owned() };
+        for urls in [vec!["nats://me:se%63ret@h:port"], vec!["http://me:se%63ret@h"], vec![]] {
             settings.urls = urls.into_iter().map(str::to_owned).collect();
             let error = settings.parsed().unwrap_err();
             for text in [error.to_string(), format!("{error:?} {settings:?}")] {

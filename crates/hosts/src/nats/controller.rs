@@ -83,10 +83,7 @@ pub fn list(settings: &Connection) -> Result<Vec<Present>, NatsError> {
 
 async fn present(store: &Store) -> Result<Vec<Present>, NatsError> {
     let keys = store.keys().await.map_err(request("list the agents"))?;
-    let mut names: Vec<String> = keys
-        .try_collect()
-        .await
-        .map_err(request("list the agents"))?;
+    let mut names: Vec<String> = keys.try_collect().await.map_err(request("list the agents"))?;
     names.sort();
     let mut present = Vec::new();
     for name in names {
@@ -144,21 +141,12 @@ async fn accepted(
     session: &str,
     controller: String,
 ) -> Result<Option<String>, NatsError> {
-    let asked = AttachRequest {
-        protocol: PROTOCOL,
-        session: session.to_owned(),
-        controller,
-    };
-    let asked: Bytes = serde_json::to_vec(&asked)
-        .map_err(request("write a request"))?
-        .into();
+    let asked = AttachRequest { protocol: PROTOCOL, session: session.to_owned(), controller };
+    let asked: Bytes = serde_json::to_vec(&asked).map_err(request("write a request"))?.into();
     let begun = Instant::now();
     loop {
         let has_waited = |longest: Duration| begun.elapsed() > longest;
-        let reply = connected
-            .client
-            .request(subjects::attach(name), asked.clone())
-            .await;
+        let reply = connected.client.request(subjects::attach(name), asked.clone()).await;
         let error = match reply {
             Ok(reply) => {
                 match serde_json::from_slice(&reply.payload)
@@ -167,10 +155,7 @@ async fn accepted(
                     AttachAnswer::Accepted { previous } => return Ok(previous),
                     // Who has it may be gone, and the agent has not noticed yet.
                     AttachAnswer::Busy { controller } if has_waited(PATIENCE) => {
-                        return Err(NatsError::Busy {
-                            name: name.to_owned(),
-                            controller,
-                        });
+                        return Err(NatsError::Busy { name: name.to_owned(), controller });
                     }
                     AttachAnswer::Cleaning if has_waited(CLEANING) => {
                         return Err(NatsError::Request {
@@ -196,10 +181,7 @@ async fn accepted(
             }
             Err(error) => error,
         };
-        if !matches!(
-            error.kind(),
-            RequestErrorKind::NoResponders | RequestErrorKind::TimedOut
-        ) {
+        if !matches!(error.kind(), RequestErrorKind::NoResponders | RequestErrorKind::TimedOut) {
             return Err(request("attach to the agent")(error));
         }
         // It is there and perhaps its connection is not.
@@ -212,9 +194,7 @@ async fn accepted(
             });
         }
         if has_waited(PATIENCE) {
-            return Err(NatsError::Silent {
-                name: name.to_owned(),
-            });
+            return Err(NatsError::Silent { name: name.to_owned() });
         }
         sleep(AGAIN).await;
     }

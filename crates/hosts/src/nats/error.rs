@@ -136,10 +136,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 }
 
 pub(crate) fn request<E: std::error::Error>(what: &'static str) -> impl Fn(E) -> NatsError {
-    move |error| NatsError::Request {
-        what,
-        reason: chain(&error),
-    }
+    move |error| NatsError::Request { what, reason: chain(&error) }
 }
 
 #[cfg(test)]
@@ -155,9 +152,6 @@ mod tests {
         };
         assert_eq!(told(&[]), "no agent with the name x is there; no agent is");
         assert_eq!(told(&["a"]), "no agent with the name x is there; only a is");
-        assert_eq!(
-            told(&["a", "b"]),
-            "no agent with the name x is there; these are: a, b"
-        );
+        assert_eq!(told(&["a", "b"]), "no agent with the name x is there; these are: a, b");
     }
 }

@@ -121,9 +121,7 @@ impl FromStream {
             filter_subject: self.subject.clone(),
             deliver_policy: match last {
                 0 => DeliverPolicy::All,
-                last => DeliverPolicy::ByStartSequence {
-                    start_sequence: last + 1,
-                },
+                last => DeliverPolicy::ByStartSequence { start_sequence: last + 1 },
             },
             ..OrderedConfig::default()
         };

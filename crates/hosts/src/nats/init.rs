@@ -78,18 +78,11 @@ accounts {{
 ",
         users.concat()
     );
-    Ok(Initial {
-        config,
-        controller_seed,
-        agent_seeds,
-    })
+    Ok(Initial { config, controller_seed, agent_seeds })
 }
 
 fn key(whose: &str, seed: Option<&str>) -> Result<(String, String), NatsError> {
-    let unfit = |reason: String| NatsError::Key {
-        whose: whose.to_owned(),
-        reason,
-    };
+    let unfit = |reason: String| NatsError::Key { whose: whose.to_owned(), reason };
     let pair = match seed {
         None => KeyPair::new_user(),
         Some(seed) => KeyPair::from_seed(seed.trim()).map_err(|error| unfit(error.to_string()))?,
@@ -165,19 +158,13 @@ fn quoted(text: &str) -> String {
 
 impl std::fmt::Debug for Member {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Member")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Member").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for Initial {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Initial")
-            .field("config", &self.config)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Initial").field("config", &self.config).finish_non_exhaustive()
     }
 }
 
@@ -186,17 +173,11 @@ mod tests {
     use super::*;
 
     fn member(name: &str, seed: Option<&str>) -> Member {
-        Member {
-            name: name.to_owned(),
-            seed: seed.map(str::to_owned),
-        }
+        Member { name: name.to_owned(), seed: seed.map(str::to_owned) }
     }
 
     fn server() -> ServerSettings {
-        ServerSettings {
-            listen: "127.0.0.1:4222".to_owned(),
-            store_dir: "with \"quotes\"".into(),
-        }
+        ServerSettings { listen: "127.0.0.1:4222".to_owned(), store_dir: "with \"quotes\"".into() }
     }
 
     #[test]

@@ -44,10 +44,7 @@ fn secret(path: &Path, text: &str) {
 
 /// The packet of a number, whose content shows the number.
 fn packet(number: u32) -> Packet {
-    Packet {
-        channel: number % 7,
-        content: number.to_be_bytes().repeat(1 + number as usize % 50),
-    }
+    Packet { channel: number % 7, content: number.to_be_bytes().repeat(1 + number as usize % 50) }
 }
 
 /// Sends the packets of some numbers.
@@ -68,10 +65,9 @@ fn expect(carrier: &mut Carrier, numbers: std::ops::Range<u32>) {
 /// The same numbers in both directions at the same time.
 fn exchange(here: &mut Carrier, there: &mut Carrier, numbers: std::ops::Range<u32>) {
     std::thread::scope(|scope| {
-        for (from, to) in [
-            (&mut here.sender, &mut there.receiver),
-            (&mut there.sender, &mut here.receiver),
-        ] {
+        for (from, to) in
+            [(&mut here.sender, &mut there.receiver), (&mut there.sender, &mut here.receiver)]
+        {
             let (sent, expected) = (numbers.clone(), numbers.clone());
             scope.spawn(move || sent.for_each(|number| from.send(&packet(number)).unwrap()));
             scope.spawn(move || {
@@ -85,9 +81,7 @@ fn exchange(here: &mut Carrier, there: &mut Carrier, numbers: std::ops::Range<u3
 
 /// Runs what a test does by the library itself.
 fn run<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     runtime.unwrap().block_on(work)
 }

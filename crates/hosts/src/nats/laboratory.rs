@@ -22,9 +22,7 @@ const ALL_FRAMES_BYTES: i64 = 512 << 20;
 pub(crate) const LONGEST_LEASE: usize = 64 << 10;
 
 pub(crate) fn jetstream(connected: &Connected) -> Context {
-    ContextBuilder::new()
-        .timeout(REQUEST)
-        .build(connected.client.clone())
+    ContextBuilder::new().timeout(REQUEST).build(connected.client.clone())
 }
 
 /// The bucket of leases, made where it is missing. It is kept in files, so that leases outlive a restart of the server.
@@ -54,9 +52,7 @@ pub(crate) async fn agents(jetstream: &Context) -> Result<Store, NatsError> {
     match (jetstream.get_key_value(AGENTS).await, made) {
         // Somebody else may have made it meanwhile, with another version of this program.
         (Ok(store), _) => Ok(store),
-        (Err(_), Err(error)) => Err(NatsError::NotSetUp {
-            reason: chain(&error),
-        }),
+        (Err(_), Err(error)) => Err(NatsError::NotSetUp { reason: chain(&error) }),
         (Err(error), Ok(_)) => Err(of_bucket(&error)),
     }
 }
@@ -74,23 +70,14 @@ pub(crate) async fn frames(jetstream: &Context) -> Result<stream::Stream, NatsEr
         storage: StorageType::File,
         ..stream::Config::default()
     };
-    jetstream
-        .get_or_create_stream(config)
-        .await
-        .map_err(request("open the stream of frames"))
+    jetstream.get_or_create_stream(config).await.map_err(request("open the stream of frames"))
 }
 
 /// Removes what an agent sent in a session.
 pub(crate) async fn purge(jetstream: &Context, subject: String) -> Result<(), NatsError> {
-    let stream = jetstream
-        .get_stream_no_info(FRAMES)
-        .await
-        .map_err(request("find the stream of frames"))?;
-    stream
-        .purge()
-        .filter(subject)
-        .await
-        .map_err(request("remove what a session left"))?;
+    let stream =
+        jetstream.get_stream_no_info(FRAMES).await.map_err(request("find the stream of frames"))?;
+    stream.purge().filter(subject).await.map_err(request("remove what a session left"))?;
     Ok(())
 }
 
@@ -115,19 +102,16 @@ fn is_missing(error: &KeyValueError) -> bool {
 fn of_bucket(error: &KeyValueError) -> NatsError {
     let kind = cause::<GetStreamError>(error).map(GetStreamError::kind);
     let is_off = match kind {
-        Some(GetStreamErrorKind::JetStream(error)) => [
-            ErrorCode::JETSTREAM_NOT_ENABLED,
-            ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT,
-        ]
-        .contains(&error.error_code()),
+        Some(GetStreamErrorKind::JetStream(error)) => {
+            [ErrorCode::JETSTREAM_NOT_ENABLED, ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT]
+                .contains(&error.error_code())
+        }
         // The server has it, and this account has not.
         _ => cause::<RequestError>(error)
             .is_some_and(|error| error.kind() == RequestErrorKind::NoResponders),
     };
     if is_off {
-        return NatsError::NoJetStream {
-            reason: chain(error),
-        };
+        return NatsError::NoJetStream { reason: chain(error) };
     }
     request("look for the agents")(std::io::Error::other(chain(error)))
 }

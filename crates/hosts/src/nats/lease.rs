@@ -37,23 +37,15 @@ impl Lease {
     /// Takes it. A name that somebody held who is silent is waited for, until the old lease is over.
     pub(crate) async fn take(store: Store, name: &str, card: String) -> Result<Self, NatsError> {
         let length = card.len();
-        let holder = Holder {
-            instance: fresh_id(),
-            card,
-        };
+        let holder = Holder { instance: fresh_id(), card };
         let content = serde_json::to_vec(&holder).map_err(request("write the lease"))?;
         // Quotes within the card take more in the key.
         if content.len() > LONGEST_LEASE {
             let longest = LONGEST_LEASE / 2;
             return Err(NatsError::LongCard { length, longest });
         }
-        let mut lease = Self {
-            store,
-            name: name.to_owned(),
-            holder,
-            content: content.into(),
-            revision: 0,
-        };
+        let mut lease =
+            Self { store, name: name.to_owned(), holder, content: content.into(), revision: 0 };
         let mut found = None;
         // An old lease ends within its time; the server needs some of it to notice.
         let limit = Instant::now() + 2 * LEASE;
@@ -100,11 +92,7 @@ impl Lease {
     }
 
     async fn entry(&self) -> Result<Option<Entry>, NatsError> {
-        let entry = self
-            .store
-            .entry(&self.name)
-            .await
-            .map_err(request("read a lease"))?;
+        let entry = self.store.entry(&self.name).await.map_err(request("read a lease"))?;
         Ok(entry.filter(|entry| entry.operation == Operation::Put))
     }
 
@@ -145,10 +133,9 @@ impl Lease {
                     Some(_) => Err(NatsError::NameTaken(self.name.clone())),
                 }
             }
-            Err(error) => Err(NatsError::Request {
-                what: "renew the lease",
-                reason: chain(&error),
-            }),
+            Err(error) => {
+                Err(NatsError::Request { what: "renew the lease", reason: chain(&error) })
+            }
         }
     }
 }

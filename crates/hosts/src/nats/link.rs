@@ -68,10 +68,7 @@ pub(crate) fn link() -> (Arc<Link>, Carrier, UnboundedReceiver<Body>) {
     });
     let carrier = Carrier {
         sender: Box::new(LinkSender(link.clone())),
-        receiver: Box::new(LinkReceiver {
-            link: link.clone(),
-            packets: arriving,
-        }),
+        receiver: Box::new(LinkReceiver { link: link.clone(), packets: arriving }),
     };
     (link, carrier, to_send)
 }
@@ -87,10 +84,8 @@ impl Link {
         match body {
             Body::Packet(packet) => {
                 let size = size(&packet);
-                let is_taken = state
-                    .packets
-                    .as_ref()
-                    .is_some_and(|packets| packets.send(packet).is_ok());
+                let is_taken =
+                    state.packets.as_ref().is_some_and(|packets| packets.send(packet).is_ok());
                 if !is_taken {
                     // Nobody reads: the other side is not kept waiting for that.
                     self.give_back(&mut state, size);
@@ -187,10 +182,7 @@ impl Link {
             };
             tokio::time::sleep(left).await;
         }
-        self.fail(format!(
-            "nothing was heard from {whom} for {} s",
-            LEASE.as_secs()
-        ));
+        self.fail(format!("nothing was heard from {whom} for {} s", LEASE.as_secs()));
     }
 
     fn farewell(&self, words: &[Body]) {
@@ -200,9 +192,7 @@ impl Link {
     }
 
     fn wait(&self, state: MutexGuard<'_, State>, until: impl Fn(&State) -> bool) {
-        let _ = self
-            .changed
-            .wait_timeout_while(state, FAREWELL, |state| !until(state));
+        let _ = self.changed.wait_timeout_while(state, FAREWELL, |state| !until(state));
     }
 }
 
@@ -223,10 +213,7 @@ struct LinkSender(Arc<Link>);
 impl PacketSender for LinkSender {
     fn send(&mut self, packet: &Packet) -> io::Result<()> {
         if packet.content.len() > LONGEST {
-            return Err(io::Error::new(
-                ErrorKind::InvalidInput,
-                "a packet is too long",
-            ));
+            return Err(io::Error::new(ErrorKind::InvalidInput, "a packet is too long"));
         }
         let size = size(packet);
         let mut state = self.0.state();
@@ -243,11 +230,7 @@ impl PacketSender for LinkSender {
             if state.credit >= size {
                 break;
             }
-            state = self
-                .0
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.credit -= size;
         let _ = self.0.outgoing.send(Body::Packet(packet.clone()));
@@ -261,11 +244,7 @@ impl Drop for LinkSender {
         let mut state = link.state();
         state.has_sender = false;
         let is_last = !state.has_receiver;
-        link.farewell(if is_last {
-            &[Body::End, Body::Bye]
-        } else {
-            &[Body::End]
-        });
+        link.farewell(if is_last { &[Body::End, Body::Bye] } else { &[Body::End] });
         link.wait(state, |state| {
             let is_end_known = state.is_end_known || state.is_over || state.failure.is_some();
             if is_last { state.is_done } else { is_end_known }

@@ -23,11 +23,7 @@ pub(crate) struct Lost {
 impl Arrived {
     /// Takes a message, and gives those whose turn it is now. A repetition gives none.
     pub(crate) fn take(&mut self, message: Numbered) -> Result<Vec<Body>, Lost> {
-        let Numbered {
-            number,
-            floor,
-            body,
-        } = message;
+        let Numbered { number, floor, body } = message;
         if number < self.next {
             return Ok(Vec::new());
         }
@@ -56,11 +52,7 @@ mod tests {
 
     fn message(number: u64, floor: u64) -> Numbered {
         let body = Body::Credit(number as u32);
-        Numbered {
-            number,
-            floor,
-            body,
-        }
+        Numbered { number, floor, body }
     }
 
     #[test]

@@ -29,7 +29,5 @@ pub(crate) fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'st
     runtime().spawn(async move {
         let _ = tell.send(work.await);
     });
-    result
-        .recv()
-        .expect("the work neither panics nor is aborted")
+    result.recv().expect("the work neither panics nor is aborted")
 }

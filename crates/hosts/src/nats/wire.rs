@@ -78,11 +78,7 @@ impl Numbered {
             b'B' if rest.is_empty() => Body::Bye,
             _ => return None,
         };
-        Some(Self {
-            number: u64::from_be_bytes(*number),
-            floor: u64::from_be_bytes(*floor),
-            body,
-        })
+        Some(Self { number: u64::from_be_bytes(*number), floor: u64::from_be_bytes(*floor), body })
     }
 }
 
@@ -112,9 +108,7 @@ impl Reply {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        [Self::Have, Self::Over, Self::Gone]
-            .into_iter()
-            .find(|reply| reply.encode() == bytes)
+        [Self::Have, Self::Over, Self::Gone].into_iter().find(|reply| reply.encode() == bytes)
     }
 }
 
@@ -153,10 +147,7 @@ mod tests {
         let message = |length| Numbered {
             number: 1,
             floor: 1,
-            body: Body::Packet(Packet {
-                channel: 1,
-                content: vec![0; length],
-            }),
+            body: Body::Packet(Packet { channel: 1, content: vec![0; length] }),
         };
         assert!(Numbered::decode(&message(LONGEST).encode()).is_some());
         assert!(Numbered::decode(&message(LONGEST + 1).encode()).is_none());

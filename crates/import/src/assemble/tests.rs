@@ -11,20 +11,13 @@ fn output(threads: u32, workload: &str, reads: u64) -> Measured {
 }
 
 fn arm(name: &str, outputs: Vec<Measured>) -> Arm {
-    Arm {
-        name: name.into(),
-        outputs,
-    }
+    Arm { name: name.into(), outputs }
 }
 
 #[test]
 fn outputs_at_one_load_are_blocks_and_at_others_points() {
-    let of_a = vec![
-        output(4, "c", 100),
-        output(1, "c", 50),
-        output(4, "c", 101),
-        output(1, "d", 7),
-    ];
+    let of_a =
+        vec![output(4, "c", 100), output(1, "c", 50), output(4, "c", 101), output(1, "d", 7)];
     let arms = vec![arm("a", of_a), arm("b", vec![output(4, "c", 99)])];
     let record = record(&Frame::default(), arms).unwrap();
     let plan: Plan = serde_json::from_value(record.plan.clone()).unwrap();
@@ -37,21 +30,13 @@ fn outputs_at_one_load_are_blocks_and_at_others_points() {
         let points = run.points.iter().filter_map(|point| point.label.point);
         (run.block, run.arm.as_str(), points.collect::<Vec<_>>())
     });
-    assert!(runs.eq([
-        (0, "a", vec![0, 1, 2]),
-        (0, "b", vec![1]),
-        (1, "a", vec![1])
-    ]));
+    assert!(runs.eq([(0, "a", vec![0, 1, 2]), (0, "b", vec![1]), (1, "a", vec![1])]));
     assert_eq!(plan.runs.len(), record.runs.len());
 }
 
 #[test]
 fn what_the_user_says_wins() {
-    let frame = Frame {
-        mix: Some("mine".into()),
-        sessions: Some(9),
-        ..Frame::default()
-    };
+    let frame = Frame { mix: Some("mine".into()), sessions: Some(9), ..Frame::default() };
     let record = record(&frame, vec![arm("a", vec![output(4, "c", 100)])]).unwrap();
     let label = &record.runs[0].points[0].label;
     assert_eq!(label.mix.as_str(), "mine");
@@ -82,9 +67,6 @@ fn damaged_outputs_are_cut_short() {
 fn nothing_and_namesakes_are_refused() {
     assert!(record(&Frame::default(), vec![]).is_err());
     assert!(record(&Frame::default(), vec![arm("a", vec![])]).is_err());
-    let twice = vec![
-        arm("a", vec![output(1, "c", 5)]),
-        arm("a", vec![output(1, "c", 5)]),
-    ];
+    let twice = vec![arm("a", vec![output(1, "c", 5)]), arm("a", vec![output(1, "c", 5)])];
     assert!(record(&Frame::default(), twice).is_err());
 }

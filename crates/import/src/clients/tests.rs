@@ -9,11 +9,7 @@ fn client(begin: u64, rate: u64, database: &str) -> String {
             "{rate}.0 current ops/sec; [READ: Count={}, Max=9000, Min=90, Avg=1900.0, 90=2000, 99=4000, 99.9=8000, 99.99=9000]",
             10 * rate
         );
-        format!(
-            "{} {second} sec: {} operations; {figures} \n",
-            at(second),
-            second * rate
-        )
+        format!("{} {second} sec: {} operations; {figures} \n", at(second), second * rate)
     };
     format!(
         "Command line: -db site.ycsb.db.{database} -P c -threads 2 -target 1000 -t\n{} 0 sec: 0 operations; \n{}{}[OVERALL], RunTime(ms), 20000\n\
@@ -36,10 +32,7 @@ fn outputs(texts: &[String]) -> Vec<Measured> {
 }
 
 fn recorded(texts: &[String]) -> Result<plimsoll_record::ExperimentRecord, crate::ImportError> {
-    let arm = Arm {
-        name: "one".into(),
-        outputs: outputs(texts),
-    };
+    let arm = Arm { name: "one".into(), outputs: outputs(texts) };
     record(&Frame::default(), vec![arm])
 }
 
@@ -58,16 +51,9 @@ fn outputs_of_the_same_time_are_clients_of_one_run() {
     assert_eq!((done, imported.files.len()), (51_000, 3));
     let rate = done as f64 / (end.measured_ns as f64 / 1e9);
     assert!((rate / 2_550.0 - 1.0).abs() < 1e-6, "{rate}");
-    let slices: Vec<u64> = point
-        .slices
-        .iter()
-        .map(|slice| slice.completed.ok)
-        .collect();
+    let slices: Vec<u64> = point.slices.iter().map(|slice| slice.completed.ok).collect();
     assert_eq!(slices, [25_500, 25_500]);
-    let said = record.runs[0]
-        .warnings
-        .iter()
-        .map(|warning| warning.message.as_str());
+    let said = record.runs[0].warnings.iter().map(|warning| warning.message.as_str());
     assert_contains(said.collect::<Vec<_>>().concat(), "clients of one run");
 }
 

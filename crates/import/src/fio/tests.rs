@@ -105,10 +105,7 @@ fn only_a_queue_multiplies_the_sessions() {
     // Of engines that are not known nobody can say whether they have a queue.
     assert_eq!(of(&[("ioengine", "rbd"), ("iodepth", "16")]), None);
     assert_eq!(of(&[("ioengine", "rbd"), ("iodepth", "1")]), Some(1));
-    assert_eq!(
-        of(&[("ioengine", "external:/a/b.so"), ("iodepth", "2")]),
-        None
-    );
+    assert_eq!(of(&[("ioengine", "external:/a/b.so"), ("iodepth", "2")]), None);
     assert_eq!(of(&[("rate_iops", "100")]), None);
     assert_eq!(of(&[("iodepth", "many")]), None);
 }
@@ -164,10 +161,7 @@ fn fio_2_is_read_in_its_units() {
     assert_eq!(stated.completed.ok, 665);
     let writes = &stated.operations[0].latencies.service;
     assert_eq!(writes.mean_ns(), Some(478_500.0));
-    assert_eq!(
-        (writes.percentile_ns(99.0), writes.min_ns()),
-        (Some(823_000), Some(190_000))
-    );
+    assert_eq!((writes.percentile_ns(99.0), writes.min_ns()), (Some(823_000), Some(190_000)));
     assert_eq!(writes.summary().unwrap().percentiles.len(), 2);
 }
 
@@ -195,10 +189,7 @@ fn failures_that_were_let_pass_are_failures() {
     (job["total_err"], job["first_error"]) = (7.into(), 5.into());
     let run = all(&changed.to_string()).remove(0);
     assert_eq!(run.stated.unwrap().completed.error, 7);
-    assert_eq!(
-        (run.errors[0].message.as_str(), run.errors[0].count),
-        ("fio error 5", 7)
-    );
+    assert_eq!((run.errors[0].message.as_str(), run.errors[0].count), ("fio error 5", 7));
 }
 
 #[test]
@@ -215,31 +206,20 @@ fn one_file_may_hold_runs_and_reports_at_intervals() {
     };
     let counts = |text: &str| {
         let runs = all(text);
-        let counts = runs
-            .iter()
-            .map(|run| run.stated.as_ref().unwrap().completed.ok);
-        (
-            counts.collect::<Vec<u64>>(),
-            runs.last().unwrap().damage.len(),
-        )
+        let counts = runs.iter().map(|run| run.stated.as_ref().unwrap().completed.ok);
+        (counts.collect::<Vec<u64>>(), runs.last().unwrap().damage.len())
     };
     let reports = [at(10, 100, 10), at(20, 210, 20), at(30, 300, 30)];
     let later = at(90, 350, 30);
     assert_eq!(counts(&reports.concat()), (vec![300], 0));
     assert_eq!(counts(&(reports.join("\n") + &later)), (vec![300, 350], 0));
-    assert_eq!(
-        counts(&format!("[{}, {later}]", reports[2])),
-        (vec![300, 350], 0)
-    );
+    assert_eq!(counts(&format!("[{}, {later}]", reports[2])), (vec![300, 350], 0));
     // What is cut off is said, wherever it stands.
     let half = &reports[2][..reports[2].len() / 2];
     assert_eq!(counts(&format!("{}{half}", reports[0])), (vec![100], 1));
     assert_eq!(counts(&format!("{half}{later}")), (vec![350], 1));
     // When it began follows from its end.
-    assert_eq!(
-        all(&later)[0].started_at.as_deref(),
-        Some("2023-11-14T22:14:20.000Z")
-    );
+    assert_eq!(all(&later)[0].started_at.as_deref(), Some("2023-11-14T22:14:20.000Z"));
 }
 
 #[test]
@@ -257,11 +237,7 @@ fn what_is_no_number_is_unknown_and_the_rest_stands() {
 fn words_around_the_document_may_stand_on_its_line() {
     let expected = all(READ).remove(0).stated;
     for before in ["\u{feff}", "Jobs: 1 (f=1)\r", "{x} \"quoted\n"] {
-        assert_eq!(
-            all(&format!("{before}{READ}"))[0].stated,
-            expected,
-            "{before:?}"
-        );
+        assert_eq!(all(&format!("{before}{READ}"))[0].stated, expected, "{before:?}");
     }
     let ended = all(&format!("fio: terminating on signal 2\n{READ}"));
     assert_contains(&ended[0].damage[0], "terminating on signal 2");
@@ -275,9 +251,6 @@ fn jobs_of_one_name_in_other_groups_are_points_of_their_own() {
     second["groupid"] = 1.into();
     changed["jobs"] = serde_json::json!([job, second]);
     let runs = all(&changed.to_string());
-    let names: Vec<_> = runs
-        .iter()
-        .map(|run| run.workload.as_deref().unwrap())
-        .collect();
+    let names: Vec<_> = runs.iter().map(|run| run.workload.as_deref().unwrap()).collect();
     assert_eq!(names, ["randread, group 0", "randread, group 1"]);
 }

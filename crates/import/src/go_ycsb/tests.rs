@@ -48,11 +48,7 @@ fn failures_have_names_of_their_own() {
         READ - Takes(s): 1.0, Count: 90, OPS: 90.0, Avg(us): 5, Min(us): 1, Max(us): 9, 99th(us): 8\n\
         READ_ERROR - Takes(s): 1.0, Count: 10, OPS: 10.0, Avg(us): 7, Min(us): 1, Max(us): 9, 99th(us): 8\n";
     let stated = only(text).stated.unwrap();
-    let expected = Completed {
-        ok: 90,
-        not_found: 0,
-        error: 10,
-    };
+    let expected = Completed { ok: 90, not_found: 0, error: 10 };
     assert_eq!(stated.completed, expected);
 }
 
@@ -90,11 +86,9 @@ fn what_cannot_be_is_refused_with_its_line() {
     let last = RUN.lines().last().unwrap();
     assert_eq!(only(&format!("{RUN}{last}\n")).stated, only(RUN).stated);
     let twice = format!("{RUN}{}", last.replacen("Avg(us): ", "Avg(us): 1", 1));
-    for (text, line, words) in [
-        (negative, 9, "which is no count"),
-        (fewer, 13, "go back"),
-        (twice, 16, "again"),
-    ] {
+    for (text, line, words) in
+        [(negative, 9, "which is no count"), (fewer, 13, "go back"), (twice, 16, "again")]
+    {
         let (found, said) = refused(&text);
         assert_eq!(found, Some(line));
         assert_contains(&said, words);

@@ -57,15 +57,10 @@ fn each_interval_becomes_a_slice_with_its_histogram() {
 #[test]
 fn the_unit_can_be_said() {
     let text = log("READ", &[&[100]]);
-    for (unit, lowest_ns) in [
-        (Unit::Nanos, 100),
-        (Unit::Micros, 100_000),
-        (Unit::Millis, 100_000_000),
-    ] {
-        let options = Options {
-            unit: Some(unit),
-            ..Options::default()
-        };
+    for (unit, lowest_ns) in
+        [(Unit::Nanos, 100), (Unit::Micros, 100_000), (Unit::Millis, 100_000_000)]
+    {
+        let options = Options { unit: Some(unit), ..Options::default() };
         let run = only("READ.hdr", &text, options);
         let reads = &run.slices[0].operations[0].latencies.service;
         let min_ns = reads.min_ns().unwrap();
@@ -108,17 +103,11 @@ fn points_of_our_own_logs_are_kept_apart() {
 
 #[test]
 fn what_a_log_is_of_must_be_known() {
-    let text = format!(
-        "#[Histogram log format version 1.3]\n0.0,1.0,1.0,{}\n",
-        encoded(&[1])
-    );
+    let text = format!("#[Histogram log format version 1.3]\n0.0,1.0,1.0,{}\n", encoded(&[1]));
     assert_contains(refused(&text), "--operation");
     let by_name = only("dir/UPDATE.hdr", &text, Options::default());
     assert_eq!(by_name.counts().len(), 1);
-    let options = Options {
-        operation: Some(Operation::Scan),
-        ..Options::default()
-    };
+    let options = Options { operation: Some(Operation::Scan), ..Options::default() };
     let run = only("x.log", &text, options);
     assert_eq!(run.slices[0].operations[0].operation, Operation::Scan);
     let tagged = text.replace("0.0,1.0", "Tag=frobnicate,0.0,1.0");
@@ -208,10 +197,7 @@ fn a_log_that_goes_back_is_two_logs() {
 #[test]
 fn older_encodings_are_read() {
     let counts: [u16; 6] = [0, 3, 0, 0, 2, 1];
-    let mut payload: Vec<u8> = counts
-        .iter()
-        .flat_map(|count| count.to_be_bytes())
-        .collect();
+    let mut payload: Vec<u8> = counts.iter().flat_map(|count| count.to_be_bytes()).collect();
     // 2,048 values by themselves, then every second one: the place 2,048 + 7 is that of 2,062 and 2,063.
     payload.resize(2 * 2_055, 0);
     payload.extend(9_u16.to_be_bytes());
@@ -272,10 +258,7 @@ fn response_service_and_wait_are_told_apart() {
     assert_eq!((part.count(), part.service.mean_ns()), (2, None));
     assert!(is_about(part.response(), 40_000));
     let cleanup = log("CLEANUP", &[&[1]]);
-    assert_contains(
-        refused(&cleanup),
-        "the log is of CLEANUP, which is no operation",
-    );
+    assert_contains(refused(&cleanup), "the log is of CLEANUP, which is no operation");
 }
 
 #[test]
@@ -300,10 +283,7 @@ fn an_operation_that_is_named_is_not_the_sum_of_several_tags() {
         "#[Histogram log format version 1.3]\nTag=one,0.0,1.0,1.0,{0}\nTag=two,0.0,1.0,1.0,{0}\n",
         encoded(&[1])
     );
-    let options = Options {
-        operation: Some(Operation::Read),
-        ..Options::default()
-    };
+    let options = Options { operation: Some(Operation::Read), ..Options::default() };
     let error = read_any("x.log", text.as_bytes(), &options).unwrap_err();
     assert_contains(error, "would add up the histograms of `one`, `two`");
 }
@@ -315,10 +295,7 @@ fn the_unit_of_a_log_is_not_guessed_against_its_length() {
     let told = format!("#[Logged with jHiccup version 2.0.1]\n{hiccups}");
     let run = only("x.log", &told, Options::default());
     let longest = run.slices[0].operations[0].latencies.service.max_ns();
-    assert!(
-        longest.unwrap().abs_diff(900_000_000) < 1_000_000,
-        "{longest:?}"
-    );
+    assert!(longest.unwrap().abs_diff(900_000_000) < 1_000_000, "{longest:?}");
 }
 
 #[test]

@@ -53,9 +53,7 @@ impl Report {
 
     /// Whether this line was there before.
     pub(super) fn has(&self, group: &str, name: &str) -> bool {
-        self.groups
-            .get(group)
-            .is_some_and(|group| group.names.contains_key(name))
+        self.groups.get(group).is_some_and(|group| group.names.contains_key(name))
     }
 
     pub(super) fn take(
@@ -71,10 +69,10 @@ impl Report {
             let (what, most) = ("groups", MOST_GROUPS);
             return Err(Problem::TooMany { what, most }.at(file, line));
         }
-        let group = self.groups.entry(group_name.to_owned()).or_insert(Group {
-            first_line: line,
-            ..Group::default()
-        });
+        let group = self
+            .groups
+            .entry(group_name.to_owned())
+            .or_insert(Group { first_line: line, ..Group::default() });
         let repeated = |first: u64, what: &str| {
             let group = quoted(what);
             Problem::Repeated { group, first }.at(file, line)
@@ -91,10 +89,7 @@ impl Report {
             return group.bucket(name, value, file, line);
         }
         if group.names.insert(name.to_owned(), line).is_some() {
-            return Err(repeated(
-                group.names[name],
-                &format!("[{group_name}], {name}"),
-            ));
+            return Err(repeated(group.names[name], &format!("[{group_name}], {name}")));
         }
         if group.names.len() > MOST_GROUPS {
             let (what, most) = ("lines of one group", MOST_GROUPS);
@@ -156,17 +151,12 @@ impl Report {
         let by_buckets = take_prefixed(&mut self.groups, "Hdr");
         self.groups.extend(by_buckets);
         let mut stated = Stated::default();
-        let mut tally = Tally {
-            gave_up,
-            ..Tally::default()
-        };
+        let mut tally = Tally { gave_up, ..Tally::default() };
         for (name, group) in &self.groups {
             let Some((operation, status)) = text::operation(name) else {
                 let plain = name.strip_prefix("Intended-").unwrap_or(name);
                 if !is_of_the_client(name) && !matches!(plain, "OVERALL" | "CLEANUP") {
-                    measured
-                        .remarks
-                        .push(format!("[{}] is left out", quoted(name)));
+                    measured.remarks.push(format!("[{}] is left out", quoted(name)));
                 }
                 continue;
             };
@@ -187,31 +177,19 @@ impl Report {
                 latencies: latencies(histogram, response, is_intended),
             });
         }
-        stated
-            .operations
-            .sort_by_key(|part| (part.operation, part.status));
+        stated.operations.sort_by_key(|part| (part.operation, part.status));
         stated.completed = tally.completed(done, measured);
         measured.stated = Some(stated);
         let missing = tally.only_missing.into_iter();
-        missing
-            .filter_map(|(of, only)| only.then_some(of))
-            .collect()
+        missing.filter_map(|(of, only)| only.then_some(of)).collect()
     }
 }
 
 /// What the client says of itself: garbage collection, memory, threads.
 fn is_of_the_client(group: &str) -> bool {
-    [
-        "TOTAL_GC",
-        "MAX_",
-        "MIN_",
-        "THREAD_COUNT",
-        "USED_MEM_MB",
-        "SYS_LOAD_AVG",
-        "GCS",
-    ]
-    .iter()
-    .any(|prefix| group.starts_with(prefix))
+    ["TOTAL_GC", "MAX_", "MIN_", "THREAD_COUNT", "USED_MEM_MB", "SYS_LOAD_AVG", "GCS"]
+        .iter()
+        .any(|prefix| group.starts_with(prefix))
 }
 
 /// Groups of this prefix, without it.
@@ -288,10 +266,7 @@ impl Group {
             return Ok(());
         }
         // Without operations there are no times. NaN has several spellings.
-        let is_nan = matches!(
-            &*value.to_ascii_lowercase(),
-            "nan" | "-nan" | "\u{fffd}" | "?"
-        );
+        let is_nan = matches!(&*value.to_ascii_lowercase(), "nan" | "-nan" | "\u{fffd}" | "?");
         if self.operations == Some(0) || is_nan {
             return Ok(());
         }
@@ -395,8 +370,7 @@ impl Tally {
         if operation == Operation::Insert {
             self.failed_inserts = self.failed_inserts.saturating_add(failed);
         }
-        self.only_missing
-            .insert(operation, missing > 0 && failed == 0);
+        self.only_missing.insert(operation, missing > 0 && failed == 0);
         self.has_returns |= !group.returns.is_empty();
         if group.returns.is_empty() && count > 0 {
             self.without_returns.push(name.to_owned());
@@ -428,14 +402,8 @@ impl Tally {
         }
         // [OVERALL] does not count failed inserts: they are retries if retries were configured, otherwise failures.
         let beside = listed as f64 - done as f64;
-        let beside = if beside > 0.5 + done as f64 * MISSING {
-            listed - done
-        } else {
-            0
-        };
-        let limit = measured
-            .properties
-            .get("core_workload_insertion_retry_limit");
+        let beside = if beside > 0.5 + done as f64 * MISSING { listed - done } else { 0 };
+        let limit = measured.properties.get("core_workload_insertion_retry_limit");
         let is_repeated = limit.is_some_and(|limit| limit.trim() != "0");
         let gave_up = match self.gave_up {
             0 if is_repeated => 0,
@@ -460,10 +428,6 @@ impl Tally {
         }
         let failed = self.failed.saturating_sub(beside).min(done);
         let not_found = self.not_found.min(done - failed);
-        Completed {
-            ok: done - failed - not_found,
-            not_found,
-            error: failed + gave_up,
-        }
+        Completed { ok: done - failed - not_found, not_found, error: failed + gave_up }
     }
 }

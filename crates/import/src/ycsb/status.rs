@@ -71,13 +71,7 @@ pub(super) fn parse(line: &str) -> Option<Line> {
             None => broken += 1,
         }
     }
-    Some(Line {
-        clock_ms: clock(before),
-        second: second.parse().ok()?,
-        operations,
-        parts,
-        broken,
-    })
+    Some(Line { clock_ms: clock(before), second: second.parse().ok()?, operations, parts, broken })
 }
 
 /// `Count=98465, Max=4057, Min=0, Avg=0.08, 90=0, 99.99=1`, in microseconds. Some locales have decimal commas.
@@ -252,12 +246,7 @@ fn slice(
     completed.error = completed.error.min(units);
     completed.not_found = completed.not_found.min(units - completed.error);
     completed.ok = units - completed.error - completed.not_found;
-    Slice {
-        length_ns: 0,
-        completed,
-        operations,
-        ..Slice::default()
-    }
+    Slice { length_ns: 0, completed, operations, ..Slice::default() }
 }
 
 /// Times from the dispatch, with those from the intended start beside them where there are any. `is_intended`: the plain ones are from the intended start, and
@@ -272,17 +261,8 @@ pub(super) fn latencies(
         Some(Box::new(OpenLatencies { response, wait }))
     };
     if is_intended {
-        let summary = Summary {
-            count: plain.count(),
-            ..Summary::default()
-        };
-        return Latencies {
-            service: Histogram::known(summary),
-            open: open(plain),
-        };
+        let summary = Summary { count: plain.count(), ..Summary::default() };
+        return Latencies { service: Histogram::known(summary), open: open(plain) };
     }
-    Latencies {
-        service: plain,
-        open: intended.and_then(open),
-    }
+    Latencies { service: plain, open: intended.and_then(open) }
 }

@@ -33,11 +33,7 @@ fn a_run_with_status_lines_is_read_as_a_whole() {
     assert_eq!(run.files[0].bytes, RUN.len() as u64);
 
     let stated = run.stated.unwrap();
-    let expected = Completed {
-        ok: 299_998,
-        not_found: 0,
-        error: 2,
-    };
+    let expected = Completed { ok: 299_998, not_found: 0, error: 2 };
     assert_eq!(stated.completed, expected);
     let parts = stated.operations.iter();
     let kinds: Vec<_> = parts.map(|part| (part.operation, part.status)).collect();
@@ -72,16 +68,8 @@ fn status_lines_become_slices() {
     let run = only(RUN);
     let second = 1_000_000_000;
     assert_eq!(run.slices.len(), 3);
-    for (slice, (ok, error)) in run
-        .slices
-        .iter()
-        .zip([(100_000, 0), (105_000, 0), (94_998, 2)])
-    {
-        let expected = Completed {
-            ok,
-            not_found: 0,
-            error,
-        };
+    for (slice, (ok, error)) in run.slices.iter().zip([(100_000, 0), (105_000, 0), (94_998, 2)]) {
+        let expected = Completed { ok, not_found: 0, error };
         assert_eq!(slice.completed, expected);
         assert_eq!(slice.length_ns, 10 * second);
         assert_eq!(slice.start_ns, u64::from(slice.index) * 10 * second);
@@ -260,10 +248,8 @@ fn recorded_values_that_are_listed_make_the_histogram() {
     assert!(reads.summary().is_none());
     assert_eq!((reads.count(), reads.min_ns()), (4, Some(10_000)));
     // Buckets of a millisecond are not what was recorded.
-    let buckets = text.replace(
-        ".0\n[READ], 30, 1.0\n[READ], 50, 1.0",
-        "\n[READ], 1, 1\n[READ], >1000, 1",
-    );
+    let buckets =
+        text.replace(".0\n[READ], 30, 1.0\n[READ], 50, 1.0", "\n[READ], 1, 1\n[READ], >1000, 1");
     let run = only(&buckets);
     let reads = &run.stated.unwrap().operations[0].latencies.service;
     assert!(reads.summary().is_some());
@@ -287,11 +273,8 @@ fn the_oldest_spelling_is_read_too() {
 #[test]
 fn a_time_that_is_no_number_is_unknown() {
     for nan in ["NaN", "\u{fffd}"] {
-        let text = RUN.replacen(
-            "AverageLatency(us), 1514.3",
-            &format!("AverageLatency(us), {nan}"),
-            1,
-        );
+        let text =
+            RUN.replacen("AverageLatency(us), 1514.3", &format!("AverageLatency(us), {nan}"), 1);
         let stated = only(&text).stated.unwrap();
         let reads = &stated.operations[0].latencies.service;
         assert_eq!((reads.count(), reads.mean_ns()), (149_900, None));
@@ -400,20 +383,11 @@ fn decimal_commas_and_broken_lines_are_read() {
     let run = line(plain);
     let stated = run.stated.clone().unwrap();
     assert_eq!(stated.completed.ok, 1_005);
-    assert_eq!(
-        stated.operations[0].latencies.service.mean_ns(),
-        Some(1_511_130.0)
-    );
+    assert_eq!(stated.operations[0].latencies.service.mean_ns(), Some(1_511_130.0));
     // The first line is of the time since the start.
-    assert_eq!(
-        (run.slices.len(), run.slices[0].length_ns),
-        (1, 10_000_000_000)
-    );
+    assert_eq!((run.slices.len(), run.slices[0].length_ns), (1, 10_000_000_000));
     let reads = &run.slices[0].operations[0].latencies.service;
-    assert_eq!(
-        (reads.mean_ns(), reads.percentile_ns(99.9)),
-        (Some(1_511_130.0), Some(15_911_000))
-    );
+    assert_eq!((reads.mean_ns(), reads.percentile_ns(99.9)), (Some(1_511_130.0), Some(15_911_000)));
     assert_eq!(run.slices[0].operations.len(), 2);
     for width in 101..220 {
         let pieces: Vec<&str> = plain
@@ -445,10 +419,7 @@ fn inserts_that_failed_stand_beside_what_was_done() {
     let one = load(0, 1, "");
     assert_eq!((completed(&one).ok, completed(&one).error), (0, 1));
     let four = load(120_000, 4, "");
-    assert_eq!(
-        (completed(&four).ok, completed(&four).error, four.retries),
-        (120_000, 4, 0)
-    );
+    assert_eq!((completed(&four).ok, completed(&four).error, four.retries), (120_000, 4, 0));
     assert_contains(&four.damage[0], "120000 of 200000 records were loaded");
     let again = load(200_000, 4, " -p core_workload_insertion_retry_limit=3");
     assert_eq!((completed(&again).error, again.retries), (0, 4));
@@ -477,11 +448,7 @@ fn what_found_no_record_is_that_in_slices_too() {
         [OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100.0\n[READ], Operations, 900\n[READ], AverageLatency(us), 2.0\n\
         [READ], Return=OK, 900\n[READ], Return=NOT_FOUND, 100\n[READ-FAILED], Operations, 100\n[READ-FAILED], AverageLatency(us), 2.0\n";
     let run = only(text);
-    let expected = Completed {
-        ok: 900,
-        not_found: 100,
-        error: 0,
-    };
+    let expected = Completed { ok: 900, not_found: 100, error: 0 };
     assert_eq!(run.stated.unwrap().completed, expected);
     assert_eq!(run.slices[0].completed, expected);
     assert_eq!(run.slices[0].operations[1].status, Status::NotFound);
@@ -497,11 +464,7 @@ fn a_run_that_stands_still_is_not_shorter_for_it() {
     assert_eq!(run.measured_ns, 149_000_000_000);
     let done: Vec<u64> = run.slices.iter().map(|slice| slice.completed.ok).collect();
     assert_eq!(done, [1_996, 0, 0]);
-    assert!(
-        run.remarks.iter().all(|words| !words.contains("broken")),
-        "{:?}",
-        run.remarks
-    );
+    assert!(run.remarks.iter().all(|words| !words.contains("broken")), "{:?}", run.remarks);
 }
 
 proptest! {

@@ -28,21 +28,11 @@ fn a_load_and_a_run_are_read_as_they_are_summed_up() {
     let outputs = all(BOTH);
     assert_eq!(outputs.len(), 2);
     let (load, run) = (&outputs[0], &outputs[1]);
-    assert_eq!(
-        (load.tool.as_str(), load.workload.as_deref()),
-        ("YCSB-cpp", Some("load"))
-    );
-    assert_eq!(
-        (load.measured_ns, run.measured_ns),
-        (16_500_000_000, 20_400_000_000)
-    );
+    assert_eq!((load.tool.as_str(), load.workload.as_deref()), ("YCSB-cpp", Some("load")));
+    assert_eq!((load.measured_ns, run.measured_ns), (16_500_000_000, 20_400_000_000));
     assert_eq!((load.damage.len(), run.damage.len()), (0, 0));
     let stated = run.stated.as_ref().unwrap();
-    let expected = Completed {
-        ok: 4_980,
-        not_found: 0,
-        error: 20,
-    };
+    let expected = Completed { ok: 4_980, not_found: 0, error: 20 };
     assert_eq!(stated.completed, expected);
     let reads = &stated.operations[0];
     assert_eq!(reads.operation, Operation::Read);

@@ -86,11 +86,7 @@ pub(super) fn busy_client(host: &PointHost<'_>, extract: &Extract) -> Option<Fin
         "{:.0} % of the CPU time of an operation is the client's, and the {cores} processors that it shares with the server are used up: the client limits the rate more than the server does",
         share * 100.0
     );
-    Some(Finding {
-        id: WarningId::GeneratorLimited,
-        weight: Some(Severity::Caution),
-        message,
-    })
+    Some(Finding { id: WarningId::GeneratorLimited, weight: Some(Severity::Caution), message })
 }
 
 /// The generator's own share of the sessions' time: choosing an operation, reading clocks and counting.
@@ -121,15 +117,11 @@ pub(super) fn closed(
             "the sessions were inside calls for {:.0} % of the time that there was",
             accounted_share * 100.0
         );
-        gated
-            .warnings
-            .push(Warning::new(WarningId::LittlesLaw, subject, message));
+        gated.warnings.push(Warning::new(WarningId::LittlesLaw, subject, message));
     }
     if share > GENERATOR_LIMIT {
-        let message = format!(
-            "the sessions spent {:.0} % of their time outside the engine",
-            share * 100.0
-        );
+        let message =
+            format!("the sessions spent {:.0} % of their time outside the engine", share * 100.0);
         // In short windows with long stalls the ends are more than the limit, and nobody can tell whose time it was.
         let weight = if share > GENERATOR_LIMIT + at_the_ends {
             Severity::Invalid
@@ -189,9 +181,7 @@ pub(super) fn little(extract: &Extract, load: LoadKind, subject: &str, gated: &m
         }
         return;
     };
-    gated
-        .warnings
-        .push(Warning::new(WarningId::LittlesLaw, subject, message));
+    gated.warnings.push(Warning::new(WarningId::LittlesLaw, subject, message));
 }
 
 /// Throughput × mean time of all units.
@@ -206,9 +196,7 @@ fn busy_sessions(extract: &Extract) -> Option<f64> {
 fn lag_of(lag: &Histogram, sessions: u32, measured_ns: u64) -> Option<(f64, Option<f64>)> {
     let p99_ns = lag.percentile_ns(99.0)? as f64;
     let there_ns = f64::from(sessions.max(1)) * (measured_ns as f64).max(1.0);
-    let share = lag
-        .mean_ns()
-        .map(|mean| mean * lag.count() as f64 / there_ns);
+    let share = lag.mean_ns().map(|mean| mean * lag.count() as f64 / there_ns);
     Some((p99_ns, share))
 }
 
@@ -237,11 +225,7 @@ pub(super) fn late_generator(
             WarningId::GeneratorLimited if by_arm => WarningId::GeneratorLate,
             id => id,
         };
-        Some(Finding {
-            id,
-            weight: None,
-            message,
-        })
+        Some(Finding { id, weight: None, message })
     };
     let lag = host.lag?;
     let (p99_ns, share) = lag_of(lag, host.sessions, host.measured_ns)?;

@@ -177,10 +177,8 @@ pub(super) fn each(
             |warning: &&mut Warning| warning.id == found.id && warning.weight == found.weight;
         match warnings.iter_mut().find(is_same) {
             Some(warning) => warning.message.push_str(&format!("; {message}")),
-            None => warnings.push(Warning {
-                weight: found.weight,
-                ..Warning::new(found.id, subject, message)
-            }),
+            None => warnings
+                .push(Warning { weight: found.weight, ..Warning::new(found.id, subject, message) }),
         }
     }
     warnings
@@ -217,10 +215,7 @@ fn loose_clocks(hosts: &[HostPoint]) -> Option<String> {
     }
     (!loose.is_empty()).then(|| {
         let limit = words::duration(CLOCK_BOUND_LIMIT_NS as f64);
-        format!(
-            "clocks are known less well than ±{limit}: {}",
-            loose.join(", ")
-        )
+        format!("clocks are known less well than ±{limit}: {}", loose.join(", "))
     })
 }
 
@@ -269,11 +264,7 @@ fn differing(hosts: &[HostPoint], load: LoadKind) -> Option<String> {
         if sessions == 0 || host.measured_ns == 0 {
             continue;
         }
-        let weight = if is_by_session {
-            f64::from(sessions)
-        } else {
-            1.0
-        };
+        let weight = if is_by_session { f64::from(sessions) } else { 1.0 };
         let seconds = host.measured_ns as f64 / 1e9;
         let count = host.completed.total();
         rates.push((host, weight, count, count as f64 / seconds));
@@ -312,10 +303,9 @@ fn differing(hosts: &[HostPoint], load: LoadKind) -> Option<String> {
     };
     let more = match more {
         0 => String::new(),
-        more => format!(
-            "; {} differ by more than 20 % as well",
-            words::counted(more, "other host")
-        ),
+        more => {
+            format!("; {} differ by more than 20 % as well", words::counted(more, "other host"))
+        }
     };
     Some(format!(
         "{} did {}{per}, {whom} {}{more}",

@@ -8,11 +8,7 @@ use plimsoll_record::{RunState, WarningId};
 
 fn two_arms(blocks: u32) -> Laboratory {
     Laboratory::closed(&["a", "b"], &["c"], &[4], blocks).measure(|case| {
-        let factor = if case.arm == "b" {
-            2.0 * SPREAD[case.block as usize].exp()
-        } else {
-            1.0
-        };
+        let factor = if case.arm == "b" { 2.0 * SPREAD[case.block as usize].exp() } else { 1.0 };
         Shown::closed(case, 1e5 * factor)
     })
 }
@@ -54,9 +50,7 @@ Invalid
 fn one_arm_failed() {
     let mut lab = two_arms(6);
     for run in lab.runs.iter_mut().filter(|run| run.arm == "b") {
-        run.state = RunState::Failed {
-            message: "the library is missing".into(),
-        };
+        run.state = RunState::Failed { message: "the library is missing".into() };
         run.points.clear();
     }
     let analysis = lab.analyse();
@@ -97,13 +91,7 @@ Workload c at 4 threads: b is better than a: throughput 100.0 % higher (96.9 % i
 Incomplete: 13 of 16 runs. Run the same command to resume.
 Good
 ");
-    assert_eq!(
-        (
-            analysis.progress.runs_finished,
-            analysis.progress.blocks_complete
-        ),
-        (13, 6)
-    );
+    assert_eq!((analysis.progress.runs_finished, analysis.progress.blocks_complete), (13, 6));
     assert!(warns(&analysis, WarningId::RunInterrupted));
 }
 
@@ -111,25 +99,14 @@ Good
 fn a_run_that_was_repeated_counts_once() {
     let mut lab = two_arms(6);
     let mut failed = lab.runs[3].clone();
-    failed.state = RunState::Failed {
-        message: "killed".into(),
-    };
+    failed.state = RunState::Failed { message: "killed".into() };
     let mut again = lab.runs[3].clone();
     again.attempt = 2;
     lab.runs[3] = failed;
     lab.runs.push(again);
     let analysis = lab.analyse();
-    assert_eq!(
-        (
-            analysis.progress.runs_finished,
-            analysis.progress.runs_failed
-        ),
-        (12, 0)
-    );
-    assert_eq!(
-        primary(&analysis, Metric::Throughput).verdict.judgement,
-        Judgement::Better
-    );
+    assert_eq!((analysis.progress.runs_finished, analysis.progress.runs_failed), (12, 0));
+    assert_eq!(primary(&analysis, Metric::Throughput).verdict.judgement, Judgement::Better);
     assert!(!warns(&analysis, WarningId::RunFailed));
 }
 
@@ -243,17 +220,11 @@ fn an_arm_that_the_plan_does_not_have() {
     lab.runs[1].arm = "stranger".into();
     let analysis = lab.analyse();
     assert_eq!(analysis.progress.runs_finished, 11);
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|warning| warning.id == WarningId::RunFailed)
-        .unwrap();
+    let warning =
+        analysis.warnings.iter().find(|warning| warning.id == WarningId::RunFailed).unwrap();
     assert_eq!(
         (warning.subject.as_str(), warning.message.as_str()),
-        (
-            "stranger",
-            "the plan has no such arm; its runs are left out"
-        )
+        ("stranger", "the plan has no such arm; its runs are left out")
     );
 }
 
@@ -263,11 +234,8 @@ fn the_largest_block_number_is_a_number_like_any_other() {
     lab.runs[1].block = u32::MAX;
     lab.runs[1].state = RunState::Started;
     let analysis = lab.analyse();
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|warning| warning.id == WarningId::RunInterrupted)
-        .unwrap();
+    let warning =
+        analysis.warnings.iter().find(|warning| warning.id == WarningId::RunInterrupted).unwrap();
     assert_eq!(
         (warning.subject.as_str(), warning.message.as_str()),
         ("b, block 4294967296", "cut off after 1 point")

@@ -53,10 +53,7 @@ fn pages_that_are_read_in_pieces() {
     lab.plan.arms[0].rig.readahead_bytes = Some(0);
     assert_snapshot!(named(&lab).1, @"disk IOPS: 595 of 600 used, 0.7 device reads per operation, so at most 857 op/s; measured 850; each missed page took 7 requests of 4 KiB: readahead is 0");
     // What is read ahead does not explain it where that is longer than a page.
-    let whole = Watched {
-        request_bytes: 28_672.0,
-        ..watched
-    };
+    let whole = Watched { request_bytes: 28_672.0, ..watched };
     watch(&mut lab, &whole, &pages);
     assert_snapshot!(named(&lab).1, @"disk IOPS: 595 of 600 used, 0.7 device reads per operation, so at most 857 op/s; measured 850");
 }
@@ -66,11 +63,7 @@ fn a_disk_at_its_bandwidth() {
     let mut spec = disk(Some(1e6));
     spec.bandwidth.read = Some(64.0 * 1024.0 * 1024.0);
     let mut lab = one_point(Some(spec), 16, 4_080.0);
-    let watched = Watched {
-        reads: 1.0,
-        read_ns: 3.8e6,
-        ..beyond_caches()
-    };
+    let watched = Watched { reads: 1.0, read_ns: 3.8e6, ..beyond_caches() };
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::DiskBandwidth);
@@ -82,11 +75,7 @@ fn a_disk_with_few_places() {
     let mut spec = disk(None);
     spec.queue_depth = Some(4);
     let mut lab = one_point(Some(spec), 16, 1_000.0);
-    let watched = Watched {
-        reads: 1.0,
-        read_ns: 14e6,
-        ..beyond_caches()
-    };
+    let watched = Watched { reads: 1.0, read_ns: 14e6, ..beyond_caches() };
     watch(&mut lab, &watched, &[]);
     assert_eq!(named(&lab).0, CauseKind::DiskQueueDepth);
 }
@@ -95,12 +84,7 @@ fn a_disk_with_few_places() {
 fn sessions_that_wait_for_a_disk_with_room() {
     // One session, 7 ms each: 143 of 600.
     let mut lab = one_point(Some(disk(Some(600.0))), 1, 140.0);
-    let watched = Watched {
-        reads: 1.0,
-        read_ns: 7e6,
-        processors: 0.02,
-        ..beyond_caches()
-    };
+    let watched = Watched { reads: 1.0, read_ns: 7e6, processors: 0.02, ..beyond_caches() };
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::DiskLatency);
@@ -116,14 +100,8 @@ fn sessions_that_wait_for_a_disk_with_room() {
 #[test]
 fn a_device_without_known_limits() {
     let mut lab = one_point(None, 16, 2_000.0);
-    lab.plan.arms[0].rig.disk = Some(DiskChoice::Device {
-        path: "/dev/disk/by-id/one".into(),
-    });
-    let watched = Watched {
-        reads: 1.0,
-        read_ns: 7.5e6,
-        ..beyond_caches()
-    };
+    lab.plan.arms[0].rig.disk = Some(DiskChoice::Device { path: "/dev/disk/by-id/one".into() });
+    let watched = Watched { reads: 1.0, read_ns: 7.5e6, ..beyond_caches() };
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::DiskBusy);
@@ -142,10 +120,7 @@ fn full_processors() {
 #[test]
 fn one_session_can_fill_one_processor_only() {
     let mut lab = one_point(Some(disk(Some(600.0))), 1, 1e5);
-    let watched = Watched {
-        processors: 0.97,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.97, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Cpu);
@@ -155,10 +130,7 @@ fn one_session_can_fill_one_processor_only() {
 #[test]
 fn background_threads_may_use_more_than_the_one_processor_of_one_session() {
     let mut lab = one_point(Some(disk(Some(600.0))), 1, 1e5);
-    let watched = Watched {
-        processors: 1.71,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 1.71, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Cpu);
@@ -169,10 +141,7 @@ fn background_threads_may_use_more_than_the_one_processor_of_one_session() {
 fn writing_back_in_the_background_does_not_make_a_point_disk_bound() {
     // In cache, with the last of the load still being written at all that the disk can do.
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 1e5);
-    let watched = Watched {
-        writes_per_second: 600.0,
-        ..Watched::default()
-    };
+    let watched = Watched { writes_per_second: 600.0, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     let cause = cause(&lab);
     assert_eq!(cause.kind, CauseKind::Cpu);
@@ -182,14 +151,8 @@ fn writing_back_in_the_background_does_not_make_a_point_disk_bound() {
 #[test]
 fn a_cpu_limit() {
     let mut lab = one_point(Some(disk(None)), 16, 1e5);
-    lab.plan.arms[0].rig.limits = LimitsSpec {
-        cpus: Some(0.5),
-        ..LimitsSpec::default()
-    };
-    let watched = Watched {
-        processors: 0.5,
-        ..Watched::default()
-    };
+    lab.plan.arms[0].rig.limits = LimitsSpec { cpus: Some(0.5), ..LimitsSpec::default() };
+    let watched = Watched { processors: 0.5, ..Watched::default() };
     let more = [
         (figures::GROUP_CPU, 0.49 * SECOND_NS as f64),
         (figures::GROUP_CPU_THROTTLED, 0.6 * SECOND_NS as f64),
@@ -220,10 +183,7 @@ fn data_from_the_page_cache() {
 #[test]
 fn an_engine_cache_without_room() {
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_000.0);
-    let watched = Watched {
-        processors: 0.6,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.6, ..Watched::default() };
     let more = [
         (figures::ENGINE_CACHE_WAIT, 9.6e9),
         (figures::ENGINE_EVICTIONS_BY_APPLICATION, 2_000.0),
@@ -242,10 +202,7 @@ fn server(more: &[(&str, f64)]) -> Laboratory {
     let mut lab = one_point(None, 300, 5_000.0);
     let uri = SettingValue::Text("mongodb://db".into());
     lab.plan.arms[0].settings.0.insert("uri".into(), uri);
-    let watched = Watched {
-        processors: 0.6,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.6, ..Watched::default() };
     watch(&mut lab, &watched, more);
     lab
 }
@@ -267,9 +224,7 @@ fn a_server_whose_tickets_are_used_up() {
     // In every fourth second somebody is let in at once.
     for point in lab.points() {
         for slice in point.slices.iter_mut().step_by(4) {
-            slice
-                .telemetry
-                .insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
+            slice.telemetry.insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
         }
     }
     let (kind, sentence) = named(&lab);
@@ -277,9 +232,7 @@ fn a_server_whose_tickets_are_used_up() {
     assert_snapshot!(sentence, @"server tickets: all 128 write tickets are in use while writes queue for them in 75 % of the seconds, with 30 writes in the queue on average");
     // All are in use, but nobody waits: that is how many sessions there are.
     for slice in lab.points().flat_map(|point| &mut point.slices) {
-        slice
-            .telemetry
-            .insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
+        slice.telemetry.insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
     }
     assert_ne!(named(&lab).0, CauseKind::ServerTickets);
 }
@@ -301,10 +254,8 @@ fn tickets_without_figures_are_not_known_of_a_server_and_none_of_an_embedded_eng
 #[test]
 fn a_server_that_waits_for_its_secondaries() {
     // 300 sessions have 300 s in a second, of which 150 are spent waiting.
-    let flow_control = [
-        (figures::SERVER_FLOW_CONTROL_WAIT, 150e9),
-        (figures::SERVER_FLOW_CONTROL_LAGGED, 1.0),
-    ];
+    let flow_control =
+        [(figures::SERVER_FLOW_CONTROL_WAIT, 150e9), (figures::SERVER_FLOW_CONTROL_LAGGED, 1.0)];
     let lab = server(&flow_control);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::FlowControl);
@@ -319,10 +270,7 @@ fn updates(count: u64, service_ns: u64) -> Vec<OperationSlice> {
     vec![OperationSlice {
         operation: Operation::Update,
         status: Status::Ok,
-        latencies: Latencies {
-            service: histogram(service_ns, count),
-            open: None,
-        },
+        latencies: Latencies { service: histogram(service_ns, count), open: None },
     }]
 }
 
@@ -339,11 +287,7 @@ fn checkpoint(lab: &mut Laboratory, running: u32, mut change: impl FnMut(&mut Sl
 #[test]
 fn writes_that_wait_for_the_journal() {
     let mut lab = one_point(Some(disk(Some(5_000.0))), 8, 1_000.0);
-    let watched = Watched {
-        writes_per_second: 140.0,
-        processors: 0.2,
-        ..Watched::default()
-    };
+    let watched = Watched { writes_per_second: 140.0, processors: 0.2, ..Watched::default() };
     let more = [
         (figures::ENGINE_JOURNAL_SYNCS, 135.0),
         (figures::ENGINE_JOURNAL_SYNC_TIME, 135.0 * 7.1e6),
@@ -359,14 +303,9 @@ fn writes_that_wait_for_the_journal() {
 
 #[test]
 fn checkpoints_that_cost() {
-    let mut lab = Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| Shown {
-        seconds: 40,
-        ..Shown::closed(case, 10_000.0)
-    });
-    let watched = Watched {
-        processors: 0.8,
-        ..Watched::default()
-    };
+    let mut lab = Laboratory::closed(&["arm"], &["c"], &[8], 6)
+        .measure(|case| Shown { seconds: 40, ..Shown::closed(case, 10_000.0) });
+    let watched = Watched { processors: 0.8, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     checkpoint(&mut lab, 5, |slice, runs| {
         if runs && !slice.warm_up {
@@ -377,19 +316,13 @@ fn checkpoints_that_cost() {
     // Sessions that are slower part of the time are in calls all the time; the mean of the point says so.
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Checkpoint, "{sentence}");
-    assert!(
-        sentence.ends_with("2,000 op/s then and 10,000 op/s otherwise"),
-        "{sentence}"
-    );
+    assert!(sentence.ends_with("2,000 op/s then and 10,000 op/s otherwise"), "{sentence}");
 }
 
 #[test]
 fn sessions_that_wait_for_each_other() {
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 40_000.0);
-    let watched = Watched {
-        processors: 0.9,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.9, ..Watched::default() };
     let more = [(figures::MACHINE_CONTEXT_SWITCHES, 88_000.0)];
     watch(&mut lab, &watched, &more);
     let (kind, sentence) = named(&lab);
@@ -402,16 +335,11 @@ fn sessions_that_wait_for_each_other() {
 fn sessions_that_wait_for_each_other_without_a_disk() {
     let without_device = |storage: Option<plimsoll_record::Storage>| {
         let mut lab = one_point(None, 16, 40_000.0);
-        let watched = Watched {
-            processors: 0.9,
-            ..Watched::default()
-        };
+        let watched = Watched { processors: 0.9, ..Watched::default() };
         watch(&mut lab, &watched, &[]);
         for point in lab.points() {
             for slice in &mut point.slices {
-                slice
-                    .telemetry
-                    .retain(|name, _| !name.starts_with("device."));
+                slice.telemetry.retain(|name, _| !name.starts_with("device."));
             }
         }
         for run in &mut lab.runs {
@@ -442,22 +370,14 @@ fn crowd(lab: &mut Laboratory, watched: &Watched, waited: Option<f64>) {
 fn processors_that_others_have_taken() {
     let named_with = |waited| {
         let mut lab = one_point(Some(disk(Some(600.0))), 4, 40_000.0);
-        let watched = Watched {
-            processors: 0.6,
-            others: 1.38,
-            ..Watched::default()
-        };
+        let watched = Watched { processors: 0.6, others: 1.38, ..Watched::default() };
         crowd(&mut lab, &watched, waited);
         named(&lab)
     };
     let (kind, sentence) = named_with(Some(3.2));
     assert_eq!(kind, CauseKind::Others);
     assert_snapshot!(sentence, @"other programs: they used 1.38 of 2 processors, what is under test 0.6; operations compute or wait for a processor for 95 % of the time");
-    assert_eq!(
-        named_with(None).0,
-        CauseKind::Others,
-        "a kernel that does not tell"
-    );
+    assert_eq!(named_with(None).0, CauseKind::Others, "a kernel that does not tell");
     // Busy processors alone are no cause: who waits for a lock sleeps, and has a processor as soon as it needs one.
     assert_eq!(named_with(Some(0.04)).0, CauseKind::Contention);
     assert_eq!(named_with(Some(0.8)).0, CauseKind::Unknown);
@@ -493,14 +413,9 @@ fn sessions_that_evict_on_full_processors() {
 /// Both write to one disk: while a checkpoint fills it, a sync takes as long.
 #[test]
 fn checkpoints_in_whose_way_the_journal_stands() {
-    let mut lab = Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| Shown {
-        seconds: 40,
-        ..Shown::closed(case, 1_000.0)
-    });
-    let watched = Watched {
-        processors: 0.2,
-        ..Watched::default()
-    };
+    let mut lab = Laboratory::closed(&["arm"], &["c"], &[8], 6)
+        .measure(|case| Shown { seconds: 40, ..Shown::closed(case, 1_000.0) });
+    let watched = Watched { processors: 0.2, ..Watched::default() };
     let more = [
         (figures::ENGINE_JOURNAL_SYNCS, 135.0),
         (figures::ENGINE_JOURNAL_SYNC_TIME, 135.0 * 7.1e6),
@@ -522,9 +437,7 @@ fn checkpoints_in_whose_way_the_journal_stands() {
 #[test]
 fn an_open_loop_at_ease() {
     let mut lab = Laboratory::open(&["arm"], &["c"], &[2_000.0], 6);
-    lab.plan.arms[0].rig.disk = Some(DiskChoice::Emulated {
-        spec: disk(Some(600.0)),
-    });
+    lab.plan.arms[0].rig.disk = Some(DiskChoice::Emulated { spec: disk(Some(600.0)) });
     let mut lab = lab.measure(|_| Shown {
         throughput: 2_000.0,
         response_ns: 200_000.0,
@@ -555,10 +468,7 @@ fn a_generator_that_is_the_limit() {
 fn what_is_unknown_says_what_it_is_not() {
     // One session that neither computes nor waits for reads.
     let mut lab = one_point(Some(disk(Some(600.0))), 1, 1_000.0);
-    let watched = Watched {
-        processors: 0.2,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.2, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Unknown);
@@ -591,11 +501,7 @@ fn a_disk_that_is_shaped_later_has_no_limits_in_the_load() {
 #[test]
 fn figures_are_derived_and_summed_up() {
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_000.0);
-    let watched = Watched {
-        asked_bytes: 0.4 * 16_384.0,
-        reads: 0.1,
-        ..beyond_caches()
-    };
+    let watched = Watched { asked_bytes: 0.4 * 16_384.0, reads: 0.1, ..beyond_caches() };
     let more = [
         (figures::ENGINE_PAGES_REQUESTED, 20_000.0),
         (figures::ENGINE_PAGES_READ, 2_000.0),
@@ -631,11 +537,7 @@ fn figures_are_derived_and_summed_up() {
 #[test]
 fn a_server_and_its_client() {
     let mut lab = one_point(None, 16, 20_000.0);
-    let watched = Watched {
-        processors: 0.4,
-        others: 1.55,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.4, others: 1.55, ..Watched::default() };
     let more = [
         (figures::SERVER_CPU, 1.5 * SECOND_NS as f64),
         (figures::SERVER_MEMORY, f64::from(1 << 30)),
@@ -651,12 +553,8 @@ fn a_server_and_its_client() {
 #[test]
 fn the_kernel_of_a_server_is_not_the_page_cache() {
     let mut lab = one_point(None, 16, 20_000.0);
-    let watched = Watched {
-        processors: 0.4,
-        others: 1.55,
-        asked_bytes: 19_136.0,
-        ..Watched::default()
-    };
+    let watched =
+        Watched { processors: 0.4, others: 1.55, asked_bytes: 19_136.0, ..Watched::default() };
     let second = SECOND_NS as f64;
     let more = [
         (figures::SERVER_CPU, 1.5 * second),
@@ -674,11 +572,7 @@ fn the_kernel_of_a_server_is_not_the_page_cache() {
 fn a_client_without_room() {
     for (server, kind) in [(0.1, CauseKind::Generator), (0.0, CauseKind::Cpu)] {
         let mut lab = one_point(None, 16, 20_000.0);
-        let watched = Watched {
-            processors: 1.8,
-            others: server,
-            ..Watched::default()
-        };
+        let watched = Watched { processors: 1.8, others: server, ..Watched::default() };
         let of_server = [(figures::SERVER_CPU, server * SECOND_NS as f64)];
         let more: &[_] = if server > 0.0 { &of_server } else { &[] };
         watch(&mut lab, &watched, more);
@@ -692,11 +586,7 @@ fn a_client_of_a_server_by_uri() {
     let mut lab = one_point(None, 16, 20_000.0);
     let uri = SettingValue::Text("mongodb://db".into());
     lab.plan.arms[0].settings.0.insert("uri".into(), uri);
-    let watched = Watched {
-        processors: 0.4,
-        others: 1.55,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.4, others: 1.55, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Cpu);
@@ -710,11 +600,7 @@ fn a_client_of_a_server_by_uri() {
     for slice in lab.points().flat_map(|point| &mut point.slices) {
         slice.telemetry.remove(figures::SERVER_CPU);
     }
-    let watched = Watched {
-        processors: 1.8,
-        others: 0.1,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 1.8, others: 0.1, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     assert_eq!(named(&lab).0, CauseKind::Generator);
 }
@@ -743,12 +629,8 @@ mod slow {
             for sessions in [1, 2, 16, 64] {
                 for processors in [0.5, 1.0, 1.9] {
                     let mut lab = one_point(Some(disk(Some(iops))), sessions, 1e5);
-                    let watched = Watched {
-                        reads: 1e-5,
-                        read_ns: 7e6,
-                        processors,
-                        ..Watched::default()
-                    };
+                    let watched =
+                        Watched { reads: 1e-5, read_ns: 7e6, processors, ..Watched::default() };
                     watch(&mut lab, &watched, &[]);
                     let (kind, sentence) = named(&lab);
                     let is_disk = matches!(

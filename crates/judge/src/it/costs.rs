@@ -18,15 +18,8 @@ fn price(per_hour: f64, currency: &str) -> Price {
 /// Two arms that do 100,000 op/s, the second a little more or less from block to block.
 fn priced(prices: [Option<Price>; 2], primary: Vec<Metric>) -> Laboratory {
     let mut lab = Laboratory::closed(&["big", "small"], &["c"], &[2, 4, 8], 8).measure(|case| {
-        let own = if case.arm == "small" {
-            SPREAD[case.block as usize].exp()
-        } else {
-            1.0
-        };
-        Shown::closed(
-            case,
-            1e5 * own * [0.6, 1.0, 0.99][case.load.sessions().ilog2() as usize - 1],
-        )
+        let own = if case.arm == "small" { SPREAD[case.block as usize].exp() } else { 1.0 };
+        Shown::closed(case, 1e5 * own * [0.6, 1.0, 0.99][case.load.sessions().ilog2() as usize - 1])
     });
     for (arm, price) in lab.plan.arms.iter_mut().zip(prices) {
         arm.rig.price = price;
@@ -37,17 +30,11 @@ fn priced(prices: [Option<Price>; 2], primary: Vec<Metric>) -> Laboratory {
 
 #[test]
 fn costs_are_of_the_knee_and_of_the_best_point() {
-    let lab = priced(
-        [Some(price(0.36, "USD")), Some(price(1.0, "USD"))],
-        vec![Metric::Throughput],
-    );
+    let lab = priced([Some(price(0.36, "USD")), Some(price(1.0, "USD"))], vec![Metric::Throughput]);
     let analysis = lab.analyse();
     assert_eq!(analysis.costs.len(), 2);
     let cost = &analysis.costs[0];
-    assert_eq!(
-        (cost.arm.as_str(), cost.currency.as_str(), cost.per_hour),
-        ("big", "USD", 0.36)
-    );
+    assert_eq!((cost.arm.as_str(), cost.currency.as_str(), cost.per_hour), ("big", "USD", 0.36));
     assert_eq!(cost.source.as_deref(), Some("a price list, 2026-02"));
     // 0.36 an hour are 0.0001 a second, over 0.1 million operations a second: 0.001 for a million. Power X²/N is 18, 25, 12.3: the knee is at 4 threads too.
     let (label, estimate) = cost.at_best.as_ref().unwrap();
@@ -58,12 +45,7 @@ fn costs_are_of_the_knee_and_of_the_best_point() {
     assert!((estimate.median.unwrap() / 0.001 - 1.0).abs() < 1e-9 && estimate.interval.is_some());
     assert_eq!(cost.at_line, None);
     // Compared although it does not decide.
-    assert!(
-        analysis
-            .comparisons
-            .iter()
-            .any(|one| one.metric == Metric::Cost && !one.primary)
-    );
+    assert!(analysis.comparisons.iter().any(|one| one.metric == Metric::Cost && !one.primary));
     assert!(!warns(&analysis, WarningId::Prices));
 }
 
@@ -83,20 +65,13 @@ fn two_currencies_are_not_compared() {
         comparison.sentence,
         "Workload c at 4 threads: cost per million operations of small and big cannot be compared: big is priced in USD, small in EUR."
     );
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|one| one.id == WarningId::Prices)
-        .unwrap();
+    let warning = analysis.warnings.iter().find(|one| one.id == WarningId::Prices).unwrap();
     assert_eq!(
         warning.message,
         "big is priced in USD and small is priced in EUR: their costs are not compared"
     );
     assert_eq!(analysis.costs.len(), 2, "each by itself has a cost");
-    let of_cost = analysis
-        .comparisons
-        .iter()
-        .filter(|one| one.metric == Metric::Cost);
+    let of_cost = analysis.comparisons.iter().filter(|one| one.metric == Metric::Cost);
     assert_eq!(of_cost.count(), 1);
 }
 
@@ -105,10 +80,7 @@ mod slow {
 
     #[test]
     fn less_cost_is_better_and_told_in_times() {
-        let lab = priced(
-            [Some(price(2.7, "USD")), Some(price(1.0, "USD"))],
-            vec![Metric::Cost],
-        );
+        let lab = priced([Some(price(2.7, "USD")), Some(price(1.0, "USD"))], vec![Metric::Cost]);
         let analysis = lab.analyse();
         let comparison = primary(&analysis, Metric::Cost);
         assert_eq!(comparison.verdict.judgement, Judgement::Better);
@@ -116,10 +88,7 @@ mod slow {
         // Of the 36 averages of two the fourth from each end is ± 1.5 %.
         assert_snapshot!(comparison.sentence, @"Workload c at 4 threads: small is better than big: 2.70 times cheaper per operation (96.1 % interval 2.66 to 2.74 times, 8 blocks).");
 
-        let lab = priced(
-            [Some(price(1.0, "USD")), Some(price(2.7, "USD"))],
-            vec![Metric::Cost],
-        );
+        let lab = priced([Some(price(1.0, "USD")), Some(price(2.7, "USD"))], vec![Metric::Cost]);
         let comparison = primary(&lab.analyse(), Metric::Cost).clone();
         assert_eq!(comparison.verdict.judgement, Judgement::Worse);
         assert!(
@@ -128,9 +97,7 @@ mod slow {
             comparison.sentence
         );
         assert!(
-            comparison
-                .sentence
-                .contains(" times dearer per operation ("),
+            comparison.sentence.contains(" times dearer per operation ("),
             "{}",
             comparison.sentence
         );
@@ -140,17 +107,8 @@ mod slow {
     fn an_arm_without_a_price_is_named() {
         let lab = priced([Some(price(1.0, "USD")), None], vec![Metric::Throughput]);
         let analysis = lab.analyse();
-        assert!(
-            analysis
-                .comparisons
-                .iter()
-                .all(|one| one.metric != Metric::Cost)
-        );
-        let warning = analysis
-            .warnings
-            .iter()
-            .find(|one| one.id == WarningId::Prices)
-            .unwrap();
+        assert!(analysis.comparisons.iter().all(|one| one.metric != Metric::Cost));
+        let warning = analysis.warnings.iter().find(|one| one.id == WarningId::Prices).unwrap();
         assert_eq!(
             warning.message,
             "big is priced in USD and small has no price: their costs are not compared"
@@ -170,37 +128,16 @@ mod slow {
     #[test]
     fn costs_of_two_days_are_compared_in_one_currency() {
         let lab = |currency: &str| {
-            let lab = priced(
-                [Some(price(2.7, "USD")), Some(price(1.0, currency))],
-                vec![Metric::Cost],
-            );
+            let lab =
+                priced([Some(price(2.7, "USD")), Some(price(1.0, currency))], vec![Metric::Cost]);
             lab.record()
         };
         let comparison = compare_records(&lab("USD"), "big", &lab("USD"), "small").unwrap();
-        let cost = comparison
-            .comparisons
-            .iter()
-            .find(|one| one.metric == Metric::Cost)
-            .unwrap();
-        assert_eq!(
-            (cost.primary, cost.verdict.judgement),
-            (true, Judgement::Better)
-        );
+        let cost = comparison.comparisons.iter().find(|one| one.metric == Metric::Cost).unwrap();
+        assert_eq!((cost.primary, cost.verdict.judgement), (true, Judgement::Better));
         let comparison = compare_records(&lab("EUR"), "big", &lab("EUR"), "small").unwrap();
-        let cost = comparison
-            .comparisons
-            .iter()
-            .find(|one| one.metric == Metric::Cost)
-            .unwrap();
-        assert_eq!(
-            cost.verdict.reason.as_deref(),
-            Some("big is priced in USD, small in EUR")
-        );
-        assert!(
-            comparison
-                .warnings
-                .iter()
-                .any(|one| one.id == WarningId::Prices)
-        );
+        let cost = comparison.comparisons.iter().find(|one| one.metric == Metric::Cost).unwrap();
+        assert_eq!(cost.verdict.reason.as_deref(), Some("big is priced in USD, small in EUR"));
+        assert!(comparison.warnings.iter().any(|one| one.id == WarningId::Prices));
     }
 }

@@ -34,10 +34,7 @@ fn the_scalability_law_is_recovered() {
     let analysis = lab.analyse();
     let fit = analysis.curves[0].scalability.as_ref().unwrap();
     assert!((fit.lambda / 1e5 - 1.0).abs() < 1e-4, "{fit:?}");
-    assert!(
-        (fit.sigma - 0.05).abs() < 1e-4 && (fit.kappa - 0.002).abs() < 1e-5,
-        "{fit:?}"
-    );
+    assert!((fit.sigma - 0.05).abs() < 1e-4 && (fit.kappa - 0.002).abs() < 1e-5, "{fit:?}");
     // √((1 - 0.05)/0.002) = 21.8, within 1.5 × 16.
     assert!((fit.peak_sessions.unwrap() - 21.79).abs() < 0.05);
     assert_eq!(fit.residuals.len(), 5);
@@ -55,11 +52,8 @@ fn points_stand_in_the_order_of_the_load() {
     let lab = Laboratory::closed(&["arm"], &["c"], &[8, 1, 4], 1)
         .measure(|case| Shown::closed(case, 1e5));
     let analysis = lab.analyse();
-    let labels: Vec<&str> = analysis.curves[0]
-        .points
-        .iter()
-        .map(|point| point.load_label.as_str())
-        .collect();
+    let labels: Vec<&str> =
+        analysis.curves[0].points.iter().map(|point| point.load_label.as_str()).collect();
     assert_eq!(labels, ["1 thread", "4 threads", "8 threads"]);
     assert_eq!(analysis.curves[0].points[0].point, Some(1));
 }
@@ -94,19 +88,10 @@ fn the_objective_must_hold_in_every_run() {
         search: None,
     });
     let analysis = lab.analyse();
-    assert_eq!(
-        point(&analysis, "arm", "1 thread").meets_objective,
-        Some(true)
-    );
-    assert_eq!(
-        point(&analysis, "arm", "8 threads").meets_objective,
-        Some(false)
-    );
+    assert_eq!(point(&analysis, "arm", "1 thread").meets_objective, Some(true));
+    assert_eq!(point(&analysis, "arm", "8 threads").meets_objective, Some(false));
     lab.plan.objective = None;
-    assert_eq!(
-        point(&lab.analyse(), "arm", "1 thread").meets_objective,
-        None
-    );
+    assert_eq!(point(&lab.analyse(), "arm", "1 thread").meets_objective, None);
 }
 
 #[test]
@@ -144,13 +129,7 @@ fn read_modify_writes_are_units_and_their_parts_are_not() {
             slice.operations = vec![
                 part(Operation::Read, Status::Ok, load, 10_000.0, units),
                 part(Operation::Update, Status::Ok, load, 20_000.0, units / 2),
-                part(
-                    Operation::ReadModifyWrite,
-                    Status::Ok,
-                    load,
-                    30_000.0,
-                    units / 2,
-                ),
+                part(Operation::ReadModifyWrite, Status::Ok, load, 30_000.0, units / 2),
             ];
         }
     }
@@ -168,11 +147,7 @@ fn the_load_phase_is_one_job_of_which_nothing_is_cut() {
     let mut lab =
         Laboratory::closed(&["arm"], &["c"], &[4], 6).measure(|case| Shown::closed(case, 1e5));
     for run in &mut lab.runs {
-        let load = LoadKind::Closed {
-            sessions: 1,
-            think_time_ns: 0,
-            target: None,
-        };
+        let load = LoadKind::Closed { sessions: 1, think_time_ns: 0, target: None };
         let label = PointLabel {
             point: None,
             mix: "load".into(),
@@ -180,50 +155,26 @@ fn the_load_phase_is_one_job_of_which_nothing_is_cut() {
             load,
             trial: None,
         };
-        let shown = Shown {
-            throughput: 2e5,
-            response_ns: 5_000.0,
-            errors: 0,
-            seconds: 40,
-            busy: 1.0,
-        };
+        let shown =
+            Shown { throughput: 2e5, response_ns: 5_000.0, errors: 0, seconds: 40, busy: 1.0 };
         let mut phase = point_record(label, &shown);
         phase.slices.remove(0);
         phase.warm_up_ns = 0;
         for slice in &mut phase.slices[..10] {
-            let load = LoadKind::Closed {
-                sessions: 1,
-                think_time_ns: 0,
-                target: None,
-            };
+            let load = LoadKind::Closed { sessions: 1, think_time_ns: 0, target: None };
             slice.completed.ok = 1e5 as u64;
-            slice.operations = vec![part(
-                Operation::Insert,
-                Status::Ok,
-                load,
-                10_000.0,
-                1e5 as u64,
-            )];
+            slice.operations =
+                vec![part(Operation::Insert, Status::Ok, load, 10_000.0, 1e5 as u64)];
         }
         run.load = Some(phase);
     }
     let analysis = lab.analyse();
     let phase = &analysis.load_phase[0];
-    assert_eq!(
-        (phase.arm.as_str(), phase.point, phase.valid_runs),
-        ("arm", None, 6)
-    );
+    assert_eq!((phase.arm.as_str(), phase.point, phase.valid_runs), ("arm", None, 6));
     // 10 s at 100,000 and 30 s at 200,000.
     assert_eq!(phase.throughput.median, Some(175_000.0));
     assert_eq!(phase.results[0].seconds, 40.0);
-    assert_eq!(
-        analysis
-            .series
-            .iter()
-            .filter(|series| series.point.is_none())
-            .count(),
-        6
-    );
+    assert_eq!(analysis.series.iter().filter(|series| series.point.is_none()).count(), 6);
 }
 
 #[test]
@@ -233,19 +184,11 @@ fn the_series_has_every_second() {
     let analysis = lab.analyse();
     let series = &analysis.series[0];
     assert_eq!(
-        (
-            series.arm.as_str(),
-            series.mix.as_str(),
-            series.point,
-            series.block
-        ),
+        (series.arm.as_str(), series.mix.as_str(), series.point, series.block),
         ("arm", "c", Some(0), 0)
     );
     assert_eq!(series.seconds.len(), 13);
-    assert_eq!(
-        (series.seconds[0].throughput, series.seconds[1].throughput),
-        (5e4, 1e5)
-    );
+    assert_eq!((series.seconds[0].throughput, series.seconds[1].throughput), (5e4, 1e5));
     assert_eq!((series.seconds[3].at, series.seconds[3].length), (3.0, 1.0));
     assert_eq!(series.warm_up_seconds, 1.0);
 }

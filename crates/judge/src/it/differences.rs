@@ -10,34 +10,21 @@ fn two_caches() -> Laboratory {
     let mut lab = Laboratory::closed(&["large", "small"], &["c"], &[4], 6)
         .measure(|case| Shown::closed(case, 1e5));
     for (arm, bytes) in lab.plan.arms.iter_mut().zip([512 << 20, 30_000_000]) {
-        arm.settings
-            .0
-            .insert("cache_size".into(), SettingValue::Bytes(bytes));
+        arm.settings.0.insert("cache_size".into(), SettingValue::Bytes(bytes));
     }
     for run in &mut lab.runs {
         let size = if run.arm == "large" { "512MiB" } else { "30MB" };
-        run.engine
-            .as_mut()
-            .unwrap()
-            .settings
-            .insert("cache_size".into(), size.into());
+        run.engine.as_mut().unwrap().settings.insert("cache_size".into(), size.into());
     }
     lab
 }
 
 fn found(analysis: &Analysis) -> Vec<(&str, bool)> {
-    analysis
-        .differences
-        .iter()
-        .map(|one| (one.what.as_str(), one.declared))
-        .collect()
+    analysis.differences.iter().map(|one| (one.what.as_str(), one.declared)).collect()
 }
 
 fn change(lab: &mut Laboratory, arm: &str, change: impl Fn(&mut plimsoll_record::RunRecord)) {
-    lab.runs
-        .iter_mut()
-        .filter(|run| run.arm == arm)
-        .for_each(change);
+    lab.runs.iter_mut().filter(|run| run.arm == arm).for_each(change);
 }
 
 #[test]
@@ -54,11 +41,7 @@ fn the_factor_is_declared_and_nothing_else_differs() {
     assert_eq!(analysis.arms[1].settings["cache_size"], "30MB");
     assert!(analysis.arms[0].baseline && !analysis.arms[1].baseline);
     assert!(!warns(&analysis, WarningId::OtherDifference));
-    let strip = analysis
-        .validity
-        .iter()
-        .find(|entry| entry.name == "differences")
-        .unwrap();
+    let strip = analysis.validity.iter().find(|entry| entry.name == "differences").unwrap();
     assert_eq!(strip.state, ValidityState::Good);
 }
 
@@ -97,11 +80,8 @@ fn versions_settings_machines_and_disks_are_looked_at() {
     ];
     assert_eq!(found(&analysis), expected);
     assert!(warns(&analysis, WarningId::OtherDifference));
-    let journal = analysis
-        .warnings
-        .iter()
-        .find(|warning| warning.subject == "settings.journal")
-        .unwrap();
+    let journal =
+        analysis.warnings.iter().find(|warning| warning.subject == "settings.journal").unwrap();
     assert_eq!(journal.message, "not set for large, off for small");
 }
 
@@ -114,11 +94,7 @@ fn the_engines_own_words_for_a_factor_are_no_further_difference() {
         } else {
             "create,cache_size=30000000B"
         };
-        run.engine
-            .as_mut()
-            .unwrap()
-            .notes
-            .insert("configuration".into(), words.into());
+        run.engine.as_mut().unwrap().notes.insert("configuration".into(), words.into());
     }
     assert_eq!(found(&lab.analyse()), [("cache_size", true)]);
 }
@@ -135,11 +111,7 @@ fn another_engine_brings_its_own_version_and_settings() {
     let analysis = lab.analyse();
     assert_eq!(
         found(&analysis),
-        [
-            ("engine", true),
-            ("cache_size", true),
-            ("engine.version", true)
-        ]
+        [("engine", true), ("cache_size", true), ("engine.version", true)]
     );
 }
 
@@ -150,10 +122,7 @@ fn an_arm_that_always_comes_first_is_said() {
         run.position = u32::from(run.arm == "small");
     }
     let analysis = lab.analyse();
-    assert_eq!(
-        found(&analysis),
-        [("cache_size", true), ("place in the block", false)]
-    );
+    assert_eq!(found(&analysis), [("cache_size", true), ("place in the block", false)]);
     lab.plan.measurement.order = Order::AsWritten;
     lab.runs.truncate(4);
     assert_eq!(found(&lab.analyse()).len(), 2);
@@ -167,16 +136,10 @@ fn runs_on_two_machines_are_a_caution() {
         run.engine.as_mut().unwrap().version = "2".into();
     }
     let analysis = lab.analyse();
-    let mixed = analysis
-        .warnings
-        .iter()
-        .filter(|warning| warning.id == WarningId::MixedMachines)
-        .count();
+    let mixed =
+        analysis.warnings.iter().filter(|warning| warning.id == WarningId::MixedMachines).count();
     assert_eq!(mixed, 2, "the machine and the engine's version");
-    assert!(
-        !warns(&analysis, WarningId::OtherDifference),
-        "both arms ran on both"
-    );
+    assert!(!warns(&analysis, WarningId::OtherDifference), "both arms ran on both");
 }
 
 #[test]
@@ -185,16 +148,11 @@ fn arms_may_have_versions_of_their_own() {
     for run in lab.runs.iter_mut().filter(|run| run.arm == "small") {
         let engine = run.engine.as_mut().unwrap();
         engine.version = "2".into();
-        engine
-            .notes
-            .insert("server_git_version".into(), "fc88ca1".into());
+        engine.notes.insert("server_git_version".into(), "fc88ca1".into());
     }
     let analysis = lab.analyse();
     assert!(!warns(&analysis, WarningId::MixedMachines));
-    assert!(
-        warns(&analysis, WarningId::OtherDifference),
-        "nobody said so"
-    );
+    assert!(warns(&analysis, WarningId::OtherDifference), "nobody said so");
     // Another program is what the file says.
     for (arm, program) in lab.plan.arms.iter_mut().zip(["mongod-4", "mongod-6"]) {
         let server = serde_json::json!({
@@ -204,15 +162,8 @@ fn arms_may_have_versions_of_their_own() {
         arm.rig.server = Some(serde_json::from_value(server).unwrap());
     }
     let analysis = lab.analyse();
-    assert!(
-        !warns(&analysis, WarningId::OtherDifference),
-        "{:?}",
-        analysis.warnings
-    );
-    let version = analysis
-        .differences
-        .iter()
-        .find(|one| one.what == "engine.version");
+    assert!(!warns(&analysis, WarningId::OtherDifference), "{:?}", analysis.warnings);
+    let version = analysis.differences.iter().find(|one| one.what == "engine.version");
     assert!(version.unwrap().declared);
 }
 
@@ -295,26 +246,14 @@ mod slow {
             run.position = u32::from(!is_first);
         }
         let analysis = lab.analyse();
-        let found = analysis
-            .differences
-            .iter()
-            .find(|one| one.what == "mean place in the block")
-            .unwrap();
-        let values: Vec<&str> = found
-            .values
-            .iter()
-            .map(|(_, value)| value.as_str())
-            .collect();
+        let found =
+            analysis.differences.iter().find(|one| one.what == "mean place in the block").unwrap();
+        let values: Vec<&str> = found.values.iter().map(|(_, value)| value.as_str()).collect();
         assert_eq!(values, ["1.1 of 2", "1.9 of 2"]);
         // In turns, as the laboratory makes them, nothing is said.
         let balanced = Laboratory::closed(&["a", "b"], &["c"], &[4], 24)
             .measure(|case| Shown::closed(case, 1e5));
         let analysis = balanced.analyse();
-        assert!(
-            analysis
-                .differences
-                .iter()
-                .all(|one| !one.what.contains("place"))
-        );
+        assert!(analysis.differences.iter().all(|one| !one.what.contains("place")));
     }
 }

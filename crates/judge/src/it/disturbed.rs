@@ -13,12 +13,8 @@ const BLOCKS: u32 = 12;
 
 /// Processors, of two, that other programs keep busy beside each arm: as much beside both on average, and never as much at the same time.
 fn others(arm: &str, block: u32) -> f64 {
-    let of_first = [
-        0.36, 0.0, 0.2, 0.0, 0.3, 0.1, 0.0, 0.34, 0.05, 0.0, 0.28, 0.12,
-    ];
-    let of_other = [
-        0.0, 0.34, 0.0, 0.28, 0.05, 0.36, 0.2, 0.0, 0.3, 0.12, 0.0, 0.1,
-    ];
+    let of_first = [0.36, 0.0, 0.2, 0.0, 0.3, 0.1, 0.0, 0.34, 0.05, 0.0, 0.28, 0.12];
+    let of_other = [0.0, 0.34, 0.0, 0.28, 0.05, 0.36, 0.2, 0.0, 0.3, 0.12, 0.0, 0.1];
     let side = if arm == "one" { of_first } else { of_other };
     side[block as usize]
 }
@@ -41,11 +37,7 @@ fn measured_in(blocks: u32, noise: f64, felt: f64, others: fn(&str, u32) -> f64)
         run.started_at = format!("2026-03-01T10:{number:02}:00Z");
         run.ended_at = Some(format!("2026-03-01T10:{number:02}:32Z"));
         let others = others(&run.arm, run.block);
-        let watched = Watched {
-            processors: 2.0 - others - 0.05,
-            others,
-            ..Watched::default()
-        };
+        let watched = Watched { processors: 2.0 - others - 0.05, others, ..Watched::default() };
         for point in &mut run.points {
             for slice in &mut point.slices {
                 Watched::into(&watched, slice);
@@ -75,24 +67,13 @@ fn what_others_took_is_taken_out_and_said() {
     let analysis = measured(0.1, 1.0, others).analyse();
     let found = throughput(&analysis);
     let adjustment = found.adjustment.as_ref().unwrap();
-    assert!(
-        adjustment.explained.is_some_and(|share| share > 0.99),
-        "{adjustment:?}"
-    );
+    assert!(adjustment.explained.is_some_and(|share| share > 0.99), "{adjustment:?}");
     let (low, high) = found.verdict.interval.unwrap();
-    assert!(
-        low < -0.02 && -0.02 < high && high - low < 0.006,
-        "{low} {high}"
-    );
+    assert!(low < -0.02 && -0.02 < high && high - low < 0.006, "{low} {high}");
     let (lowest, highest) = adjustment.interval.unwrap();
+    assert!(lowest < low - 0.02 && highest > high + 0.02, "{adjustment:?}");
     assert!(
-        lowest < low - 0.02 && highest > high + 0.02,
-        "{adjustment:?}"
-    );
-    assert!(
-        found
-            .sentence
-            .contains("What other programs took of the processors explains"),
+        found.sentence.contains("What other programs took of the processors explains"),
         "{}",
         found.sentence
     );
@@ -103,11 +84,7 @@ fn what_others_took_is_taken_out_and_said() {
     assert_ne!(measured_base, found.judged[0].0);
     // What would be seen, and the number of blocks that it takes, are by what is left.
     let of_throughput = |one: &&Repeatability| one.metric == Metric::Throughput;
-    let varies: Vec<_> = analysis
-        .repeatability
-        .iter()
-        .filter(of_throughput)
-        .collect();
+    let varies: Vec<_> = analysis.repeatability.iter().filter(of_throughput).collect();
     assert_eq!(varies.len(), 2);
     for one in varies {
         let blocks = "12 blocks and without what other programs took";
@@ -118,9 +95,7 @@ fn what_others_took_is_taken_out_and_said() {
     let noise = &analysis.noise[0];
     assert!(noise.explained.unwrap() > 0.99);
     assert!(
-        noise
-            .sentence
-            .contains("What other programs took of the processors made"),
+        noise.sentence.contains("What other programs took of the processors made"),
         "{}",
         noise.sentence
     );
@@ -132,10 +107,8 @@ fn what_is_not_felt_costs_hardly_anything() {
     let found = throughput(&analysis);
     let adjustment = found.adjustment.as_ref().unwrap();
     let width = |(low, high): (f64, f64)| high - low;
-    let (with, without) = (
-        width(found.verdict.interval.unwrap()),
-        width(adjustment.interval.unwrap()),
-    );
+    let (with, without) =
+        (width(found.verdict.interval.unwrap()), width(adjustment.interval.unwrap()));
     assert!(with < 1.4 * without, "{with} instead of {without}");
 }
 
@@ -176,11 +149,7 @@ fn duets(others: fn(&str, u32) -> f64) -> Laboratory {
 
 /// They run where a processor is idle, beside the side that waits more: in some duets.
 fn visited(arm: &str, block: u32) -> f64 {
-    if arm == "other" && block % 4 >= 2 {
-        0.8
-    } else {
-        0.0
-    }
+    if arm == "other" && block % 4 >= 2 { 0.8 } else { 0.0 }
 }
 
 fn stayed_beside(arm: &str, _block: u32) -> f64 {
@@ -221,11 +190,7 @@ fn where_others_stay_beside_a_side_nothing_is_said() {
                 && reason.contains("in 0 of 24 blocks"),
             "{reason}"
         );
-        assert!(
-            !comparison.sentence.contains("lower"),
-            "{}",
-            comparison.sentence
-        );
+        assert!(!comparison.sentence.contains("lower"), "{}", comparison.sentence);
     }
 }
 
@@ -284,9 +249,7 @@ mod slow {
         let left = undisturbed.left;
         assert!(left.0 > 0.99 && (left.1 - 0.8).abs() < 0.01, "{left:?}");
         assert!(
-            found
-                .sentence
-                .contains("only the 12 of 24 blocks are judged"),
+            found.sentence.contains("only the 12 of 24 blocks are judged"),
             "{}",
             found.sentence
         );
@@ -299,9 +262,7 @@ mod slow {
         let of_difference = std::f64::consts::SQRT_2 * noise.run.hypot(noise.seconds);
         assert!(of_difference < 0.01, "{noise:?}");
         assert!(
-            noise
-                .sentence
-                .contains("of some duets; 50 % of all can be judged"),
+            noise.sentence.contains("of some duets; 50 % of all can be judged"),
             "{}",
             noise.sentence
         );
@@ -373,14 +334,9 @@ mod slow {
         let (low, high) = found.verdict.interval.unwrap();
         // Without what they took it is 2 %; with it 2.5 times what was taken is felt as well.
         assert!(-0.025 < high && high < -0.01, "{high}");
+        assert!(low < with.estimate && with.estimate < -0.2, "{low} {with:?}");
         assert!(
-            low < with.estimate && with.estimate < -0.2,
-            "{low} {with:?}"
-        );
-        assert!(
-            found
-                .sentence
-                .contains("and kept both busy, the interval covers"),
+            found.sentence.contains("and kept both busy, the interval covers"),
             "{}",
             found.sentence
         );
@@ -418,19 +374,13 @@ mod slow {
             lab.plan.measurement.looks = Some(Looks {
                 first: 11,
                 half_width: None,
-                gate: Some(Gate {
-                    within_ns: 900_000_000_000,
-                }),
+                gate: Some(Gate { within_ns: 900_000_000_000 }),
             });
             lab.analyse().gate.unwrap()
         };
         let open = asked(stayed_beside);
         assert_eq!((open.outcome, open.usable), (GateOutcome::Open, true));
-        assert!(
-            open.sentence.contains("and 60 % to other"),
-            "{}",
-            open.sentence
-        );
+        assert!(open.sentence.contains("and 60 % to other"), "{}", open.sentence);
         let passed = asked(visited);
         assert_eq!((passed.outcome, passed.usable), (GateOutcome::Passed, true));
     }

@@ -25,19 +25,12 @@ fn duets(arms: &[&str], half: f64, of_arm: impl Fn(&str, u32) -> f64) -> Laborat
         run.unwrap().position == 1
     };
     let mut lab = lab.measure(|case| {
-        let of_half = if is_second(case.arm, case.block) {
-            1.0 + half
-        } else {
-            1.0
-        };
+        let of_half = if is_second(case.arm, case.block) { 1.0 + half } else { 1.0 };
         let common = COMMON[case.block as usize % COMMON.len()];
         Shown::closed(case, 1e4 * common * of_half * of_arm(case.arm, case.block))
     });
     for run in &mut lab.runs {
-        run.half = Some(Half {
-            processors: vec![run.position],
-            shares_core: false,
-        });
+        run.half = Some(Half { processors: vec![run.position], shares_core: false });
     }
     lab
 }
@@ -55,35 +48,22 @@ fn noise(block: u32) -> f64 {
 #[test]
 fn what_both_sides_have_in_common_cancels() {
     let slower = |arm: &str, block| {
-        if arm == "other" {
-            0.9 * noise(block)
-        } else {
-            1.0
-        }
+        if arm == "other" { 0.9 * noise(block) } else { 1.0 }
     };
     let analysis = duets(&["one", "other"], 0.0, slower).analyse();
     let (judgement, estimate) = primary(&analysis);
     assert_eq!(judgement, Judgement::Worse);
     assert!((estimate + 0.1).abs() < 0.002, "{estimate}");
-    let [found] = &analysis.duets[..] else {
-        panic!("{:?}", analysis.duets)
-    };
+    let [found] = &analysis.duets[..] else { panic!("{:?}", analysis.duets) };
     assert_eq!((found.duets, found.are_alike), (8, true));
     assert!(
         found.correlation > 0.99 && found.spread < 0.006 && found.spread_apart > 0.2,
         "{found:?}"
     );
-    assert!(
-        found.sentence.contains("moved together from duet to duet"),
-        "{}",
-        found.sentence
-    );
+    assert!(found.sentence.contains("moved together from duet to duet"), "{}", found.sentence);
     assert!(!warns(&analysis, WarningId::UnequalHalves));
     // Each arm varies by more than 20 %, and much less than that is seen.
-    let of_throughput = analysis
-        .repeatability
-        .iter()
-        .filter(|one| one.metric == found.metric);
+    let of_throughput = analysis.repeatability.iter().filter(|one| one.metric == found.metric);
     for one in of_throughput {
         assert!(one.spread > 0.15 && one.visible == found.visible, "{one:?}");
     }
@@ -92,22 +72,14 @@ fn what_both_sides_have_in_common_cancels() {
 #[test]
 fn halves_that_differ_are_said_and_taken_out() {
     let slower = |arm: &str, block| {
-        if arm == "other" {
-            0.96 * noise(block)
-        } else {
-            1.0
-        }
+        if arm == "other" { 0.96 * noise(block) } else { 1.0 }
     };
     let lab = duets(&["one", "other"], 0.2, slower);
     let analysis = lab.analyse();
     assert!(warns(&analysis, WarningId::UnequalHalves));
     let found = &analysis.duets[0];
     assert!((found.second_over_first - 0.2).abs() < 0.01, "{found:?}");
-    assert!(
-        !found.are_alike && found.sentence.contains("takes that out"),
-        "{}",
-        found.sentence
-    );
+    assert!(!found.are_alike && found.sentence.contains("takes that out"), "{}", found.sentence);
     let (judgement, estimate) = primary(&analysis);
     assert_eq!(judgement, Judgement::Worse, "{estimate}");
     assert!((estimate + 0.04).abs() < 0.005, "{estimate}");
@@ -139,60 +111,34 @@ fn what_sides_do_alone_is_no_gain() {
     let analysis = duets(&["one", "other"], 0.0, alone).analyse();
     let found = &analysis.duets[0];
     assert!(found.correlation < 0.2, "{found:?}");
-    assert!(
-        found.sentence.contains("no sharper here than runs in turn"),
-        "{}",
-        found.sentence
-    );
+    assert!(found.sentence.contains("no sharper here than runs in turn"), "{}", found.sentence);
 }
 
 #[test]
 fn a_control_has_blocks_of_its_own_and_no_verdict() {
     let arms = ["one", "other", "control 10%"];
     let of_arm = |arm: &str, block| {
-        if arm == "control 10%" {
-            0.9 * noise(block)
-        } else {
-            1.0
-        }
+        if arm == "control 10%" { 0.9 * noise(block) } else { 1.0 }
     };
     let analysis = duets(&arms, 0.0, of_arm).analyse();
     assert!(analysis.comparisons.iter().all(|one| one.arm == "other"));
-    let [control] = &analysis.controls[..] else {
-        panic!("{:?}", analysis.controls)
-    };
-    assert_eq!(
-        (control.blocks, control.worse_in, control.planted),
-        (8, 8, 0.1)
-    );
+    let [control] = &analysis.controls[..] else { panic!("{:?}", analysis.controls) };
+    assert_eq!((control.blocks, control.worse_in, control.planted), (8, 8, 0.1));
+    assert!(control.is_found && control.is_covered == Some(true), "{control:?}");
     assert!(
-        control.is_found && control.is_covered == Some(true),
-        "{control:?}"
-    );
-    assert!(
-        control
-            .sentence
-            .contains("would have been found here: it was planted, and found"),
+        control.sentence.contains("would have been found here: it was planted, and found"),
         "{}",
         control.sentence
     );
-    assert_eq!(
-        analysis.duets.len(),
-        2,
-        "the halves are known from the controls too"
-    );
+    assert_eq!(analysis.duets.len(), 2, "the halves are known from the controls too");
     assert!(!warns(&analysis, WarningId::ControlMissed));
 }
 
 /// In turn: the control swings as much as the arms do.
 #[test]
 fn a_control_that_is_missed_is_a_caution_and_so_is_a_false_alarm() {
-    let mut lab = Laboratory::closed(
-        &["one", "other", "control 5%", "control 0%"],
-        &["c"],
-        &[4],
-        8,
-    );
+    let mut lab =
+        Laboratory::closed(&["one", "other", "control 5%", "control 0%"], &["c"], &[4], 8);
     lab.plan.arms[2].planted = Some(0.05);
     lab.plan.arms[3].planted = Some(0.0);
     let analysis = lab
@@ -215,11 +161,7 @@ fn a_control_that_is_missed_is_a_caution_and_so_is_a_false_alarm() {
     );
     assert!(warns(&analysis, WarningId::ControlMissed));
     let alarm = &analysis.controls[1];
-    assert!(
-        alarm.is_different && alarm.sentence.contains("a false alarm"),
-        "{}",
-        alarm.sentence
-    );
+    assert!(alarm.is_different && alarm.sentence.contains("a false alarm"), "{}", alarm.sentence);
     assert!(warns(&analysis, WarningId::FalseAlarm));
 }
 
@@ -235,10 +177,7 @@ fn one_arm_with_a_control_is_a_result() {
         .analyse();
     assert_eq!(analysis.outcome(), Outcome::Good, "{:?}", analysis.headline);
     assert!(
-        !analysis
-            .headline
-            .iter()
-            .any(|line| line.contains("INVALID")),
+        !analysis.headline.iter().any(|line| line.contains("INVALID")),
         "{:?}",
         analysis.headline
     );
@@ -260,11 +199,7 @@ fn what_a_pause_cannot_plant_is_not_missed() {
     let analysis = lab.measure(slow).analyse();
     let control = &analysis.controls[0];
     assert_eq!((control.expected, control.expected_least), (-0.02, 0.0));
-    assert!(
-        control.sentence.contains("could not be planted"),
-        "{}",
-        control.sentence
-    );
+    assert!(control.sentence.contains("could not be planted"), "{}", control.sentence);
     assert!(!warns(&analysis, WarningId::ControlMissed));
 }
 
@@ -272,11 +207,7 @@ fn what_a_pause_cannot_plant_is_not_missed() {
 #[test]
 fn what_seconds_have_in_common_is_no_noise() {
     let slower = |arm: &str, block| {
-        if arm == "other" {
-            0.9 * noise(block)
-        } else {
-            1.0
-        }
+        if arm == "other" { 0.9 * noise(block) } else { 1.0 }
     };
     let mut lab = duets(&["one", "other"], 0.0, slower);
     for run in &mut lab.runs {
@@ -289,9 +220,7 @@ fn what_seconds_have_in_common_is_no_noise() {
     }
     let analysis = lab.analyse();
     assert!(analysis.duets[0].correlation_of_seconds.unwrap() > 0.99);
-    let [found] = &analysis.noise[..] else {
-        panic!("{:?}", analysis.noise)
-    };
+    let [found] = &analysis.noise[..] else { panic!("{:?}", analysis.noise) };
     assert_eq!(found.runs_in_turn, 1);
     assert!(found.seconds < 1e-6, "{found:?}");
     // Differences are ±0.5 %, of 8 with 6 degrees of freedom; half of their variance is each arm's.
@@ -315,11 +244,7 @@ fn company_of_both_sides_is_a_caution() {
         }));
     }
     let analysis = lab.analyse();
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|one| one.id == WarningId::ForeignCpu)
-        .unwrap();
+    let warning = analysis.warnings.iter().find(|one| one.id == WarningId::ForeignCpu).unwrap();
     // 0.6 of two processors.
     assert!(warning.message.contains("30.0 %"), "{}", warning.message);
     assert_ne!(primary(&analysis).0, Judgement::Inconclusive);
@@ -327,11 +252,5 @@ fn company_of_both_sides_is_a_caution() {
         run.half = None;
     }
     let alone = lab.analyse();
-    assert!(
-        alone
-            .comparisons
-            .iter()
-            .filter(|one| one.primary)
-            .all(|one| one.pairs.is_empty())
-    );
+    assert!(alone.comparisons.iter().filter(|one| one.primary).all(|one| one.pairs.is_empty()));
 }

@@ -11,15 +11,9 @@ const MS: u64 = 1_000_000;
 fn laboratory(blocks: u32, lost: u64) -> Laboratory {
     let kill = EventSpec {
         at_ns: 5 * SECOND_NS,
-        act: Act::Kill {
-            member: Role::Primary,
-            restart_after_ns: Some(3 * SECOND_NS),
-        },
+        act: Act::Kill { member: Role::Primary, restart_after_ns: Some(3 * SECOND_NS) },
     };
-    let step_down = EventSpec {
-        at_ns: 15 * SECOND_NS,
-        act: Act::StepDown,
-    };
+    let step_down = EventSpec { at_ns: 15 * SECOND_NS, act: Act::StepDown };
     let mut laboratory = Laboratory::open(&["set"], &["a"], &[100.0], blocks);
     laboratory.plan.events = vec![kill, step_down];
     laboratory.plan.measurement.duration_ns = 20 * SECOND_NS;
@@ -119,18 +113,11 @@ fn nothing_is_cut_and_no_stall_is_reported_of_what_was_done_on_purpose() {
     }
     // 16 of 20 s with 100 operations each.
     assert_eq!(point.throughput.median, Some(80.0));
-    assert!(
-        !warned(&analysis, WarningId::Stall),
-        "{:?}",
-        analysis.warnings
-    );
+    assert!(!warned(&analysis, WarningId::Stall), "{:?}", analysis.warnings);
     assert!(!warned(&analysis, WarningId::SteadinessUnknown));
     let series = &analysis.series[0];
     assert_eq!(series.events.len(), 2);
-    assert_eq!(
-        (series.events[0].at, series.events[0].until),
-        (6.0, Some(9.5))
-    );
+    assert_eq!((series.events[0].at, series.events[0].until), (6.0, Some(9.5)));
 }
 
 #[test]
@@ -141,10 +128,7 @@ fn acknowledged_writes_that_are_lost_are_said_first() {
     assert_eq!((kept.lost, kept.blocks_with_loss), (3, 1));
     assert_eq!(kept.lost_keys, ["user7"]);
     let sentence = &analysis.events[0].sentence;
-    assert!(
-        sentence.ends_with(" Of 1,600 acknowledged writes 3 are lost."),
-        "{sentence}"
-    );
+    assert!(sentence.ends_with(" Of 1,600 acknowledged writes 3 are lost."), "{sentence}");
 }
 
 #[test]
@@ -156,8 +140,5 @@ fn an_event_that_a_point_did_not_reach_has_no_figures() {
     }
     let analysis = laboratory.analyse();
     let step_down = &analysis.events[0].events[1];
-    assert_eq!(
-        (step_down.blocks, step_down.without_writes.median),
-        (0, None)
-    );
+    assert_eq!((step_down.blocks, step_down.without_writes.median), (0, None));
 }

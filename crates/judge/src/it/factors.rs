@@ -10,18 +10,11 @@ use plimsoll_record::WarningId;
 use std::collections::BTreeMap;
 
 const DISKS: [&str; 3] = ["fast", "san", "spindle"];
-const SIZES: [(&str, f64); 4] = [
-    ("92%", 0.92),
-    ("138%", 1.38),
-    ("182%", 1.82),
-    ("230%", 2.30),
-];
+const SIZES: [(&str, f64); 4] = [("92%", 0.92), ("138%", 1.38), ("182%", 1.82), ("230%", 2.30)];
 
 fn factor(name: &str, levels: &[(&str, Option<f64>)]) -> Factor {
-    let level = |(name, value): &(&str, Option<f64>)| Level {
-        name: (*name).to_owned(),
-        value: *value,
-    };
+    let level =
+        |(name, value): &(&str, Option<f64>)| Level { name: (*name).to_owned(), value: *value };
     Factor {
         name: name.to_owned(),
         levels: levels.iter().map(level).collect(),
@@ -42,10 +35,7 @@ fn grid(blocks: u32) -> Laboratory {
     let plan = &mut laboratory.plan;
     plan.factors = vec![
         factor("disk", &DISKS.map(|disk| (disk, None))),
-        factor(
-            "working_set",
-            &SIZES.map(|(size, amount)| (size, Some(amount))),
-        ),
+        factor("working_set", &SIZES.map(|(size, amount)| (size, Some(amount)))),
     ];
     for (index, arm) in (0..).zip(&mut plan.arms) {
         arm.levels = vec![index / 4, index % 4];
@@ -100,10 +90,7 @@ fn proven(effects: &[Effect]) -> Vec<&Effect> {
 #[test]
 fn scouting_looks_where_the_curve_falls_and_the_winner_changes() {
     let show = |case: crate::it::laboratory::Case<'_>| {
-        Shown::closed(
-            case,
-            published(case.arm) * noise(case.arm, case.block, 0.01),
-        )
+        Shown::closed(case, published(case.arm) * noise(case.arm, case.block, 0.01))
     };
     let mut first = grid(2);
     first.plan.factors[1].refine = Some(0.05);
@@ -128,13 +115,7 @@ fn scouting_looks_where_the_curve_falls_and_the_winner_changes() {
     let mut second = grid(2);
     let plan = &mut second.plan;
     plan.factors[1].refine = Some(0.05);
-    plan.factors[1].levels.insert(
-        2,
-        Level {
-            name: "158%".into(),
-            value: Some(middle),
-        },
-    );
+    plan.factors[1].levels.insert(2, Level { name: "158%".into(), value: Some(middle) });
     for arm in &mut plan.arms {
         arm.levels[1] += u32::from(arm.levels[1] >= 2);
     }
@@ -165,12 +146,7 @@ fn scouting_looks_where_the_curve_falls_and_the_winner_changes() {
 
 /// Factors `f0`, `f1`, … of two levels, in the cells of a design, named by their levels.
 fn two_levels(design: Design, cells: &[Vec<u32>], blocks: u32) -> Laboratory {
-    let name = |cell: &Vec<u32>| {
-        cell.iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join("/")
-    };
+    let name = |cell: &Vec<u32>| cell.iter().map(u32::to_string).collect::<Vec<_>>().join("/");
     let names: Vec<String> = cells.iter().map(name).collect();
     let words: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut laboratory = Laboratory::closed(&words, &["c"], &[4], blocks);
@@ -203,9 +179,7 @@ fn screened(experiment: u64, blocks: u32) -> Vec<usize> {
     let cells = plimsoll_plan::design::screening(20).unwrap();
     let laboratory = two_levels(Design::Screening, &cells, blocks);
     let show = |case: crate::it::laboratory::Case<'_>| {
-        let grown = PLANTED
-            .iter()
-            .filter(|(factor, _)| is_high(case.arm, *factor));
+        let grown = PLANTED.iter().filter(|(factor, _)| is_high(case.arm, *factor));
         let grown: f64 = grown.map(|(_, by)| by).product();
         // What all cells of a block have in common.
         let mean_ns = 1e6 * grown * (1.0 + 0.05 * f64::from(case.block % 3));
@@ -221,17 +195,12 @@ fn screened(experiment: u64, blocks: u32) -> Vec<usize> {
             now_ns = engine.completion_ns(now_ns);
             operations += 1;
         }
-        Shown {
-            seconds: 2,
-            ..Shown::closed(case, f64::from(operations) / (now_ns as f64 / 1e9))
-        }
+        Shown { seconds: 2, ..Shown::closed(case, f64::from(operations) / (now_ns as f64 / 1e9)) }
     };
     let analysis = laboratory.measure(show).analyse();
     let effects = &analysis.factors.as_ref().unwrap().effects;
     let called = proven(effects).into_iter();
-    called
-        .map(|one| one.change.factor[1..].parse().unwrap())
-        .collect()
+    called.map(|one| one.change.factor[1..].parse().unwrap()).collect()
 }
 
 /// Experiments in which all three are found, and those in which another factor is called.
@@ -256,10 +225,7 @@ fn three_of_twenty_factors_are_found_in_950_of_1000_screenings() {
             "| 20 factors of the simulated engine, 3 matter (+8, -5, +4 %), 24 cells, {blocks} blocks, 1,000 experiments | all three found: {found}; any other called: {wrong} |"
         );
         assert!(wrong <= 50, "{wrong}");
-        assert!(
-            most_missed.is_none_or(|most| 1_000 - found <= most),
-            "{found}"
-        );
+        assert!(most_missed.is_none_or(|most| 1_000 - found <= most), "{found}");
     }
 }
 
@@ -277,17 +243,11 @@ fn a_block_that_was_made_in_two_parts_says_so() {
         }
         let mut warnings = laboratory.analyse().warnings;
         warnings.retain(|one| one.id == WarningId::SplitBlock);
-        warnings
-            .into_iter()
-            .map(|one| (one.subject, one.message))
-            .collect::<Vec<_>>()
+        warnings.into_iter().map(|one| (one.subject, one.message)).collect::<Vec<_>>()
     };
     assert_eq!(warned(5, 6), []);
     let said = |subject: &str, message: &str| vec![(subject.to_owned(), message.to_owned())];
-    assert_eq!(
-        warned(30, 1),
-        said("block 1", "30m between two of its runs")
-    );
+    assert_eq!(warned(30, 1), said("block 1", "30m between two of its runs"));
     let both = "in the first of them 31m between two of its runs";
     assert_eq!(warned(30, 2), said("blocks 1 and 2", both));
 }
@@ -324,21 +284,12 @@ mod slow {
             .collect();
         assert_eq!(found, [("f1", Judgement::Better), ("f5", Judgement::Worse)]);
         assert_eq!(factors.effects.len(), 8);
-        assert_eq!(
-            analysis
-                .comparisons
-                .iter()
-                .filter(|one| one.primary)
-                .count(),
-            0
-        );
+        assert_eq!(analysis.comparisons.iter().filter(|one| one.primary).count(), 0);
         assert_eq!(analysis.outcome(), Outcome::Good);
         assert_eq!(analysis.progress.blocks_complete, 32);
         // That each arm stands among half of all arms is no difference.
-        let places = analysis
-            .differences
-            .iter()
-            .filter(|one| one.what.contains("place in the block"));
+        let places =
+            analysis.differences.iter().filter(|one| one.what.contains("place in the block"));
         assert_eq!(places.count(), 0);
         // 1.2 times the root of 1.08: on average over the other factor's levels.
         let gain = factors.effects[1].verdict.estimate.unwrap();
@@ -355,20 +306,9 @@ mod slow {
         let analysis = measured(grid(8), published);
         let factors = analysis.factors.as_ref().unwrap();
         // 2 + 3 main effects, 2 × 3 interactions, 8 simple effects.
-        let count = |kind| {
-            factors
-                .effects
-                .iter()
-                .filter(|one| one.kind == kind)
-                .count()
-        };
+        let count = |kind| factors.effects.iter().filter(|one| one.kind == kind).count();
         assert_eq!(
-            [
-                EffectKind::Main,
-                EffectKind::Interaction,
-                EffectKind::Simple
-            ]
-            .map(count),
+            [EffectKind::Main, EffectKind::Interaction, EffectKind::Simple].map(count),
             [5, 6, 8]
         );
         let main = |level: &str| {
@@ -382,11 +322,8 @@ mod slow {
         let found = main("spindle").verdict.estimate.unwrap();
         assert!((found - expected).abs() < 0.02, "{found} {expected}");
 
-        let of_spindle = factors
-            .dependences
-            .iter()
-            .find(|one| one.change.level == "spindle")
-            .unwrap();
+        let of_spindle =
+            factors.dependences.iter().find(|one| one.change.level == "spindle").unwrap();
         assert_eq!(of_spindle.on, "working_set");
         let levels: Vec<&str> = of_spindle.at.iter().map(|one| one.level.as_str()).collect();
         assert_eq!(levels, ["92%", "138%", "182%", "230%"]);
@@ -423,23 +360,13 @@ mod slow {
             cliffs,
             BTreeMap::from([("fast", between), ("san", between), ("spindle", between)])
         );
-        let san = factors
-            .crossings
-            .iter()
-            .find(|one| one.change.level == "san")
-            .unwrap();
+        let san = factors.crossings.iter().find(|one| one.change.level == "san").unwrap();
         assert!(san.up_to);
         // Where the line from ln 1 at 138 % to ln(5100/17000) at 182 % goes through ln(1/1.03).
         let truth = 1.38 + 0.44 * 1.03f64.ln() / (17_000.0f64 / 5_100.0).ln();
         assert!((san.at - truth).abs() < 0.02, "{} {truth}", san.at);
-        let (Some(lower), Some(upper)) = san.interval else {
-            panic!("{:?}", san.interval)
-        };
-        assert!(
-            lower <= truth && truth <= upper && upper - lower < 0.05,
-            "{:?}",
-            san.interval
-        );
+        let (Some(lower), Some(upper)) = san.interval else { panic!("{:?}", san.interval) };
+        assert!(lower <= truth && truth <= upper && upper - lower < 0.05, "{:?}", san.interval);
         assert!(
             san.sentence.contains(
                 "disk san is at least as good as fast in throughput up to working_set of 139 %"
@@ -461,10 +388,7 @@ mod slow {
         for cliff in cliffs {
             assert_eq!(cliff.between, ("92%".to_owned(), "230%".to_owned()));
             let told = &cliff.sentence;
-            assert!(
-                told.contains(" falls between working_set 92% and 230%: "),
-                "{told}"
-            );
+            assert!(told.contains(" falls between working_set 92% and 230%: "), "{told}");
             assert!(told.ends_with("; where most, is not certain."), "{told}");
         }
     }
@@ -479,11 +403,7 @@ mod slow {
                 && factors.cliffs.is_empty()
                 && factors.crossings.is_empty()
         );
-        let last = analysis
-            .headline
-            .iter()
-            .find(|one| one.starts_with("In all, "))
-            .unwrap();
+        let last = analysis.headline.iter().find(|one| one.starts_with("In all, ")).unwrap();
         assert_eq!(
             last,
             "In all, 0 of 19 effects are larger than the margin, with an interval that excludes zero."
@@ -493,30 +413,13 @@ mod slow {
     #[test]
     fn a_pair_that_is_certain_alone_and_not_among_all_says_so() {
         // One cell is lower by 4 %, with 2 % of noise: some seed of so many gives a claim that the family takes back.
-        let analysis = measured(
-            grid(8),
-            |arm| if arm == "san/92%" { 48_000.0 } else { 50_000.0 },
-        );
+        let analysis = measured(grid(8), |arm| if arm == "san/92%" { 48_000.0 } else { 50_000.0 });
         let factors = analysis.factors.as_ref().unwrap();
-        for effect in factors
-            .effects
-            .iter()
-            .filter(|one| one.kind == EffectKind::Simple)
-        {
-            let name = format!(
-                "{}/{}",
-                effect.change.level,
-                effect.within.as_deref().unwrap()
-            );
-            let comparison = analysis
-                .comparisons
-                .iter()
-                .find(|one| one.primary && one.arm == name)
-                .unwrap();
-            assert_eq!(
-                comparison.verdict.judgement, effect.verdict.judgement,
-                "{name}"
-            );
+        for effect in factors.effects.iter().filter(|one| one.kind == EffectKind::Simple) {
+            let name = format!("{}/{}", effect.change.level, effect.within.as_deref().unwrap());
+            let comparison =
+                analysis.comparisons.iter().find(|one| one.primary && one.arm == name).unwrap();
+            assert_eq!(comparison.verdict.judgement, effect.verdict.judgement, "{name}");
             assert_eq!(comparison.verdict.p_holm, effect.verdict.p_holm);
             assert!(
                 effect.verdict.p_holm >= effect.verdict.p_value
@@ -529,15 +432,10 @@ mod slow {
     fn a_cell_that_is_missing_leaves_out_its_block_and_no_other_effect() {
         let laboratory = grid(8);
         let show = |case: crate::it::laboratory::Case<'_>| {
-            Shown::closed(
-                case,
-                published(case.arm) * noise(case.arm, case.block, 0.01),
-            )
+            Shown::closed(case, published(case.arm) * noise(case.arm, case.block, 0.01))
         };
         let mut laboratory = laboratory.measure(show);
-        laboratory
-            .runs
-            .retain(|run| run.arm != "san/92%" || run.block != 3);
+        laboratory.runs.retain(|run| run.arm != "san/92%" || run.block != 3);
         let analysis = laboratory.analyse();
         let factors = analysis.factors.as_ref().unwrap();
         let blocks = |level: &str, kind| {
@@ -582,18 +480,8 @@ mod slow {
         let [dependence] = factors.dependences.as_slice() else {
             panic!("{:?}", factors.dependences)
         };
-        assert_eq!(
-            (dependence.change.factor.as_str(), dependence.on.as_str()),
-            ("f0", "f3")
-        );
-        let at: Vec<f64> = dependence
-            .at
-            .iter()
-            .map(|one| one.estimate.unwrap())
-            .collect();
-        assert!(
-            (at[0] - 0.2).abs() < 0.03 && (at[1] + 0.2).abs() < 0.03,
-            "{at:?}"
-        );
+        assert_eq!((dependence.change.factor.as_str(), dependence.on.as_str()), ("f0", "f3"));
+        let at: Vec<f64> = dependence.at.iter().map(|one| one.estimate.unwrap()).collect();
+        assert!((at[0] - 0.2).abs() < 0.03 && (at[1] + 0.2).abs() < 0.03, "{at:?}");
     }
 }

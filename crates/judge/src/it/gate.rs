@@ -20,9 +20,7 @@ fn gate(ratio: f64, blocks: u32, part: f64) -> Laboratory {
     lab.plan.measurement.looks = Some(Looks {
         first: 10,
         half_width: None,
-        gate: Some(Gate {
-            within_ns: 900_000_000_000,
-        }),
+        gate: Some(Gate { within_ns: 900_000_000_000 }),
     });
     lab
 }
@@ -38,17 +36,11 @@ fn what_is_only_probable_ends_no_look() {
     // About 4 % slower, give or take 2: it loses for certain, and more than 3 % only probably.
     let slower = going_on(&gate(0.962, 10, 1.0));
     let answer = slower.gate.as_ref().unwrap();
-    assert_eq!(
-        (answer.outcome, answer.answered),
-        (GateOutcome::Failed, false)
-    );
+    assert_eq!((answer.outcome, answer.answered), (GateOutcome::Failed, false));
     // Between looks nothing ends it, however certain it is.
     let between = going_on(&gate(0.9, 11, 1.0));
     let answer = between.gate.as_ref().unwrap();
-    assert_eq!(
-        (answer.outcome, answer.answered),
-        (GateOutcome::Failed, false)
-    );
+    assert_eq!((answer.outcome, answer.answered), (GateOutcome::Failed, false));
 }
 
 #[test]
@@ -71,17 +63,12 @@ fn the_words_say_what_and_why() {
     assert!(sentence.starts_with(begin), "{sentence}");
     let end = "), margin 3.0 %. Answered after 10 blocks.";
     assert!(sentence.ends_with(end), "{sentence}");
-    assert_eq!(
-        passed.validity[0].text,
-        "10 complete of at most 40, the gate ended"
-    );
+    assert_eq!(passed.validity[0].text, "10 complete of at most 40, the gate ended");
     let open = gate(0.985, 12, 4.0).analyse();
     let answer = open.gate.as_ref().unwrap();
     assert_eq!(answer.outcome, GateOutcome::Open);
     assert!(
-        answer
-            .sentence
-            .ends_with("Its time of 15m was over after 12 blocks."),
+        answer.sentence.ends_with("Its time of 15m was over after 12 blocks."),
         "{}",
         answer.sentence
     );
@@ -99,10 +86,7 @@ mod slow {
     fn a_look_ends_a_gate_when_it_is_certain() {
         let equal = going_on(&gate(1.0, 10, 1.0));
         let answer = equal.gate.as_ref().unwrap();
-        assert_eq!(
-            (answer.outcome, answer.answered),
-            (GateOutcome::Passed, true)
-        );
+        assert_eq!((answer.outcome, answer.answered), (GateOutcome::Passed, true));
         // Four looks come before the last, after 40 blocks.
         let demanded = 1.0 - 0.025 / 4.0;
         let attained = equal.comparisons[0].verdict.confidence.unwrap();
@@ -110,10 +94,7 @@ mod slow {
 
         let slower = going_on(&gate(0.9, 10, 1.0));
         let answer = slower.gate.as_ref().unwrap();
-        assert_eq!(
-            (answer.outcome, answer.answered),
-            (GateOutcome::Failed, true)
-        );
+        assert_eq!((answer.outcome, answer.answered), (GateOutcome::Failed, true));
         assert_eq!(slower.outcome(), Outcome::ThresholdBroken);
 
         // 3 % slower is just the margin.
@@ -134,9 +115,7 @@ mod slow {
         let answer = analysis.gate.as_ref().unwrap();
         assert_eq!((answer.outcome, answer.usable), (GateOutcome::Open, false));
         assert!(
-            answer
-                .sentence
-                .ends_with("Only 4 of 11 blocks can be compared, so it ended."),
+            answer.sentence.ends_with("Only 4 of 11 blocks can be compared, so it ended."),
             "{}",
             answer.sentence
         );

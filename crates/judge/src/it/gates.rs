@@ -45,21 +45,11 @@ fn valid_runs(analysis: &Analysis) -> u32 {
 }
 
 fn state(analysis: &Analysis, name: &str) -> ValidityState {
-    analysis
-        .validity
-        .iter()
-        .find(|entry| entry.name == name)
-        .unwrap()
-        .state
+    analysis.validity.iter().find(|entry| entry.name == name).unwrap().state
 }
 
 fn text<'a>(analysis: &'a Analysis, name: &str) -> &'a str {
-    &analysis
-        .validity
-        .iter()
-        .find(|entry| entry.name == name)
-        .unwrap()
-        .text
+    &analysis.validity.iter().find(|entry| entry.name == name).unwrap().text
 }
 
 #[test]
@@ -67,14 +57,7 @@ fn a_clean_point_passes_everything() {
     let analysis = one_point(|_| ()).analyse();
     assert_eq!(valid_runs(&analysis), 6);
     assert_eq!(analysis.warnings, []);
-    for name in [
-        "blocks",
-        "errors",
-        "generator",
-        "steadiness",
-        "records",
-        "machine",
-    ] {
+    for name in ["blocks", "errors", "generator", "steadiness", "records", "machine"] {
         assert_eq!(
             state(&analysis, name),
             ValidityState::Good,
@@ -88,12 +71,7 @@ fn a_clean_point_passes_everything() {
 #[test]
 fn littles_law_is_not_claimed_where_it_must_hold() {
     let analysis = one_point(|_| ()).analyse();
-    assert!(
-        analysis
-            .validity
-            .iter()
-            .all(|entry| entry.name != "Little's law")
-    );
+    assert!(analysis.validity.iter().all(|entry| entry.name != "Little's law"));
 }
 
 #[test]
@@ -104,20 +82,11 @@ fn pauses_are_no_time_of_the_generator() {
         shown.busy = 0.1;
     });
     for point in lab.points() {
-        point.label.load = LoadKind::Closed {
-            sessions: 8,
-            think_time_ns: 720_000,
-            target: None,
-        };
+        point.label.load = LoadKind::Closed { sessions: 8, think_time_ns: 720_000, target: None };
     }
     let analysis = lab.analyse();
     assert_eq!(valid_runs(&analysis), 6, "{:?}", analysis.warnings);
-    assert!(
-        analysis.curves[0].points[0].results[0]
-            .generator_share
-            .unwrap()
-            < 0.001
-    );
+    assert!(analysis.curves[0].points[0].results[0].generator_share.unwrap() < 0.001);
 }
 
 #[test]
@@ -142,16 +111,10 @@ fn the_generators_share_is_known_and_limited() {
             shown.response_ns *= busy;
         })
         .analyse();
-        let share = analysis.curves[0].points[0].results[0]
-            .generator_share
-            .unwrap();
+        let share = analysis.curves[0].points[0].results[0].generator_share.unwrap();
         assert!((share - (1.0 - busy)).abs() < 1e-6);
         assert_eq!(valid_runs(&analysis), valid, "{busy}");
-        assert_eq!(
-            warns(&analysis, WarningId::GeneratorLimited),
-            valid == 0,
-            "{busy}"
-        );
+        assert_eq!(warns(&analysis, WarningId::GeneratorLimited), valid == 0, "{busy}");
         assert!(!warns(&analysis, WarningId::LittlesLaw), "{busy}");
         assert_eq!(state(&analysis, "generator"), state_of, "{busy}");
     }
@@ -190,12 +153,8 @@ fn errors_beyond_the_objective_are_not_valid() {
     );
 
     // 500 of 100,500 a second are half a percent.
-    lab.plan.objective = Some(Objective {
-        response: Vec::new(),
-        errors: 0.01,
-        achieved: 0.99,
-        search: None,
-    });
+    lab.plan.objective =
+        Some(Objective { response: Vec::new(), errors: 0.01, achieved: 0.99, search: None });
     let analysis = lab.analyse();
     assert_eq!(valid_runs(&analysis), 6);
     assert_eq!(state(&analysis, "errors"), ValidityState::Note);
@@ -204,9 +163,7 @@ fn errors_beyond_the_objective_are_not_valid() {
 
 #[test]
 fn missing_records_are_a_caution() {
-    let analysis = with(one_point(|_| ()), |point| {
-        point.slices[5].completed.not_found = 7
-    });
+    let analysis = with(one_point(|_| ()), |point| point.slices[5].completed.not_found = 7);
     assert_eq!(valid_runs(&analysis), 6);
     assert!(warns(&analysis, WarningId::NotFound));
     assert_eq!(state(&analysis, "errors"), ValidityState::Caution);
@@ -225,24 +182,13 @@ fn a_load_that_stored_something_else_spoils_the_run() {
 #[test]
 fn what_the_runner_found_about_the_data_counts() {
     let mut lab = one_point(|_| ());
-    lab.runs[0].warnings.push(Warning::new(
-        WarningId::Verification,
-        "arm",
-        "2 records differ",
-    ));
-    lab.runs[1]
-        .warnings
-        .push(Warning::new(WarningId::Machine, "governor", "powersave"));
-    lab.runs[2]
-        .warnings
-        .push(Warning::new(WarningId::Machine, "governor", "powersave"));
+    lab.runs[0].warnings.push(Warning::new(WarningId::Verification, "arm", "2 records differ"));
+    lab.runs[1].warnings.push(Warning::new(WarningId::Machine, "governor", "powersave"));
+    lab.runs[2].warnings.push(Warning::new(WarningId::Machine, "governor", "powersave"));
     let analysis = lab.analyse();
     assert_eq!(valid_runs(&analysis), 5);
-    let of_machine = analysis
-        .warnings
-        .iter()
-        .filter(|warning| warning.id == WarningId::Machine)
-        .count();
+    let of_machine =
+        analysis.warnings.iter().filter(|warning| warning.id == WarningId::Machine).count();
     assert_eq!(of_machine, 1, "the same remark is made once");
     assert_eq!(state(&analysis, "machine"), ValidityState::Note);
 }
@@ -251,22 +197,15 @@ fn what_the_runner_found_about_the_data_counts() {
 fn wrong_data_is_not_valid_even_in_the_warm_up() {
     let analysis = with(one_point(|_| ()), |point| {
         let load = point.label.load;
-        point.slices[0]
-            .operations
-            .push(part(Operation::Verify, Status::Error, load, 100.0, 3));
+        point.slices[0].operations.push(part(Operation::Verify, Status::Error, load, 100.0, 3));
     });
     assert_eq!(valid_runs(&analysis), 0);
-    assert_eq!(
-        text(&analysis, "errors"),
-        "wrong data was read in 6 of 6 points"
-    );
+    assert_eq!(text(&analysis, "errors"), "wrong data was read in 6 of 6 points");
 }
 
 #[test]
 fn a_rate_that_was_not_achieved_is_a_caution() {
-    let analysis = with(one_rate(), |point| {
-        point.end.as_mut().unwrap().due = Some(150_000)
-    });
+    let analysis = with(one_rate(), |point| point.end.as_mut().unwrap().due = Some(150_000));
     // 120,000 of 150,000.
     let point = &analysis.curves[0].points[0];
     assert_eq!(point.results[0].achieved, Some(0.8));
@@ -334,10 +273,7 @@ fn a_lag_that_takes_the_sessions_is_told() {
     assert!(warns(&analysis, WarningId::GeneratorLate));
     assert_eq!(state(&analysis, "generator"), ValidityState::Caution);
     let point = &analysis.curves[0].points[0];
-    assert!(
-        point.response.p50.median.is_some(),
-        "no percentile is left out"
-    );
+    assert!(point.response.p50.median.is_some(), "no percentile is left out");
     // Where it was the generator that did not achieve the rate, or where it was hardly ever in time, nothing stands.
     for (share, more_due) in [(0.21, 1), (0.51, 0)] {
         let analysis = late_by(one_rate(), share, more_due);
@@ -417,14 +353,10 @@ fn a_generator_that_took_most_of_the_time_is_never_a_note() {
     .analyse();
     assert_eq!(state(&analysis, "generator"), ValidityState::Caution);
     let mut warnings = analysis.warnings.iter();
-    let warning = warnings
-        .find(|one| one.id == WarningId::GeneratorLimited)
-        .unwrap();
+    let warning = warnings.find(|one| one.id == WarningId::GeneratorLimited).unwrap();
     assert_eq!(warning.severity(), Severity::Caution);
     assert!(
-        warning
-            .message
-            .starts_with("the sessions spent 83 % of their time outside the engine"),
+        warning.message.starts_with("the sessions spent 83 % of their time outside the engine"),
         "{}",
         warning.message
     );
@@ -490,10 +422,7 @@ fn a_stall_is_marked_and_kept() {
             slice.completed.ok = 10_000;
         }
         // The law is not what is tested here.
-        point.end = point
-            .end
-            .take()
-            .map(|end| plimsoll_record::PointEnd { busy_ns: 0, ..end });
+        point.end = point.end.take().map(|end| plimsoll_record::PointEnd { busy_ns: 0, ..end });
     }
     let analysis = lab.analyse();
     assert!(warns(&analysis, WarningId::Stall));
@@ -514,9 +443,7 @@ fn stolen_time_and_a_jumping_clock_are_cautions() {
     assert!(warns(&analysis, WarningId::StolenCpu) && warns(&analysis, WarningId::ClockJumped));
     assert_eq!(state(&analysis, "machine"), ValidityState::Caution);
     assert!(analysis.warnings.iter().any(|warning| {
-        warning
-            .message
-            .starts_with("2.0 % of the processors' time was stolen")
+        warning.message.starts_with("2.0 % of the processors' time was stolen")
     }));
 }
 
@@ -534,10 +461,8 @@ fn a_tick_of_stolen_time_in_a_short_point_says_nothing() {
 
 #[test]
 fn a_point_that_never_settles_says_so() {
-    let lab = Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| Shown {
-        seconds: 40,
-        ..Shown::closed(case, 1e5)
-    });
+    let lab = Laboratory::closed(&["arm"], &["c"], &[8], 6)
+        .measure(|case| Shown { seconds: 40, ..Shown::closed(case, 1e5) });
     let analysis = with(lab, |point| {
         for slice in &mut point.slices[1..] {
             let seconds = u64::from(slice.index);
@@ -545,10 +470,7 @@ fn a_point_that_never_settles_says_so() {
         }
         point.end.as_mut().unwrap().busy_ns = 0;
     });
-    assert_eq!(
-        analysis.curves[0].points[0].results[0].steadiness,
-        Steadiness::NotSteady
-    );
+    assert_eq!(analysis.curves[0].points[0].results[0].steadiness, Steadiness::NotSteady);
     assert_eq!(state(&analysis, "steadiness"), ValidityState::Caution);
 }
 
@@ -577,13 +499,7 @@ fn warm_up_beyond_the_asked_one_is_cut() {
     assert!(
         (analysis.curves[0].points[0].response.mean.median.unwrap() / 80_000.0 - 1.0).abs() < 0.001
     );
-    assert_eq!(
-        (
-            analysis.series[0].warm_up_seconds,
-            analysis.series[0].cut_seconds
-        ),
-        (1.0, 10.0)
-    );
+    assert_eq!((analysis.series[0].warm_up_seconds, analysis.series[0].cut_seconds), (1.0, 10.0));
 }
 
 #[test]
@@ -600,9 +516,7 @@ fn few_operations_have_no_bound_on_p99() {
 
 #[test]
 fn a_point_stopped_before_its_time_is_not_valid() {
-    let analysis = with(one_point(|_| ()), |point| {
-        point.end.as_mut().unwrap().cut_short = true
-    });
+    let analysis = with(one_point(|_| ()), |point| point.end.as_mut().unwrap().cut_short = true);
     assert_eq!(valid_runs(&analysis), 0);
     let analysis = with(one_point(|_| ()), |point| point.end = None);
     assert_eq!(valid_runs(&analysis), 0);
@@ -662,20 +576,12 @@ fn what_other_programs_use_is_a_note_a_caution_or_the_end_of_it() {
     ] {
         let analysis = with_foreign(share, 13);
         assert_eq!(weight(&analysis), expected, "{share}");
-        let valid = if expected == Some(Severity::Invalid) {
-            0
-        } else {
-            6
-        };
+        let valid = if expected == Some(Severity::Invalid) { 0 } else { 6 };
         assert_eq!(valid_runs(&analysis), valid, "{share}");
     }
     let busy = with_foreign(0.5, 13);
     assert_eq!(state(&busy, "machine"), ValidityState::Bad);
-    let warning = busy
-        .warnings
-        .iter()
-        .find(|one| one.id == WarningId::ForeignCpu)
-        .unwrap();
+    let warning = busy.warnings.iter().find(|one| one.id == WarningId::ForeignCpu).unwrap();
     assert!(
         warning
             .message
@@ -736,15 +642,9 @@ fn writes_without_acknowledgment_are_labelled() {
 fn crowded_in(blocks: u32, crowded: &[u32]) -> Laboratory {
     let mut lab = Laboratory::closed(&["a", "b"], &["c"], &[4], blocks)
         .measure(|case| Shown::closed(case, 50_000.0 * weather(case.block)));
-    let foreign = ForeignCpu {
-        cpu_ns: 13 * SECOND_NS,
-        elapsed_ns: 13 * SECOND_NS,
-        programs: Vec::new(),
-    };
-    let runs = lab
-        .runs
-        .iter_mut()
-        .filter(|run| crowded.contains(&run.block) && run.arm == "b");
+    let foreign =
+        ForeignCpu { cpu_ns: 13 * SECOND_NS, elapsed_ns: 13 * SECOND_NS, programs: Vec::new() };
+    let runs = lab.runs.iter_mut().filter(|run| crowded.contains(&run.block) && run.arm == "b");
     for point in runs.flat_map(|run| &mut run.points) {
         point.end.as_mut().unwrap().foreign = Some(Box::new(foreign.clone()));
     }
@@ -762,20 +662,12 @@ fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare
     // The first was repeated, in vain; one is left.
     let mut once_more = record.clone();
     let mut again = record.runs.iter().filter(|run| run.block == 1).cloned();
-    once_more
-        .runs
-        .extend(again.by_ref().map(|run| RunRecord { attempt: 2, ..run }));
+    once_more.runs.extend(again.by_ref().map(|run| RunRecord { attempt: 2, ..run }));
     assert_eq!(asked(&once_more), [4]);
     // What an arm did wrong itself stays.
     let mut failing = record.clone();
     for point in failing.runs.iter_mut().flat_map(|run| &mut run.points) {
-        let failed = part(
-            Operation::Read,
-            Status::Error,
-            point.label.load,
-            100.0,
-            20_000,
-        );
+        let failed = part(Operation::Read, Status::Error, point.label.load, 100.0, 20_000);
         for slice in &mut point.slices {
             slice.operations.push(failed.clone());
             slice.completed.error = 20_000;

@@ -21,10 +21,7 @@ fn record(day: u32, level: f64) -> ExperimentRecord {
 }
 
 fn question() -> HistoryQuestion {
-    HistoryQuestion {
-        arm: Some("xfs".into()),
-        ..HistoryQuestion::default()
-    }
+    HistoryQuestion { arm: Some("xfs".into()), ..HistoryQuestion::default() }
 }
 
 /// The newest record comes last, and is begun with.
@@ -57,22 +54,11 @@ mod slow {
         let found = history(&fallen(), &question());
         assert_eq!(found.results.len(), 14);
         assert_eq!(found.load_label, "4 threads");
-        assert!(
-            found
-                .results
-                .windows(2)
-                .all(|pair| pair[0].started_at < pair[1].started_at)
-        );
-        let [change] = &found.changes[..] else {
-            panic!("{:?}", found.changes)
-        };
+        assert!(found.results.windows(2).all(|pair| pair[0].started_at < pair[1].started_at));
+        let [change] = &found.changes[..] else { panic!("{:?}", found.changes) };
         assert_eq!(found.results[change.index].id, "r8");
         assert!((change.change + 0.1).abs() < 0.01, "{}", change.change);
-        let what: Vec<&str> = change
-            .differs
-            .iter()
-            .map(|(what, ..)| what.as_str())
-            .collect();
+        let what: Vec<&str> = change.differs.iter().map(|(what, ..)| what.as_str()).collect();
         assert_eq!(what, ["plimsoll", "kernel"]);
         for part in [
             "throughput of xfs fell by",
@@ -97,11 +83,7 @@ mod slow {
         for count in [1, 7] {
             let found = history(&fallen()[..count], &question());
             assert_eq!((found.results.len(), found.changes.len()), (count, 0));
-            assert!(
-                found.sentences[0].contains("from 8 on"),
-                "{:?}",
-                found.sentences
-            );
+            assert!(found.sentences[0].contains("from 8 on"), "{:?}", found.sentences);
         }
     }
 
@@ -116,17 +98,10 @@ mod slow {
         assert_eq!(found.results.len(), 10);
         assert_eq!(
             found.left_out,
-            [
-                "2 records of other machines",
-                "1 record of other plans",
-                "1 record not finished",
-            ]
+            ["2 records of other machines", "1 record of other plans", "1 record not finished",]
         );
         assert!(found.has_other_plans());
-        let any_plan = HistoryQuestion {
-            any_plan: true,
-            ..question()
-        };
+        let any_plan = HistoryQuestion { any_plan: true, ..question() };
         assert_eq!(history(&records, &any_plan).results.len(), 11);
     }
 
@@ -138,15 +113,9 @@ mod slow {
             ..question()
         };
         let found = history(&fallen(), &asked);
-        let [change] = &found.changes[..] else {
-            panic!("{:?}", found.changes)
-        };
+        let [change] = &found.changes[..] else { panic!("{:?}", found.changes) };
         // The same work at 90 % of the rate takes a ninth longer.
-        assert!(
-            (change.change - 1.0 / 9.0).abs() < 0.015,
-            "{}",
-            change.change
-        );
+        assert!((change.change - 1.0 / 9.0).abs() < 0.015, "{}", change.change);
         assert!(change.sentence.contains("p99 response time of xfs rose by"));
     }
 
@@ -154,54 +123,25 @@ mod slow {
     fn what_does_not_exist_is_named_with_what_does() {
         let newest = record(1, 1000.0);
         let refused = |question: HistoryQuestion| {
-            let error = HistoryBuilder::begin(&newest, &question)
-                .map(|_| ())
-                .unwrap_err();
+            let error = HistoryBuilder::begin(&newest, &question).map(|_| ()).unwrap_err();
             (error.to_string(), error)
         };
-        let (said, error) = refused(HistoryQuestion {
-            arm: Some("zfs".into()),
-            ..question()
-        });
+        let (said, error) = refused(HistoryQuestion { arm: Some("zfs".into()), ..question() });
         assert!(matches!(error, HistoryError::Unknown { .. }));
         assert_eq!(said, "record r1 has no arm `zfs`: there are ext4, xfs");
-        let (said, _) = refused(HistoryQuestion {
-            mix: Some("z".into()),
-            ..question()
-        });
-        assert!(
-            said.starts_with("record r1 has no mix `z`: there are "),
-            "{said}"
-        );
-        let (said, _) = refused(HistoryQuestion {
-            at: Some("9 threads".into()),
-            ..question()
-        });
-        assert_eq!(
-            said,
-            "record r1 has no load `9 threads`: there are 1 thread, 4 threads"
-        );
+        let (said, _) = refused(HistoryQuestion { mix: Some("z".into()), ..question() });
+        assert!(said.starts_with("record r1 has no mix `z`: there are "), "{said}");
+        let (said, _) = refused(HistoryQuestion { at: Some("9 threads".into()), ..question() });
+        assert_eq!(said, "record r1 has no load `9 threads`: there are 1 thread, 4 threads");
         let percentile = Some(Metric::Response { percentile: 90.0 });
-        let (said, _) = refused(HistoryQuestion {
-            metric: percentile,
-            ..question()
-        });
-        assert!(
-            said.starts_with("`response.p90` cannot be followed"),
-            "{said}"
-        );
+        let (said, _) = refused(HistoryQuestion { metric: percentile, ..question() });
+        assert!(said.starts_with("`response.p90` cannot be followed"), "{said}");
         for metric in [Metric::Line, Metric::Cost] {
-            let (_, error) = refused(HistoryQuestion {
-                metric: Some(metric),
-                ..question()
-            });
+            let (_, error) = refused(HistoryQuestion { metric: Some(metric), ..question() });
             assert!(matches!(error, HistoryError::Nothing { .. }), "{error}");
         }
         // Nobody failed: a share of zero is a value, and has no ratio.
-        let errors = HistoryQuestion {
-            metric: Some(Metric::Errors),
-            ..question()
-        };
+        let errors = HistoryQuestion { metric: Some(Metric::Errors), ..question() };
         let found = history(&fallen(), &errors);
         assert!(
             found.changes.is_empty()
@@ -233,18 +173,11 @@ mod slow {
         assert_eq!(choices.loads, ["1 thread", "4 threads"]);
         assert!(!choices.any_plan);
         // No objective and no prices: neither a line nor a cost. Each of the others can be followed.
-        let names: Vec<&str> = choices
-            .metrics
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let names: Vec<&str> = choices.metrics.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.contains(&"throughput") && names.contains(&"response.p99.9"));
         assert!(!names.contains(&"line") && !names.contains(&"cost"));
         for name in names {
-            let asked = HistoryQuestion {
-                metric: Metric::parse(name),
-                ..question()
-            };
+            let asked = HistoryQuestion { metric: Metric::parse(name), ..question() };
             assert_eq!(history(&[record(1, 1000.0)], &asked).metric.name(), name);
         }
     }

@@ -11,11 +11,7 @@ use plimsoll_record::{
 const SECONDS: u64 = 12;
 
 fn clock(bound_ns: u64) -> ClockOffset {
-    ClockOffset {
-        offset_ns: 7,
-        bound_ns,
-        round_trip_ns: 2 * bound_ns,
-    }
+    ClockOffset { offset_ns: 7, bound_ns, round_trip_ns: 2 * bound_ns }
 }
 
 /// A machine with 4 processors, of which its load generator uses one half, that is in good order.
@@ -24,16 +20,9 @@ fn host(name: Option<&str>, makes_load: bool) -> HostPoint {
         host: name.map(str::to_owned),
         makes_load,
         cores: 4,
-        completed: Completed {
-            ok: if makes_load { 600_000 } else { 0 },
-            ..Completed::default()
-        },
+        completed: Completed { ok: if makes_load { 600_000 } else { 0 }, ..Completed::default() },
         worker: WorkerUse {
-            cpu_user_ns: if makes_load {
-                SECONDS * SECOND_NS / 2
-            } else {
-                0
-            },
+            cpu_user_ns: if makes_load { SECONDS * SECOND_NS / 2 } else { 0 },
             ..WorkerUse::default()
         },
         measured_ns: if makes_load { SECONDS * SECOND_NS } else { 0 },
@@ -46,11 +35,7 @@ fn host(name: Option<&str>, makes_load: bool) -> HostPoint {
 
 /// Two that make load, and the one that the arm stands on.
 fn three() -> Vec<HostPoint> {
-    vec![
-        host(Some("bench1"), true),
-        host(Some("bench2"), true),
-        host(Some("db1"), false),
-    ]
+    vec![host(Some("bench1"), true), host(Some("bench2"), true), host(Some("db1"), false)]
 }
 
 fn on_db1(mut lab: Laboratory) -> Laboratory {
@@ -67,13 +52,8 @@ fn closed(change: impl Fn(&mut Vec<HostPoint>, &mut PointEnd)) -> Laboratory {
 /// The same in an open loop.
 fn open(change: impl Fn(&mut Vec<HostPoint>, &mut PointEnd)) -> Laboratory {
     let lab = Laboratory::open(&["arm"], &["c"], &[1e5], 6);
-    let shown = Shown {
-        throughput: 1e5,
-        response_ns: 20_000.0,
-        errors: 0,
-        seconds: 12,
-        busy: 0.25,
-    };
+    let shown =
+        Shown { throughput: 1e5, response_ns: 20_000.0, errors: 0, seconds: 12, busy: 0.25 };
     changed(on_db1(lab).measure(|_| shown.clone()), change)
 }
 
@@ -182,10 +162,7 @@ fn other_programs_on_one_host_are_enough_to_refuse_a_point() {
         hosts[0].foreign = Some(Box::new(ForeignCpu {
             cpu_ns: 13 * SECOND_NS,
             elapsed_ns: 13 * SECOND_NS,
-            programs: vec![ForeignProgram {
-                name: "rustc".into(),
-                cpu_ns: 13 * SECOND_NS,
-            }],
+            programs: vec![ForeignProgram { name: "rustc".into(), cpu_ns: 13 * SECOND_NS }],
         }));
     });
     let analysis = lab.analyse();
@@ -264,10 +241,7 @@ fn a_client_on_other_machines_is_held_against_their_processors() {
     assert!(!warns(&analysis, WarningId::GeneratorLimited));
     let (state, text) = strip(&analysis, "client CPU").unwrap();
     assert_eq!(state, ValidityState::Note);
-    assert!(
-        text.starts_with("up to 75.0 % of the 4 processors"),
-        "{text}"
-    );
+    assert!(text.starts_with("up to 75.0 % of the 4 processors"), "{text}");
     let analysis = with_server(closed(busy(33))).analyse();
     assert_eq!(
         message(&analysis, WarningId::GeneratorLimited),
@@ -287,10 +261,7 @@ fn a_client_with_an_unknown_number_of_processors_is_not_judged() {
     assert!(!warns(&analysis, WarningId::GeneratorLimited));
     assert_eq!(
         strip(&analysis, "client CPU").unwrap(),
-        (
-            ValidityState::Note,
-            "not judged: the number of the load hosts' processors is unknown"
-        )
+        (ValidityState::Note, "not judged: the number of the load hosts' processors is unknown")
     );
 }
 
@@ -323,10 +294,7 @@ fn a_loose_clock_is_a_caution() {
             hosts[1].clock_after = Some(clock(bound_ns));
         }
     };
-    assert!(!warns(
-        &closed(bound(1_000_000)).analyse(),
-        WarningId::ClockBound
-    ));
+    assert!(!warns(&closed(bound(1_000_000)).analyse(), WarningId::ClockBound));
     let analysis = closed(bound(1_000_001)).analyse();
     let warning = found(&analysis, WarningId::ClockBound).unwrap();
     assert_eq!(warning.severity(), Severity::Caution);
@@ -336,10 +304,7 @@ fn a_loose_clock_is_a_caution() {
     );
     let (state, text) = strip(&analysis, "hosts").unwrap();
     assert_eq!(state, ValidityState::Caution);
-    assert_eq!(
-        text,
-        "3 hosts at work, clocks known to ±1.00 ms; the limit is ±1 ms"
-    );
+    assert_eq!(text, "3 hosts at work, clocks known to ±1.00 ms; the limit is ±1 ms");
     assert_eq!(analysis.curves[0].points[0].valid_runs, 6);
 }
 
@@ -351,30 +316,18 @@ fn hosts_that_do_not_begin_together_are_noted() {
             hosts[0].first_after_ns = Some(50_000 + late_ns);
         }
     };
-    assert!(!warns(
-        &closed(late(1_200_000)).analyse(),
-        WarningId::StartSkew
-    ));
+    assert!(!warns(&closed(late(1_200_000)).analyse(), WarningId::StartSkew));
     let analysis = closed(late(1_200_001)).analyse();
     let warning = found(&analysis, WarningId::StartSkew).unwrap();
     assert_eq!(warning.severity(), Severity::Note);
-    assert_eq!(
-        warning.message,
-        "host bench1 began 1.20 ms after host bench2, within the warm-up"
-    );
+    assert_eq!(warning.message, "host bench1 began 1.20 ms after host bench2, within the warm-up");
     // The warm-up takes 1 s.
     let analysis = closed(late(1_100_000_000)).analyse();
     let warning = found(&analysis, WarningId::StartSkew).unwrap();
     assert_eq!(warning.severity(), Severity::Caution);
-    assert_eq!(
-        warning.message,
-        "host bench1 began 1.10 s after host bench2, in the measured part"
-    );
+    assert_eq!(warning.message, "host bench1 began 1.10 s after host bench2, in the measured part");
     // In an open loop the first operations are due at different times.
-    assert!(!warns(
-        &open(late(1_100_000_000)).analyse(),
-        WarningId::StartSkew
-    ));
+    assert!(!warns(&open(late(1_100_000_000)).analyse(), WarningId::StartSkew));
 }
 
 #[test]
@@ -382,10 +335,7 @@ fn unequal_hosts_are_noted_with_their_rates() {
     let ok =
         |ok: u64| move |hosts: &mut Vec<HostPoint>, _: &mut PointEnd| hosts[0].completed.ok = ok;
     // 600,000 in 12 s in 4 sessions: 12,500 op/s each. Four fifths of it are allowed.
-    assert!(!warns(
-        &closed(ok(480_000)).analyse(),
-        WarningId::HostsDiffer
-    ));
+    assert!(!warns(&closed(ok(480_000)).analyse(), WarningId::HostsDiffer));
     let analysis = closed(ok(479_000)).analyse();
     let warning = found(&analysis, WarningId::HostsDiffer).unwrap();
     assert_eq!(warning.severity(), Severity::Note);
@@ -436,11 +386,8 @@ fn one_session_more_is_no_difference() {
     assert!(!warns(&lab.analyse(), WarningId::HostsDiffer));
     // Nor is it where each session has an equal share of a target.
     for point in lab.points() {
-        point.label.load = LoadKind::Closed {
-            sessions: 3,
-            think_time_ns: 0,
-            target: Some(150_000.0),
-        };
+        point.label.load =
+            LoadKind::Closed { sessions: 3, think_time_ns: 0, target: Some(150_000.0) };
     }
     assert!(!warns(&lab.analyse(), WarningId::HostsDiffer));
 }
@@ -484,10 +431,7 @@ fn a_summary_adds_up_the_valid_points_of_a_host() {
             load_processors: Some(0.6),
             ..of("bench1")
         },
-        HostSummary {
-            start_skew_ns: Some(400_000),
-            ..of("bench2")
-        },
+        HostSummary { start_skew_ns: Some(400_000), ..of("bench2") },
         HostSummary {
             throughput: None,
             load_processors: None,
@@ -536,16 +480,9 @@ fn load_from_elsewhere_is_no_load_of_the_server_s_machine() {
     }
     let analysis = lab.analyse();
     let cause = analysis.curves[0].points[0].cause.as_ref().unwrap();
-    let cpu = cause
-        .rules
-        .iter()
-        .find(|rule| rule.kind == crate::CauseKind::Cpu)
-        .unwrap();
+    let cpu = cause.rules.iter().find(|rule| rule.kind == crate::CauseKind::Cpu).unwrap();
     let words = &cpu.figures;
-    assert_eq!(
-        words,
-        "50 % of 4 processors busy, 1 by the server, 1 by everything else"
-    );
+    assert_eq!(words, "50 % of 4 processors busy, 1 by the server, 1 by everything else");
 }
 
 #[test]

@@ -53,13 +53,7 @@ impl Shown {
     /// A point that obeys Little's law: every session is always inside a call.
     pub fn closed(case: Case<'_>, throughput: f64) -> Self {
         let response_ns = case.sessions() / throughput * 1e9;
-        Self {
-            throughput,
-            response_ns,
-            errors: 0,
-            seconds: 12,
-            busy: 1.0,
-        }
+        Self { throughput, response_ns, errors: 0, seconds: 12, busy: 1.0 }
     }
 }
 
@@ -68,31 +62,21 @@ impl Laboratory {
     pub fn closed(arms: &[&str], mixes: &[&str], threads: &[u32], blocks: u32) -> Self {
         let loads: Vec<Load> = threads
             .iter()
-            .map(|sessions| Load::Closed {
-                sessions: *sessions,
-                think_time_ns: 0,
-                target: None,
-            })
+            .map(|sessions| Load::Closed { sessions: *sessions, think_time_ns: 0, target: None })
             .collect();
         Self::with_loads(arms, mixes, &loads, blocks)
     }
 
     /// An open sweep of these rates with 8 sessions, not yet measured.
     pub fn open(arms: &[&str], mixes: &[&str], rates: &[f64], blocks: u32) -> Self {
-        let open = |rate: &f64| Load::Open {
-            rate: *rate,
-            arrivals: Arrivals::Constant,
-            sessions: 8,
-        };
+        let open =
+            |rate: &f64| Load::Open { rate: *rate, arrivals: Arrivals::Constant, sessions: 8 };
         let loads: Vec<Load> = rates.iter().map(open).collect();
         Self::with_loads(arms, mixes, &loads, blocks)
     }
 
     fn with_loads(arms: &[&str], mixes: &[&str], loads: &[Load], blocks: u32) -> Self {
-        let mixes: Vec<Mix> = mixes
-            .iter()
-            .map(|name| Mix::preset(name).unwrap())
-            .collect();
+        let mixes: Vec<Mix> = mixes.iter().map(|name| Mix::preset(name).unwrap()).collect();
         let mut points = Vec::new();
         for mix in 0..mixes.len() {
             for load in loads {
@@ -104,17 +88,8 @@ impl Laboratory {
             for position in 0..u32::try_from(arms.len()).unwrap() {
                 // Every other block the other way round, so that no arm is always first.
                 let last = u32::try_from(arms.len()).unwrap() - 1;
-                let arm = if block % 2 == 0 {
-                    position
-                } else {
-                    last - position
-                };
-                runs.push(PlannedRun {
-                    block,
-                    position,
-                    arm,
-                    seed: 1,
-                });
+                let arm = if block % 2 == 0 { position } else { last - position };
+                runs.push(PlannedRun { block, position, arm, seed: 1 });
             }
         }
         let arm = |name: &&str| Arm {
@@ -177,10 +152,7 @@ impl Laboratory {
             runs,
             origins: Vec::new(),
         };
-        Self {
-            plan,
-            runs: Vec::new(),
-        }
+        Self { plan, runs: Vec::new() }
     }
 
     /// Measures every run of the plan.
@@ -191,12 +163,7 @@ impl Laboratory {
             for (index, point) in self.plan.points.iter().enumerate() {
                 let mix = self.plan.mixes[point.mix as usize].name.clone();
                 let (load, load_label) = (in_record(&point.load), point.load.to_string());
-                let case = Case {
-                    arm: &arm,
-                    mix: &mix,
-                    block: planned.block,
-                    load,
-                };
+                let case = Case { arm: &arm, mix: &mix, block: planned.block, load };
                 let label = PointLabel {
                     point: Some(u32::try_from(index).unwrap()),
                     mix: mix.clone(),
@@ -245,19 +212,10 @@ impl Laboratory {
 
 fn in_record(load: &Load) -> LoadKind {
     match load {
-        Load::Closed {
-            sessions,
-            think_time_ns,
-            target,
-        } => LoadKind::Closed {
-            sessions: *sessions,
-            think_time_ns: *think_time_ns,
-            target: *target,
-        },
-        Load::Open { rate, sessions, .. } => LoadKind::Open {
-            rate: *rate,
-            sessions: *sessions,
-        },
+        Load::Closed { sessions, think_time_ns, target } => {
+            LoadKind::Closed { sessions: *sessions, think_time_ns: *think_time_ns, target: *target }
+        }
+        Load::Open { rate, sessions, .. } => LoadKind::Open { rate: *rate, sessions: *sessions },
         Load::Stages { .. } => panic!("the laboratory has no stages"),
     }
 }
@@ -277,10 +235,7 @@ pub fn finished_run(planned: PlannedRun, arm: &str, points: Vec<PointRecord>) ->
             version: "1".into(),
             ..EngineDescription::default()
         }),
-        machine: Machine {
-            cores: 2,
-            ..Machine::default()
-        },
+        machine: Machine { cores: 2, ..Machine::default() },
         storage: None,
         records_loaded: Some(1_000),
         data_bytes: None,
@@ -301,19 +256,13 @@ pub fn point_record(label: PointLabel, shown: &Shown) -> PointRecord {
         0,
         true,
         label.load,
-        &Shown {
-            throughput: shown.throughput / 2.0,
-            ..shown.clone()
-        },
+        &Shown { throughput: shown.throughput / 2.0, ..shown.clone() },
     )];
     for index in 1..=shown.seconds {
         slices.push(slice(index, false, label.load, shown));
     }
     let measured_ns = u64::from(shown.seconds) * SECOND_NS;
-    let finished: u64 = slices[1..]
-        .iter()
-        .map(|slice| slice.completed.total())
-        .sum();
+    let finished: u64 = slices[1..].iter().map(|slice| slice.completed.total()).sum();
     let is_open = matches!(label.load, LoadKind::Open { .. });
     let busy_ns = f64::from(label.load.sessions()) * measured_ns as f64 * shown.busy;
     let end = PointEnd {
@@ -322,24 +271,12 @@ pub fn point_record(label: PointLabel, shown: &Shown) -> PointRecord {
         busy_ns: busy_ns as u64,
         ..PointEnd::default()
     };
-    PointRecord {
-        label,
-        warm_up_ns: SECOND_NS,
-        started_at: String::new(),
-        slices,
-        end: Some(end),
-    }
+    PointRecord { label, warm_up_ns: SECOND_NS, started_at: String::new(), slices, end: Some(end) }
 }
 
 pub fn slice(index: u32, warm_up: bool, load: LoadKind, shown: &Shown) -> Slice {
     let ok = shown.throughput.round() as u64;
-    let mut operations = vec![part(
-        Operation::Read,
-        Status::Ok,
-        load,
-        shown.response_ns,
-        ok,
-    )];
+    let mut operations = vec![part(Operation::Read, Status::Ok, load, shown.response_ns, ok)];
     if shown.errors > 0 {
         operations.push(part(
             Operation::Read,
@@ -354,17 +291,10 @@ pub fn slice(index: u32, warm_up: bool, load: LoadKind, shown: &Shown) -> Slice 
         start_ns: u64::from(index) * SECOND_NS,
         length_ns: SECOND_NS,
         warm_up,
-        completed: Completed {
-            ok,
-            not_found: 0,
-            error: shown.errors,
-        },
+        completed: Completed { ok, not_found: 0, error: shown.errors },
         operations,
         by_host: Vec::new(),
-        worker: WorkerUse {
-            cpu_user_ns: SECOND_NS,
-            ..WorkerUse::default()
-        },
+        worker: WorkerUse { cpu_user_ns: SECOND_NS, ..WorkerUse::default() },
         telemetry: BTreeMap::new(),
     }
 }
@@ -377,20 +307,14 @@ pub fn part(
     count: u64,
 ) -> OperationSlice {
     let mut latencies = Latencies::default();
-    latencies
-        .service
-        .record_n(response_ns.round() as u64, count);
+    latencies.service.record_n(response_ns.round() as u64, count);
     if let LoadKind::Open { .. } = load {
         let mut open = OpenLatencies::default();
         open.response.record_n(response_ns.round() as u64, count);
         open.wait.record_n(1, count);
         latencies.open = Some(Box::new(open));
     }
-    OperationSlice {
-        operation,
-        status,
-        latencies,
-    }
+    OperationSlice { operation, status, latencies }
 }
 
 pub fn histogram(value_ns: u64, count: u64) -> Histogram {
@@ -409,24 +333,12 @@ pub fn weather(block: u32) -> f64 {
 
 /// The deciding comparison of a metric.
 pub fn primary(analysis: &Analysis, metric: Metric) -> &Comparison {
-    analysis
-        .comparisons
-        .iter()
-        .find(|one| one.primary && one.metric == metric)
-        .unwrap()
+    analysis.comparisons.iter().find(|one| one.primary && one.metric == metric).unwrap()
 }
 
 pub fn point<'a>(analysis: &'a Analysis, arm: &str, label: &str) -> &'a CurvePoint {
-    let curve = analysis
-        .curves
-        .iter()
-        .find(|curve| curve.arm == arm)
-        .unwrap();
-    curve
-        .points
-        .iter()
-        .find(|point| point.load_label == label)
-        .unwrap()
+    let curve = analysis.curves.iter().find(|curve| curve.arm == arm).unwrap();
+    curve.points.iter().find(|point| point.load_label == label).unwrap()
 }
 
 /// Whether a warning of this id is among those of the whole.

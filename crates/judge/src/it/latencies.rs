@@ -63,14 +63,8 @@ fn runs_that_are_not_valid_are_in_no_tail() {
     let mut lab = with_slow_ones();
     for slice in &mut lab.runs[2].points[0].slices {
         slice.completed.error = 50_000;
-        let load = LoadKind::Closed {
-            sessions: 8,
-            think_time_ns: 0,
-            target: None,
-        };
-        slice
-            .operations
-            .push(part(Operation::Read, Status::Error, load, 1e9, 50_000));
+        let load = LoadKind::Closed { sessions: 8, think_time_ns: 0, target: None };
+        slice.operations.push(part(Operation::Read, Status::Error, load, 1e9, 50_000));
     }
     let tail = only_tail(&lab).unwrap();
     assert_eq!((tail.runs, tail.operations), (5, 5 * 12 * 100_000));
@@ -102,11 +96,8 @@ fn open_loops_have_a_service_time_and_lower_bounds() {
     }
     let record = lab.record();
     let analysis = analyse(&record).unwrap();
-    let tail = tail(
-        &record,
-        point(&analysis, "arm", &analysis.curves[0].points[0].load_label),
-    )
-    .unwrap();
+    let tail =
+        tail(&record, point(&analysis, "arm", &analysis.curves[0].points[0].load_label)).unwrap();
     assert!((at(&tail.service, 0.5) / 1e5 - 1.0).abs() < 1e-3);
     assert!((at(&tail.response, 0.5) / 5e5 - 1.0).abs() < 1e-3);
     assert!((tail.longest_ns / 2e9 - 1.0).abs() < 1e-3);
@@ -180,10 +171,7 @@ fn heat_counts_every_operation_in_its_second() {
     let whole = heat(&record, series, 150).unwrap();
     assert_eq!(whole.columns.len(), 13);
     for (column, second) in whole.columns.iter().zip(&series.seconds) {
-        assert_eq!(
-            (column.from, column.to),
-            (second.at, second.at + second.length)
-        );
+        assert_eq!((column.from, column.to), (second.at, second.at + second.length));
         let count: u64 = column.rows.iter().map(|(_, count)| count).sum();
         assert_eq!(count as f64, second.throughput);
     }
@@ -194,11 +182,7 @@ fn heat_counts_every_operation_in_its_second() {
     let coarse = heat(&record, series, 5).unwrap();
     assert_eq!(coarse.columns.len(), 5);
     let total = |columns: &[crate::HeatColumn]| -> u64 {
-        columns
-            .iter()
-            .flat_map(|column| &column.rows)
-            .map(|(_, count)| count)
-            .sum()
+        columns.iter().flat_map(|column| &column.rows).map(|(_, count)| count).sum()
     };
     assert_eq!(total(&coarse.columns), total(&whole.columns));
 }
@@ -223,10 +207,7 @@ fn the_strip_tells_where_the_disk_was_the_limit() {
     let analysis = watched::analyse(&lab);
     let at_cap = entry(&analysis, "disk limit");
     assert_eq!(at_cap.state, ValidityState::Note);
-    assert_eq!(
-        at_cap.text,
-        "reached in 1 of 1 point, where the disk limits the arm"
-    );
+    assert_eq!(at_cap.text, "reached in 1 of 1 point, where the disk limits the arm");
     // The engine is in the process of its client.
     let client = entry(&analysis, "client CPU");
     assert_eq!(client.state, ValidityState::Good);
@@ -248,10 +229,7 @@ fn the_cpu_time_of_an_operation_is_that_of_what_is_measured() {
         let analysis = watched::analyse(lab);
         analysis.curves[0].points[0].cpu_per_operation.median
     };
-    let watched = Watched {
-        processors: 1.2,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 1.2, ..Watched::default() };
     // An embedded engine works in the threads of its client.
     let mut lab = one_point(None, 8, 100_000.0);
     watch(&mut lab, &watched, &[]);
@@ -281,10 +259,7 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
         (1.8, 2e8, ValidityState::Bad),
     ] {
         let mut lab = one_point(None, 8, 100_000.0);
-        let watched = Watched {
-            processors,
-            ..Watched::default()
-        };
+        let watched = Watched { processors, ..Watched::default() };
         watch(&mut lab, &watched, &[(figures::SERVER_CPU, server_ns)]);
         let analysis = watched::analyse(&lab);
         let client = entry(&analysis, "client CPU");
@@ -322,12 +297,7 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
     }
     // What is measured says nothing of it where the processors were not counted.
     let analysis = with_slow_ones().analyse();
-    assert!(
-        analysis
-            .validity
-            .iter()
-            .all(|entry| entry.name != "disk limit")
-    );
+    assert!(analysis.validity.iter().all(|entry| entry.name != "disk limit"));
 }
 
 mod slow {

@@ -23,22 +23,10 @@ fn few_blocks_have_the_outermost_ends_and_no_confidence() {
     let analysis = measure(lines(&["xfs"], 3), |_, block| capacities[block as usize]).analyse();
     let line = only_line(&analysis);
     assert_eq!(line.confidence, None);
-    let lowest = line
-        .blocks
-        .iter()
-        .filter_map(|block| block.lower)
-        .reduce(f64::min);
-    let highest = line
-        .blocks
-        .iter()
-        .filter_map(|block| block.upper)
-        .reduce(f64::max);
+    let lowest = line.blocks.iter().filter_map(|block| block.lower).reduce(f64::min);
+    let highest = line.blocks.iter().filter_map(|block| block.upper).reduce(f64::max);
     assert_eq!((line.lower, line.upper), (lowest, highest));
-    assert!(
-        line.sentence.contains("(no confidence, 3 blocks)"),
-        "{}",
-        line.sentence
-    );
+    assert!(line.sentence.contains("(no confidence, 3 blocks)"), "{}", line.sentence);
 }
 
 /// Whether a trial holds the objective is judged from its seconds.
@@ -77,27 +65,16 @@ fn a_generator_that_stands_still_beyond_the_line_makes_no_line_of_the_arm() {
     }
     let analysis = lab.analyse();
     let line = only_line(&analysis);
-    assert_eq!(
-        (line.lower, line.upper, line.rate.median),
-        (None, None, None)
-    );
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|one| one.id == WarningId::GeneratorLimited)
-        .unwrap();
+    assert_eq!((line.lower, line.upper, line.rate.median), (None, None, None));
+    let warning =
+        analysis.warnings.iter().find(|one| one.id == WarningId::GeneratorLimited).unwrap();
     assert_eq!(warning.id.severity(), Severity::Invalid);
     assert!(
-        line.sentence
-            .contains("the line is one of the load generator, not of xfs"),
+        line.sentence.contains("the line is one of the load generator, not of xfs"),
         "{}",
         line.sentence
     );
-    let strip = analysis
-        .validity
-        .iter()
-        .find(|one| one.name == "plimsoll line")
-        .unwrap();
+    let strip = analysis.validity.iter().find(|one| one.name == "plimsoll line").unwrap();
     assert_eq!(strip.state, ValidityState::Bad);
     assert_eq!(analysis.outcome(), Outcome::Invalid);
 }
@@ -130,10 +107,7 @@ fn without_its_earlier_trials_a_search_knows_less() {
     let analysis = lab.analyse();
     let line = only_line(&analysis);
     if let Some(rate) = line.rate.median {
-        assert!(
-            (rate / 20_300.0 - 1.0).abs() < 0.03,
-            "never a wrong line: {rate}"
-        );
+        assert!((rate / 20_300.0 - 1.0).abs() < 0.03, "never a wrong line: {rate}");
     }
 }
 
@@ -165,12 +139,8 @@ fn bound(text: &str, metric: Metric, at_least: bool, bound: f64, arm: Option<&st
 #[test]
 fn bounds_on_the_line_and_on_its_cost_are_tried() {
     let mut lab = measure(lines(&["xfs"], 6), |_, _| 20_000.0);
-    lab.plan.arms[0].rig.price = Some(Price {
-        per_hour: 0.72,
-        currency: "USD".into(),
-        source: None,
-        date: None,
-    });
+    lab.plan.arms[0].rig.price =
+        Some(Price { per_hour: 0.72, currency: "USD".into(), source: None, date: None });
     // 0.72 an hour are 0.0002 a second: at 20,000 op/s a million operations cost 0.01.
     lab.plan.thresholds = vec![
         bound("line >= 19k", Metric::Line, true, 19_000.0, None),
@@ -184,14 +154,8 @@ fn bounds_on_the_line_and_on_its_cost_are_tried() {
     assert_eq!(passed, [true, false, true, false, false]);
     assert_eq!(analysis.thresholds[4].subject, "no such point was measured");
     let at_line = analysis.costs[0].at_line.as_ref().unwrap();
-    assert!(
-        (at_line.median.unwrap() / 0.01 - 1.0).abs() < 0.02,
-        "{at_line:?}"
-    );
-    assert_eq!(
-        (&analysis.costs[0].at_knee, &analysis.costs[0].at_best),
-        (&None, &None)
-    );
+    assert!((at_line.median.unwrap() / 0.01 - 1.0).abs() < 0.02, "{at_line:?}");
+    assert_eq!((&analysis.costs[0].at_knee, &analysis.costs[0].at_best), (&None, &None));
 }
 
 #[test]
@@ -208,11 +172,7 @@ fn trials_of_other_searches_do_not_mix() {
     let mut second = trials(&lab, 1, 40_000.0);
     lab.runs[0].points.append(&mut second);
     let analysis = lab.analyse();
-    let rates: Vec<f64> = analysis
-        .lines
-        .iter()
-        .map(|line| line.rate.median.unwrap())
-        .collect();
+    let rates: Vec<f64> = analysis.lines.iter().map(|line| line.rate.median.unwrap()).collect();
     assert!(
         (rates[0] / 20_000.0 - 1.0).abs() < 0.02 && (rates[1] / 40_000.0 - 1.0).abs() < 0.02,
         "{rates:?}"
@@ -245,23 +205,14 @@ mod slow {
             "p99 of the response at most 10 ms, no errors, 99 % of the rate achieved"
         );
         let at_line = line.at_line.as_ref().unwrap();
-        assert_eq!(
-            (at_line.valid_runs, at_line.meets_objective),
-            (8, Some(true))
-        );
+        assert_eq!((at_line.valid_runs, at_line.meets_objective), (8, Some(true)));
         assert!(
             (at_line.throughput.median.unwrap() / lower - 1.0).abs() < 1e-3,
             "measured at the rate that held"
         );
-        assert_eq!(
-            analysis.headline,
-            [format!("Workload c: {}", line.sentence)]
-        );
+        assert_eq!(analysis.headline, [format!("Workload c: {}", line.sentence)]);
         assert_eq!(analysis.outcome(), Outcome::Good);
-        assert!(
-            analysis.curves[0].points.is_empty(),
-            "a line is no point of a curve"
-        );
+        assert!(analysis.curves[0].points.is_empty(), "a line is no point of a curve");
         assert!(!warns(&analysis, WarningId::LineOpen));
         assert_snapshot!(line.sentence, @"xfs holds p99 ≤ 10 ms up to between 20,090 and 20,500 op/s (99.2 %, 8 blocks).");
     }
@@ -315,9 +266,7 @@ mod slow {
     #[test]
     fn what_limits_an_arm_beyond_its_line_is_named() {
         let mut lab = lines(&["xfs"], 8);
-        lab.plan.arms[0].rig.disk = Some(DiskChoice::Emulated {
-            spec: disk(Some(600.0)),
-        });
+        lab.plan.arms[0].rig.disk = Some(DiskChoice::Emulated { spec: disk(Some(600.0)) });
         let capacity = 20_300.0;
         let mut lab = measure(lab, |_, _| capacity);
         let watched = Watched {
@@ -345,9 +294,8 @@ mod slow {
 
     #[test]
     fn an_objective_that_every_load_meets_has_an_open_line() {
-        let mut lab = measure(lines(&["ext4", "xfs"], 6), |arm, _| {
-            if arm == "xfs" { 1e9 } else { 20_000.0 }
-        });
+        let mut lab =
+            measure(lines(&["ext4", "xfs"], 6), |arm, _| if arm == "xfs" { 1e9 } else { 20_000.0 });
         lab.plan.thresholds = vec![
             bound("line >= 100k", Metric::Line, true, 1e5, Some("xfs")),
             bound("line <= 100k", Metric::Line, false, 1e5, Some("xfs")),
@@ -357,11 +305,7 @@ mod slow {
         assert_eq!((line.upper, line.rate.median), (None, None));
         let highest = line.lower.unwrap();
         assert!(highest > 980_000.0 && highest <= 1e6, "{highest}");
-        assert!(
-            line.sentence.starts_with("xfs holds p99 ≤ 10 ms at "),
-            "{}",
-            line.sentence
-        );
+        assert!(line.sentence.starts_with("xfs holds p99 ≤ 10 ms at "), "{}", line.sentence);
         assert!(
             line.sentence
                 .ends_with(" op/s, the highest rate tried; the position of the line is unknown."),
@@ -420,30 +364,19 @@ mod slow {
     fn the_line_decides_at_its_own_point_whatever_load_the_file_names() {
         let mut lab = Laboratory::closed(&["ext4", "xfs"], &["c"], &[1, 2, 4], 6);
         lab.plan.points.push(line_point());
-        lab.plan.points.push(Point {
-            role: PointRole::ShareOfLine { share: 0.8 },
-            ..line_point()
-        });
+        lab.plan.points.push(Point { role: PointRole::ShareOfLine { share: 0.8 }, ..line_point() });
         lab.plan.objective = Some(objective());
         lab.plan.compare.primary = vec![Metric::Throughput, Metric::Line];
         lab.plan.compare.at = Some(LoadAt::Threads(4));
         lab.plan.points.truncate(3);
         let mut lab = lab.measure(|case| Shown::closed(case, 1e4 * case.sessions()));
         lab.plan.points.push(line_point());
-        lab.plan.points.push(Point {
-            role: PointRole::ShareOfLine { share: 0.8 },
-            ..line_point()
-        });
+        lab.plan.points.push(Point { role: PointRole::ShareOfLine { share: 0.8 }, ..line_point() });
         let mut lab = measure(lab, |_, block| 20_000.0 * weather(block));
         add_point(&mut lab, 4, |case| {
             let rate = 16_000.0 * weather(case.block);
-            let shown = Shown {
-                throughput: rate,
-                response_ns: 1e6,
-                errors: 0,
-                seconds: 12,
-                busy: 1.0,
-            };
+            let shown =
+                Shown { throughput: rate, response_ns: 1e6, errors: 0, seconds: 12, busy: 1.0 };
             (LoadKind::Open { rate, sessions: 8 }, shown)
         });
         let analysis = lab.analyse();
@@ -452,26 +385,15 @@ mod slow {
 
         // The share is a point of the curve, at the median of the rates that were offered.
         let curve = &analysis.curves[0];
-        let labels: Vec<&str> = curve
-            .points
-            .iter()
-            .map(|point| point.load_label.as_str())
-            .collect();
-        assert_eq!(
-            labels,
-            ["1 thread", "2 threads", "4 threads", "80 % of the line"]
-        );
-        let LoadKind::Open { rate, .. } = curve.points[3].load else {
-            panic!("an open loop")
-        };
+        let labels: Vec<&str> =
+            curve.points.iter().map(|point| point.load_label.as_str()).collect();
+        assert_eq!(labels, ["1 thread", "2 threads", "4 threads", "80 % of the line"]);
+        let LoadKind::Open { rate, .. } = curve.points[3].load else { panic!("an open loop") };
         // Weather of six blocks: 0.7, 0.8, 0.9, 1, 1.1, 1.2.
         assert!((rate - 16_000.0 * 0.95).abs() < 1e-6, "{rate}");
         let knee = curve.knee.as_ref().unwrap();
         // Power X²/N rises with N as long as nothing bends, and the share is no part of the sweep.
-        assert_eq!(
-            (knee.load_label.as_str(), knee.still_climbing),
-            ("4 threads", true)
-        );
+        assert_eq!((knee.load_label.as_str(), knee.still_climbing), ("4 threads", true));
     }
 
     #[test]
@@ -480,10 +402,7 @@ mod slow {
         lab.plan.compare.primary = vec![Metric::Response { percentile: 99.0 }];
         lab.plan.compare.at = Some(LoadAt::Line(0.8));
         let mut lab = measure(lab, |_, _| 20_000.0);
-        lab.plan.points.push(Point {
-            role: PointRole::ShareOfLine { share: 0.8 },
-            ..line_point()
-        });
+        lab.plan.points.push(Point { role: PointRole::ShareOfLine { share: 0.8 }, ..line_point() });
         add_point(&mut lab, 1, |case| {
             let shown = Shown {
                 throughput: 16_000.0,
@@ -492,29 +411,17 @@ mod slow {
                 seconds: 12,
                 busy: 1.0,
             };
-            (
-                LoadKind::Open {
-                    rate: 16_000.0,
-                    sessions: 8,
-                },
-                shown,
-            )
+            (LoadKind::Open { rate: 16_000.0, sessions: 8 }, shown)
         });
         let analysis = lab.analyse();
         let comparison = primary(&analysis, Metric::Response { percentile: 99.0 });
-        assert_eq!(
-            (comparison.point, comparison.load_label.as_str()),
-            (1, "80 % of the line")
-        );
+        assert_eq!((comparison.point, comparison.load_label.as_str()), (1, "80 % of the line"));
         assert_eq!(comparison.verdict.judgement, Judgement::Better);
 
         // At the line itself the same metric can decide as well.
         lab.plan.compare.at = Some(LoadAt::Line(1.0));
         let analysis = lab.analyse();
-        assert_eq!(
-            primary(&analysis, Metric::Response { percentile: 99.0 }).point,
-            0
-        );
+        assert_eq!(primary(&analysis, Metric::Response { percentile: 99.0 }).point, 0);
 
         // A share that was not measured is named.
         lab.plan.compare.at = Some(LoadAt::Line(0.5));
@@ -527,9 +434,8 @@ mod slow {
     #[test]
     fn lines_of_two_days_are_compared() {
         let day = |id: &str, capacity: f64| {
-            let lab = measure(lines(&["xfs"], 6), |_, block| {
-                capacity * SPREAD[block as usize].exp()
-            });
+            let lab =
+                measure(lines(&["xfs"], 6), |_, block| capacity * SPREAD[block as usize].exp());
             let mut record = lab.record();
             record.id = id.into();
             record

@@ -10,11 +10,8 @@ use plimsoll_record::{ExperimentState, ProbeTask, ProbeTime, WarningId};
 /// Two equal arms whose differences lie evenly around zero, as far as `spread`.
 fn equal_arms(blocks: u32, spread: f64) -> Laboratory {
     Laboratory::closed(&["a", "b"], &["c"], &[4], blocks).measure(|case| {
-        let own = if case.arm == "b" {
-            (SPREAD[case.block as usize] / 0.02 * spread).exp()
-        } else {
-            1.0
-        };
+        let own =
+            if case.arm == "b" { (SPREAD[case.block as usize] / 0.02 * spread).exp() } else { 1.0 };
         Shown::closed(case, 1e5 * weather(case.block) * own)
     })
 }
@@ -23,39 +20,24 @@ fn equal_arms(blocks: u32, spread: f64) -> Laboratory {
 fn narrow_intervals_are_sharp_and_wide_ones_are_not() {
     // Six blocks: the interval is from the lowest to the highest difference, -2 to +2 % of the logarithms.
     let analysis = equal_arms(6, 0.02).analyse();
-    let looks = |half_width| Looks {
-        first: 6,
-        half_width,
-        gate: None,
-    };
+    let looks = |half_width| Looks { first: 6, half_width, gate: None };
     assert!(sharp(&analysis, &looks(None)), "the margin is 3 %");
     assert!(sharp(&analysis, &looks(Some(0.021))));
     assert!(!sharp(&analysis, &looks(Some(0.019))));
     let needed = &analysis.blocks_needed[0];
     assert!((needed.reached.unwrap() - 0.02_f64.exp_m1()).abs() < 1e-4);
-    assert_eq!(
-        (needed.metric, needed.half_width),
-        (Metric::Throughput, 0.03)
-    );
+    assert_eq!((needed.metric, needed.half_width), (Metric::Throughput, 0.03));
 }
 
 #[test]
 fn where_an_interval_lies_does_not_matter_to_a_look() {
     // The same widths, once around zero and once around 50 %.
     let far = Laboratory::closed(&["a", "b"], &["c"], &[4], 6).measure(|case| {
-        let own = if case.arm == "b" {
-            1.5 * SPREAD[case.block as usize].exp()
-        } else {
-            1.0
-        };
+        let own = if case.arm == "b" { 1.5 * SPREAD[case.block as usize].exp() } else { 1.0 };
         Shown::closed(case, 1e5 * own)
     });
     for half_width in [0.019, 0.021] {
-        let looks = Looks {
-            first: 6,
-            half_width: Some(half_width),
-            gate: None,
-        };
+        let looks = Looks { first: 6, half_width: Some(half_width), gate: None };
         let near = sharp(&equal_arms(6, 0.02).analyse(), &looks);
         assert_eq!(sharp(&far.analyse(), &looks), near, "{half_width}");
     }
@@ -64,11 +46,7 @@ fn where_an_interval_lies_does_not_matter_to_a_look() {
 #[test]
 fn five_blocks_are_never_sharp() {
     let analysis = equal_arms(5, 0.0001).analyse();
-    let looks = Looks {
-        first: 5,
-        half_width: Some(0.5),
-        gate: None,
-    };
+    let looks = Looks { first: 5, half_width: Some(0.5), gate: None };
     assert!(!sharp(&analysis, &looks));
     let needed = &analysis.blocks_needed[0];
     assert_eq!((needed.reached, needed.blocks), (None, Some(6)));
@@ -78,56 +56,29 @@ fn five_blocks_are_never_sharp() {
 fn a_pilot_says_how_many_blocks_it_takes() {
     // s of the eight evenly spread values ± 0.5, 1, 1.5, 2 %: √(2·(0.25 + 1 + 2.25 + 4)/7) = 1.464 %; ε = ln 1.005. n ≥ (t·2.935)²: at 36 blocks t = 2.030 makes 35.5, at 35 2.032 makes 35.6.
     let mut lab = equal_arms(8, 0.02);
-    lab.plan.measurement.looks = Some(Looks {
-        first: 6,
-        half_width: Some(0.005),
-        gate: None,
-    });
+    lab.plan.measurement.looks = Some(Looks { first: 6, half_width: Some(0.005), gate: None });
     assert_eq!(lab.analyse().blocks_needed[0].blocks, Some(36));
     let four = equal_arms(4, 0.02).analyse();
-    assert_eq!(
-        four.blocks_needed[0].blocks, None,
-        "four blocks tell too little"
-    );
+    assert_eq!(four.blocks_needed[0].blocks, None, "four blocks tell too little");
 }
 
 #[test]
 fn one_metric_that_is_wide_keeps_the_experiment_going() {
     let mut lab = equal_arms(6, 0.02);
     lab.plan.compare.primary.push(Metric::Errors);
-    let looks = Looks {
-        first: 6,
-        half_width: None,
-        gate: None,
-    };
-    assert!(
-        sharp(&lab.analyse(), &looks),
-        "no failure in either arm is known as well as can be"
-    );
+    let looks = Looks { first: 6, half_width: None, gate: None };
+    assert!(sharp(&lab.analyse(), &looks), "no failure in either arm is known as well as can be");
     lab.plan.compare.primary.push(Metric::Line);
-    assert!(
-        !sharp(&lab.analyse(), &looks),
-        "what cannot be compared is not sharp"
-    );
+    assert!(!sharp(&lab.analyse(), &looks), "what cannot be compared is not sharp");
 }
 
 #[test]
 fn blocks_that_looks_left_out_are_not_missing() {
     let mut lab = equal_arms(7, 0.01);
     plan_more_blocks(&mut lab, 17);
-    lab.plan.measurement.looks = Some(Looks {
-        first: 6,
-        half_width: None,
-        gate: None,
-    });
+    lab.plan.measurement.looks = Some(Looks { first: 6, half_width: None, gate: None });
     let analysis = lab.analyse();
-    assert_eq!(
-        (
-            analysis.progress.runs_planned,
-            analysis.progress.runs_finished
-        ),
-        (14, 14)
-    );
+    assert_eq!((analysis.progress.runs_planned, analysis.progress.runs_finished), (14, 14));
     assert_eq!(
         analysis.headline.last().unwrap(),
         "The experiment ended after 7 of at most 24 blocks: every interval is narrow enough."
@@ -183,17 +134,9 @@ fn a_block_with_a_slower_machine_is_marked() {
     let drift = analysis.drift.as_ref().unwrap();
     assert_eq!((drift.allowed, &drift.marked), ((0.05, 0.25), &vec![2]));
     assert_eq!((drift.cpu.len(), drift.disk.len()), (12, 12));
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|one| one.id == WarningId::Drift)
-        .unwrap();
+    let warning = analysis.warnings.iter().find(|one| one.id == WarningId::Drift).unwrap();
     assert_eq!(warning.subject, "block 3");
-    let strip = analysis
-        .validity
-        .iter()
-        .find(|one| one.name == "drift")
-        .unwrap();
+    let strip = analysis.validity.iter().find(|one| one.name == "drift").unwrap();
     assert_eq!(strip.state, ValidityState::Caution);
     assert_snapshot!(drift.sentence, @"The machine drifted: in block 3 the CPU task took 20.0 % longer than usual (5.0 % is allowed).");
 }
@@ -202,11 +145,7 @@ fn a_block_with_a_slower_machine_is_marked() {
 fn what_is_allowed_does_not_grow_with_the_noise() {
     let turns = |off: u64| {
         move |block: u32| {
-            if block.is_multiple_of(2) {
-                1_000_000 - off
-            } else {
-                1_000_000 + off
-            }
+            if block.is_multiple_of(2) { 1_000_000 - off } else { 1_000_000 + off }
         }
     };
     // Off by 4 % in turns, and by 10 %: half of all probe tasks lie on either side.
@@ -246,21 +185,14 @@ fn metrics_that_are_judged_together_ask_for_more_blocks() {
     assert_eq!(blocks(&lab), ("blocks".into(), ValidityState::Good, false));
     // 97.5 % for the clearer of two: 1 - 2/2^n reaches that with 7 blocks.
     lab.plan.compare.primary = vec![Metric::Throughput, Metric::CpuPerOperation];
-    assert_eq!(
-        blocks(&lab),
-        ("blocks".into(), ValidityState::Caution, true)
-    );
+    assert_eq!(blocks(&lab), ("blocks".into(), ValidityState::Caution, true));
 }
 
 #[test]
 fn blocks_that_were_not_enough_are_never_said_to_be() {
     // Six blocks reach from -2 to +2 %. By the estimate of their spread no more would do for a little less.
     let mut lab = equal_arms(6, 0.02);
-    lab.plan.measurement.looks = Some(Looks {
-        first: 6,
-        half_width: Some(0.0195),
-        gate: None,
-    });
+    lab.plan.measurement.looks = Some(Looks { first: 6, half_width: Some(0.0195), gate: None });
     let analysis = lab.analyse();
     let needed = &analysis.blocks_needed[0];
     assert!(needed.reached.unwrap() > 0.0195, "{needed:?}");
@@ -275,9 +207,7 @@ fn without_probe_tasks_nothing_is_said_of_drift() {
 }
 
 fn of<'a>(all: &'a [Repeatability], arm: &str, metric: Metric) -> &'a Repeatability {
-    all.iter()
-        .find(|one| one.arm == arm && one.metric == metric)
-        .unwrap()
+    all.iter().find(|one| one.arm == arm && one.metric == metric).unwrap()
 }
 
 #[test]
@@ -290,21 +220,12 @@ fn the_blocks_of_an_arm_have_a_spread() {
     let spread = (2.0 * (0.25 + 1.0 + 2.25 + 4.0) / 7.0_f64).sqrt() / 100.0;
     let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 2e-3;
     assert!(near(found.spread, spread), "{found:?}");
-    assert!(
-        near(found.spread_interval.0, spread * (7.0_f64 / 16.013).sqrt()),
-        "{found:?}"
-    );
-    assert!(
-        near(found.spread_interval.1, spread * (7.0_f64 / 1.690).sqrt()),
-        "{found:?}"
-    );
+    assert!(near(found.spread_interval.0, spread * (7.0_f64 / 16.013).sqrt()), "{found:?}");
+    assert!(near(found.spread_interval.1, spread * (7.0_f64 / 1.690).sqrt()), "{found:?}");
     assert!(near(found.range, 0.04_f64.exp_m1()), "{found:?}");
     assert_eq!(found.trend, None);
     // √(2/8)·s·(2.530 + 1.119), the quantiles of t at the 96.1 % that 8 blocks attain and at 85 %.
-    assert!(
-        near(found.visible.unwrap(), (0.5 * spread * 3.649).exp_m1()),
-        "{found:?}"
-    );
+    assert!(near(found.visible.unwrap(), (0.5 * spread * 3.649).exp_m1()), "{found:?}");
     assert_snapshot!(found.sentence, @"Throughput of r5 varied by 1.5 % from block to block (1.0 % to 3.0 %): with 8 blocks, differences below 2.7 % stay invisible.");
     assert!(
         analysis
@@ -320,14 +241,9 @@ fn a_trend_over_the_blocks_is_told() {
         .measure(|case| Shown::closed(case, 1e5 * (-0.01 * f64::from(case.block)).exp()));
     let analysis = lab.analyse();
     let found = of(&analysis.repeatability, "arm", Metric::Throughput);
+    assert!((found.trend.unwrap() - (-0.07_f64).exp_m1()).abs() < 1e-3, "{found:?}");
     assert!(
-        (found.trend.unwrap() - (-0.07_f64).exp_m1()).abs() < 1e-3,
-        "{found:?}"
-    );
-    assert!(
-        found
-            .sentence
-            .ends_with("; it fell by 6.8 % from the first block to the last."),
+        found.sentence.ends_with("; it fell by 6.8 % from the first block to the last."),
         "{}",
         found.sentence
     );
@@ -362,11 +278,6 @@ fn an_arm_against_itself_says_how_often_it_was_called_different() {
     lab.plan.against_itself = true;
     let found = lab.analyse().against_itself.unwrap();
     assert_eq!((found.comparisons, found.different), (4, 4));
-    assert_eq!(
-        primary(&lab.analyse(), Metric::Throughput)
-            .verdict
-            .judgement,
-        Judgement::Better
-    );
+    assert_eq!(primary(&lab.analyse(), Metric::Throughput).verdict.judgement, Judgement::Better);
     assert_eq!(equal_arms(8, 0.001).analyse().against_itself, None);
 }

@@ -7,15 +7,11 @@ use std::path::Path;
 fn source(path: &Path) -> String {
     if path.is_dir() {
         let entries = path.read_dir().unwrap();
-        return entries
-            .map(|entry| source(&entry.unwrap().path()))
-            .collect();
+        return entries.map(|entry| source(&entry.unwrap().path())).collect();
     }
     let text = std::fs::read_to_string(path).unwrap();
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-    let lines = code
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     lines.fold(String::new(), |all, line| all + line + "\n")
 }
 
@@ -44,9 +40,7 @@ fn first_words(list: &str) -> Vec<&str> {
 fn first_word(text: &str) -> &str {
     let text = text.trim_start();
     let is_of_word = |character: char| character.is_alphanumeric() || character == '_';
-    &text[..text
-        .find(|character| !is_of_word(character))
-        .unwrap_or(text.len())]
+    &text[..text.find(|character| !is_of_word(character)).unwrap_or(text.len())]
 }
 
 /// What stands behind each `crate::`.
@@ -67,16 +61,9 @@ fn no_module_uses_itself_by_way_of_others() {
     let root = source(&folder.join("lib.rs"));
     let mut modules: BTreeMap<&str, String> = BTreeMap::new();
     for line in root.lines() {
-        if let Some(name) = line
-            .strip_prefix("mod ")
-            .and_then(|it| it.strip_suffix(';'))
-        {
+        if let Some(name) = line.strip_prefix("mod ").and_then(|it| it.strip_suffix(';')) {
             let inner = folder.join(name);
-            let below = if inner.is_dir() {
-                source(&inner)
-            } else {
-                String::new()
-            };
+            let below = if inner.is_dir() { source(&inner) } else { String::new() };
             modules.insert(name, source(&folder.join(format!("{name}.rs"))) + &below);
         }
     }
@@ -98,18 +85,12 @@ fn no_module_uses_itself_by_way_of_others() {
         });
         left.insert(name, uses.filter(|module| module != name).collect());
     }
-    assert!(
-        left.len() > 40 && left["analyse"].contains("arm_samples"),
-        "{left:?}"
-    );
+    assert!(left.len() > 40 && left["analyse"].contains("arm_samples"), "{left:?}");
     // Whatever uses nothing that is left cannot be part of a circle.
     while let Some(done) = left.iter().find(|(_, uses)| uses.is_empty()) {
         let done = *done.0;
         left.remove(done);
         left.values_mut().for_each(|uses| _ = uses.remove(done));
     }
-    assert!(
-        left.is_empty(),
-        "these use each other in circles: {left:#?}"
-    );
+    assert!(left.is_empty(), "these use each other in circles: {left:#?}");
 }

@@ -12,9 +12,7 @@ use std::sync::LazyLock;
 static CLOSED: LazyLock<ExperimentRecord> = LazyLock::new(|| {
     let mut lab = Laboratory::closed(&["a", "b"], &["c", "a"], &[1, 4], 2);
     for arm in &mut lab.plan.arms {
-        arm.rig.disk = Some(DiskChoice::Emulated {
-            spec: disk(Some(600.0)),
-        });
+        arm.rig.disk = Some(DiskChoice::Emulated { spec: disk(Some(600.0)) });
     }
     let mut lab = lab.measure(|case| Shown {
         seconds: 2,
@@ -34,22 +32,19 @@ static CLOSED: LazyLock<ExperimentRecord> = LazyLock::new(|| {
     calibrated(&lab, 0.0)
 });
 
-static OPEN: LazyLock<ExperimentRecord> = LazyLock::new(|| {
-    let mut lab =
-        Laboratory::open(&["a", "b"], &["c"], &[1_000.0, 2_000.0, 4_000.0], 2).measure(|_| Shown {
-            throughput: 1_000.0,
-            response_ns: 1e6,
-            errors: 2,
-            seconds: 2,
-            busy: 0.2,
+static OPEN: LazyLock<ExperimentRecord> =
+    LazyLock::new(|| {
+        let mut lab =
+            Laboratory::open(&["a", "b"], &["c"], &[1_000.0, 2_000.0, 4_000.0], 2).measure(|_| {
+                Shown { throughput: 1_000.0, response_ns: 1e6, errors: 2, seconds: 2, busy: 0.2 }
+            });
+        lab.points().for_each(|point| {
+            let end = point.end.as_mut().unwrap();
+            end.unfinished = Some(histogram(50_000_000, 40));
+            end.generator_lag = Some(histogram(300, 900));
         });
-    lab.points().for_each(|point| {
-        let end = point.end.as_mut().unwrap();
-        end.unfinished = Some(histogram(50_000_000, 40));
-        end.generator_lag = Some(histogram(300, 900));
+        lab.record()
     });
-    lab.record()
-});
 
 /// One injury. Indices are taken modulo what there is.
 #[derive(Clone, Debug)]
@@ -116,15 +111,8 @@ fn injury() -> impl Strategy<Value = Injury> {
         prop_oneof![Just(-1.0), Just(0.0), Just(100.0), Just(1e9)].prop_map(OddPercentile),
         prop_oneof![Just(-1.0), Just(0.0), Just(1e300)].prop_map(OddMargin),
         Just(MixBeyond),
-        prop_oneof![
-            Just(f64::NAN),
-            Just(-1.0),
-            Just(0.0),
-            Just(1.0),
-            Just(1e17),
-            Just(f64::MAX)
-        ]
-        .prop_map(OddTelemetry),
+        prop_oneof![Just(f64::NAN), Just(-1.0), Just(0.0), Just(1.0), Just(1e17), Just(f64::MAX)]
+            .prop_map(OddTelemetry),
         prop_oneof![Just(-1.0), Just(0.0), Just(1e-300), Just(1e300)].prop_map(OddLimit),
         Just(EmptyCalibration),
     ]
@@ -155,24 +143,15 @@ fn injure_point(point: &mut PointRecord, injury: &Injury, which: usize) {
             end.measured_ns = 0;
             end.due = Some(0);
         }
-        (Injury::WarmUpOnly, ..) => point
-            .slices
-            .iter_mut()
-            .for_each(|slice| slice.warm_up = true),
+        (Injury::WarmUpOnly, ..) => point.slices.iter_mut().for_each(|slice| slice.warm_up = true),
         (Injury::OtherPoint(index), ..) => point.label.point = Some(*index),
         (Injury::NoPoint, ..) => point.label.point = None,
         (Injury::ZeroSessions, ..) => {
-            point.label.load = LoadKind::Closed {
-                sessions: 0,
-                think_time_ns: u64::MAX,
-                target: None,
-            }
+            point.label.load =
+                LoadKind::Closed { sessions: 0, think_time_ns: u64::MAX, target: None }
         }
         (Injury::OddRate(rate), ..) => {
-            point.label.load = LoadKind::Open {
-                rate: *rate,
-                sessions: 0,
-            }
+            point.label.load = LoadKind::Open { rate: *rate, sessions: 0 }
         }
         (Injury::OddTelemetry(value), Some(slice), _) => {
             for name in figures::ALL {
@@ -190,10 +169,8 @@ fn injure(record: &mut ExperimentRecord, injury: &Injury, which: usize) {
         Injury::NoMixesInPlan => record.plan["mixes"] = serde_json::json!([]),
         Injury::UnknownBaseline => record.plan["compare"]["baseline"] = "nobody".into(),
         Injury::OddPercentile(percentile) => {
-            let metric = serde_json::to_value(Metric::Response {
-                percentile: *percentile,
-            })
-            .unwrap();
+            let metric =
+                serde_json::to_value(Metric::Response { percentile: *percentile }).unwrap();
             record.plan["compare"]["primary"] = serde_json::json!([metric]);
         }
         Injury::OddMargin(margin) => {
@@ -220,11 +197,7 @@ fn injure(record: &mut ExperimentRecord, injury: &Injury, which: usize) {
         Injury::SameBlock => run.block = 0,
         Injury::LastBlock => run.block = u32::MAX,
         Injury::Unfinished => run.state = RunState::Started,
-        Injury::Failed => {
-            run.state = RunState::Failed {
-                message: String::new(),
-            }
-        }
+        Injury::Failed => run.state = RunState::Failed { message: String::new() },
         Injury::NoPoints => run.points.clear(),
         Injury::PointsTwice => run.points.extend(run.points.clone()),
         Injury::OneRun => record.runs.truncate(1),
@@ -239,9 +212,7 @@ fn injure(record: &mut ExperimentRecord, injury: &Injury, which: usize) {
 
 fn check_estimate(estimate: &Estimate) {
     assert!(
-        estimate
-            .median
-            .is_none_or(|median| median.is_finite() && median >= 0.0),
+        estimate.median.is_none_or(|median| median.is_finite() && median >= 0.0),
         "{estimate:?}"
     );
     if let Some((lower, upper)) = estimate.interval {
@@ -253,16 +224,9 @@ fn check_estimate(estimate: &Estimate) {
 fn check(analysis: &Analysis) {
     assert!(!analysis.headline.is_empty());
     for sentence in &analysis.headline {
-        assert!(
-            !sentence.contains("NaN") && !sentence.contains("inf "),
-            "{sentence}"
-        );
+        assert!(!sentence.contains("NaN") && !sentence.contains("inf "), "{sentence}");
     }
-    for point in analysis
-        .curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .chain(&analysis.load_phase)
+    for point in analysis.curves.iter().flat_map(|curve| &curve.points).chain(&analysis.load_phase)
     {
         assert!(point.valid_runs <= point.runs);
         let summary = &point.figures;
@@ -275,12 +239,9 @@ fn check(analysis: &Analysis) {
             let text = format!("{} ", cause.sentence);
             assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
         }
-        for estimate in [
-            &point.throughput,
-            &point.response.p99,
-            &point.service.mean,
-            &point.cpu_per_operation,
-        ] {
+        for estimate in
+            [&point.throughput, &point.response.p99, &point.service.mean, &point.cpu_per_operation]
+        {
             check_estimate(estimate);
             assert!(estimate.values.len() <= point.valid_runs as usize);
         }
@@ -288,10 +249,7 @@ fn check(analysis: &Analysis) {
     for comparison in &analysis.comparisons {
         let verdict = &comparison.verdict;
         assert_eq!(verdict.interval.is_some(), verdict.confidence.is_some());
-        assert!(
-            comparison.pairs.len() >= 6 || verdict.interval.is_none(),
-            "{verdict:?}"
-        );
+        assert!(comparison.pairs.len() >= 6 || verdict.interval.is_none(), "{verdict:?}");
     }
     // What is shown can be kept and read again.
     let text = serde_json::to_string(analysis).unwrap();

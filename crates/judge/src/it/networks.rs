@@ -23,22 +23,14 @@ fn quiet() -> NetworkPoint {
 }
 
 fn round_trips(median_ns: u64) -> Option<RoundTrips> {
-    Some(RoundTrips {
-        least_ns: median_ns / 2,
-        median_ns,
-        connections: 8,
-    })
+    Some(RoundTrips { least_ns: median_ns / 2, median_ns, connections: 8 })
 }
 
 /// 8 sessions at 100,000 op/s from a host to another, so that an operation takes 80 µs; half of two processors are busy there.
 fn apart(change: impl Fn(&mut NetworkPoint, &mut NetworkPoint)) -> Laboratory {
     let mut lab = one_point(None, 8, 1e5);
     lab.plan.arms[0].on = Some("db1".into());
-    let watched = Watched {
-        processors: 0.5,
-        others: 0.5,
-        ..Watched::default()
-    };
+    let watched = Watched { processors: 0.5, others: 0.5, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     let (mut load, mut server) = (quiet(), quiet());
     load.round_trips = round_trips(10_000);
@@ -73,11 +65,7 @@ fn rule(cause: &Cause, kind: CauseKind) -> (Option<bool>, &str) {
 #[test]
 fn a_quiet_network_is_no_cause() {
     let cause = cause(&apart(|_, _| {}));
-    for kind in [
-        CauseKind::NetworkBandwidth,
-        CauseKind::NetworkLoss,
-        CauseKind::NetworkLatency,
-    ] {
+    for kind in [CauseKind::NetworkBandwidth, CauseKind::NetworkLoss, CauseKind::NetworkLatency] {
         assert_eq!(rule(&cause, kind).0, Some(false), "{kind:?}");
     }
     assert_eq!(cause.kind, CauseKind::Contention);
@@ -101,10 +89,7 @@ fn a_link_that_is_nearly_full_in_one_direction() {
     let found = cause(&full(1_125_000_000));
     assert_eq!(found.kind, CauseKind::NetworkBandwidth);
     assert_snapshot!(found.sentence, @"network bandwidth: 1.05 GiB/s of 1.16 GiB/s used on the link of host db1 (90 %)");
-    assert_ne!(
-        cause(&full(1_120_000_000)).kind,
-        CauseKind::NetworkBandwidth
-    );
+    assert_ne!(cause(&full(1_120_000_000)).kind, CauseKind::NetworkBandwidth);
     // Both directions together do not fill it.
     let both = apart(|load, _| {
         load.sent_bytes = 700_000_000 * SECONDS;
@@ -121,10 +106,7 @@ fn of_a_link_of_unknown_speed_nothing_is_known() {
         server.sent_bytes = u64::MAX / 2;
     });
     let cause = cause(&lab);
-    assert_eq!(
-        rule(&cause, CauseKind::NetworkBandwidth),
-        (None, "not known")
-    );
+    assert_eq!(rule(&cause, CauseKind::NetworkBandwidth), (None, "not known"));
 }
 
 #[test]
@@ -163,11 +145,7 @@ fn operations_that_are_mostly_on_the_way() {
 #[test]
 fn processors_without_room_come_before_the_network() {
     let mut lab = apart(|load, _| load.round_trips = round_trips(60_000));
-    let full = Watched {
-        processors: 0.5,
-        others: 1.4,
-        ..Watched::default()
-    };
+    let full = Watched { processors: 0.5, others: 1.4, ..Watched::default() };
     watch(&mut lab, &full, &[]);
     assert_eq!(cause(&lab).kind, CauseKind::Cpu);
 }
@@ -189,10 +167,7 @@ fn on_one_machine_there_is_no_network() {
     assert_eq!(rule(&found, CauseKind::NetworkLatency).0, Some(true));
     // Watched by a program that did not look at the network.
     let mut early = apart(|_, _| {});
-    for host in early
-        .points()
-        .flat_map(|point| &mut point.end.as_mut().unwrap().hosts)
-    {
+    for host in early.points().flat_map(|point| &mut point.end.as_mut().unwrap().hosts) {
         host.network = None;
     }
     let found = cause(&early);
@@ -208,9 +183,7 @@ fn a_summary_adds_up_the_points_of_a_host() {
     network.sent_bytes *= 2;
     network.round_trips = round_trips(8_000);
     let analysis = analyse(&lab);
-    let [load, server] = analysis.hosts.as_slice() else {
-        panic!("{:?}", analysis.hosts)
-    };
+    let [load, server] = analysis.hosts.as_slice() else { panic!("{:?}", analysis.hosts) };
     let expected = NetworkSummary {
         received_bytes_per_second: Some(1e6),
         // (5 · 2 + 4) / 6 MB/s.

@@ -6,9 +6,7 @@ use plimsoll_plan::Metric;
 
 /// Two working sets on three disks; each is compared with the same working set on the middle disk.
 fn study() -> Laboratory {
-    let arms = [
-        "fast-92", "san-92", "slow-92", "fast-230", "san-230", "slow-230",
-    ];
+    let arms = ["fast-92", "san-92", "slow-92", "fast-230", "san-230", "slow-230"];
     let mut lab = Laboratory::closed(&arms, &["c"], &[4, 16], 6);
     for set in ["92", "230"] {
         for disk in ["fast", "slow"] {
@@ -25,15 +23,8 @@ fn study() -> Laboratory {
         };
         // In cache, 4 sessions are best; beyond, 16 are.
         let best = if set == "92" { 4 } else { 16 };
-        let load = if case.load.sessions() == best {
-            1.0
-        } else {
-            0.5
-        };
-        Shown::closed(
-            case,
-            1e5 * factor * load * SPREAD[case.block as usize].exp(),
-        )
+        let load = if case.load.sessions() == best { 1.0 } else { 0.5 };
+        Shown::closed(case, 1e5 * factor * load * SPREAD[case.block as usize].exp())
     })
 }
 
@@ -63,19 +54,11 @@ fn each_pair_is_judged_at_the_load_of_its_own_baseline() {
         ("san-230", "slow-230", "16 threads", Judgement::Worse),
     ];
     assert_eq!(deciding(&analysis), expected);
-    let baselines: Vec<&str> = analysis
-        .arms
-        .iter()
-        .filter(|arm| arm.baseline)
-        .map(|arm| arm.name.as_str())
-        .collect();
+    let baselines: Vec<&str> =
+        analysis.arms.iter().filter(|arm| arm.baseline).map(|arm| arm.name.as_str()).collect();
     assert_eq!(baselines, ["san-92", "san-230"]);
     assert_eq!(point(&analysis, "slow-92", "4 threads").cause, None);
-    let pairs: Vec<&str> = analysis
-        .pairs
-        .iter()
-        .map(|pair| pair.arm.as_str())
-        .collect();
+    let pairs: Vec<&str> = analysis.pairs.iter().map(|pair| pair.arm.as_str()).collect();
     assert_eq!(pairs, ["fast-92", "slow-92", "fast-230", "slow-230"]);
 }
 
@@ -102,10 +85,7 @@ mod slow {
         ];
         let analysis = lab.analyse();
         for one in &analysis.comparisons {
-            assert_eq!(
-                (one.baseline.as_str(), one.arm.as_str()),
-                ("slow-92", "fast-92")
-            );
+            assert_eq!((one.baseline.as_str(), one.arm.as_str()), ("slow-92", "fast-92"));
         }
         assert_eq!(deciding(&analysis).len(), 1);
     }
@@ -116,13 +96,8 @@ mod slow {
         lab.plan.compare.primary = vec![Metric::Throughput, Metric::Response { percentile: 99.0 }];
         let analysis = lab.analyse();
         let of_pair = |arm: &str| {
-            let primaries = analysis
-                .comparisons
-                .iter()
-                .filter(|one| one.primary && one.arm == arm);
-            primaries
-                .map(|one| one.verdict.p_holm.is_some())
-                .collect::<Vec<_>>()
+            let primaries = analysis.comparisons.iter().filter(|one| one.primary && one.arm == arm);
+            primaries.map(|one| one.verdict.p_holm.is_some()).collect::<Vec<_>>()
         };
         assert_eq!(of_pair("fast-230"), [true, true]);
         // Six blocks are too few for two metrics together.

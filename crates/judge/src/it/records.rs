@@ -10,10 +10,7 @@ use plimsoll_record::ExperimentRecord;
 fn record(id: &str, blocks: u32, factor: f64) -> ExperimentRecord {
     let lab = Laboratory::closed(&["arm"], &["c"], &[4, 8], blocks)
         .measure(|case| Shown::closed(case, 1e6 * factor * SPREAD[case.block as usize].exp()));
-    ExperimentRecord {
-        id: id.into(),
-        ..lab.record()
-    }
+    ExperimentRecord { id: id.into(), ..lab.record() }
 }
 
 fn compare(a: &ExperimentRecord, b: &ExperimentRecord) -> RecordComparison {
@@ -35,21 +32,11 @@ These runs were not made side by side: whatever else changed between the two rec
     assert!((first.verdict.estimate.unwrap() - 0.5).abs() < 1e-5);
     // The most extreme of C(12, 6) orders, both ways.
     assert!((first.verdict.p_value.unwrap() - 2.0 / 924.0).abs() < 1e-9);
-    assert_eq!(
-        (
-            first.baseline_values.len(),
-            first.values.len(),
-            first.verdict.blocks
-        ),
-        (6, 6, 6)
-    );
+    assert_eq!((first.baseline_values.len(), first.values.len(), first.verdict.blocks), (6, 6, 6));
     // Two loads of four metrics.
     assert_eq!(comparison.comparisons.len(), 8);
     assert_eq!(
-        (
-            comparison.baseline.record.as_str(),
-            comparison.other.record.as_str()
-        ),
+        (comparison.baseline.record.as_str(), comparison.other.record.as_str()),
         ("monday", "friday")
     );
 }
@@ -70,10 +57,7 @@ fn sides_with_different_numbers_of_runs_are_counted_apart() {
     );
     let enough = compare(&record("monday", 4, 1.0), &record("friday", 6, 1.5));
     let sentence = &enough.comparisons[0].sentence;
-    assert!(
-        sentence.ends_with("6 runs against 4 of the baseline)."),
-        "{sentence}"
-    );
+    assert!(sentence.ends_with("6 runs against 4 of the baseline)."), "{sentence}");
 }
 
 #[test]
@@ -85,10 +69,7 @@ fn warnings_say_which_of_two_arms_of_one_name_they_are_about() {
     let comparison = compare(&monday, &friday);
     for name in ["arm (monday)", "arm (friday)"] {
         assert!(
-            comparison
-                .warnings
-                .iter()
-                .any(|warning| warning.subject.contains(name)),
+            comparison.warnings.iter().any(|warning| warning.subject.contains(name)),
             "{:?}",
             comparison.warnings
         );
@@ -110,10 +91,7 @@ fn many_loads_are_counted() {
     let sweep = |id: &str, factor: f64| {
         let lab = Laboratory::closed(&["arm"], &["c"], &[1, 2, 4], 6)
             .measure(|case| Shown::closed(case, 1e6 * factor * SPREAD[case.block as usize].exp()));
-        ExperimentRecord {
-            id: id.into(),
-            ..lab.record()
-        }
+        ExperimentRecord { id: id.into(), ..lab.record() }
     };
     let comparison = compare(&sweep("monday", 1.0), &sweep("friday", 0.5));
     assert_snapshot!(comparison.headline[..2].join("\n"), @r"
@@ -128,10 +106,7 @@ fn records_that_share_no_load_say_so() {
         Laboratory::closed(&["arm"], &["a"], &[4], 6).measure(|case| Shown::closed(case, 1e6));
     let comparison = compare(
         &record("monday", 6, 1.0),
-        &ExperimentRecord {
-            id: "friday".into(),
-            ..other.record()
-        },
+        &ExperimentRecord { id: "friday".into(), ..other.record() },
     );
     assert_snapshot!(comparison.headline.join("\n"), @"arm (monday) and arm (friday) share no workload at the same load, so there is nothing to compare. A has c at 4 threads, c at 8 threads; B has a at 4 threads.");
     assert_eq!(comparison.comparisons, []);
@@ -158,11 +133,8 @@ fn what_differs_between_the_days_is_found() {
     friday.runs[0].engine.as_mut().unwrap().version = "2".into();
     let mut found = Vec::new();
     for difference in compare(&monday, &friday).differences {
-        let values: Vec<String> = difference
-            .values
-            .iter()
-            .map(|(arm, value)| format!("{arm}: {value}"))
-            .collect();
+        let values: Vec<String> =
+            difference.values.iter().map(|(arm, value)| format!("{arm}: {value}")).collect();
         found.push(format!("{}: {}", difference.what, values.join(", ")));
     }
     assert_snapshot!(found.join("\n"), @r"

@@ -12,12 +12,7 @@ use plimsoll_record::{
 /// Beyond the caches on a disk of 600 IOPS and 7 ms, so many of them used.
 fn on_a_disk(used: f64) -> Laboratory {
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 10.0 * used);
-    let watched = Watched {
-        reads: 0.1,
-        read_ns: 26e6,
-        processors: 0.3,
-        ..Watched::default()
-    };
+    let watched = Watched { reads: 0.1, read_ns: 26e6, processors: 0.3, ..Watched::default() };
     watch(&mut lab, &watched, &[(figures::DEVICE_SHAPED, 1.0)]);
     lab
 }
@@ -70,10 +65,7 @@ fn a_disk_that_is_another_one_is_told_before_anything_ran_on_it() {
         let entry = all.find(|one| one.name == name).unwrap();
         (entry.state, entry.text.as_str())
     };
-    assert_eq!(
-        entry("disk"),
-        (ValidityState::Bad, "not verified under 1 of 1 arm")
-    );
+    assert_eq!(entry("disk"), (ValidityState::Bad, "not verified under 1 of 1 arm"));
 }
 
 #[test]
@@ -114,10 +106,7 @@ fn more_than_the_limit_allows_is_said() {
         message(&analysis, WarningId::IdentityBroken),
         "0.1 device requests per operation and a limit of 600 allow 6,000 op/s, 6,600 were measured (block 1; and in 5 other points)"
     );
-    assert!(!warns(
-        &analyse(&on_a_disk(615.0)),
-        WarningId::IdentityBroken
-    ));
+    assert!(!warns(&analyse(&on_a_disk(615.0)), WarningId::IdentityBroken));
 }
 
 #[test]
@@ -126,11 +115,7 @@ fn a_late_emulator_is_said() {
         let mut lab = on_a_disk(598.0);
         for run in &mut lab.runs {
             run.rig = Some(RigRecord {
-                lateness: Some(Lateness {
-                    held: 1_000,
-                    p99_ns,
-                    ..Lateness::default()
-                }),
+                lateness: Some(Lateness { held: 1_000, p99_ns, ..Lateness::default() }),
                 ..RigRecord::default()
             });
         }
@@ -146,10 +131,8 @@ fn a_late_emulator_is_said() {
 #[test]
 fn a_full_memory_limit_is_said() {
     let mut lab = on_a_disk(598.0);
-    lab.plan.arms[0].rig.limits = LimitsSpec {
-        memory_bytes: Some(256 << 20),
-        ..LimitsSpec::default()
-    };
+    lab.plan.arms[0].rig.limits =
+        LimitsSpec { memory_bytes: Some(256 << 20), ..LimitsSpec::default() };
     for slice in lab.points().flat_map(|point| &mut point.slices) {
         let name = figures::GROUP_MEMORY_PROCESSES.to_owned();
         slice.telemetry.insert(name, 250.0 * 1024.0 * 1024.0);
@@ -186,10 +169,7 @@ fn room_for_the_page_cache_that_came_out_different_is_said() {
         message(&off, WarningId::PageCache),
         "there was room for 44 MiB of page cache, 64 MiB was requested (block 1; and in 5 other points)"
     );
-    assert!(!warns(
-        &analyse(&with_page_cache(190.0 * mib)),
-        WarningId::PageCache
-    ));
+    assert!(!warns(&analyse(&with_page_cache(190.0 * mib)), WarningId::PageCache));
     // The limit follows what the processes take, and has not fallen yet when the sessions have just ended.
     let mut followed = with_page_cache(212.0 * mib);
     for point in followed.points() {
@@ -209,10 +189,7 @@ fn what_the_caches_held_of_the_data_is_told() {
     assert!((shares.engine_cache - 0.45).abs() < 1e-9, "{shares:?}");
     assert!((shares.page_cache - 0.3).abs() < 1e-9, "{shares:?}");
     let (least, most) = shares.neither();
-    assert!(
-        (least - 0.25).abs() < 1e-9 && (most - 0.55).abs() < 1e-9,
-        "{shares:?}"
-    );
+    assert!((least - 0.25).abs() < 1e-9 && (most - 0.55).abs() < 1e-9, "{shares:?}");
     // Without limits the page cache is the whole machine's.
     assert_eq!(analyse(&on_a_disk(598.0)).arms[0].shares, None);
 }
@@ -245,20 +222,13 @@ fn a_working_set_that_came_out_different_is_noted() {
 fn two_disks() -> Laboratory {
     let mut lab = Laboratory::closed(&["slow", "fast"], &["c"], &[16], 6);
     for (arm, iops) in lab.plan.arms.iter_mut().zip([150.0, 600.0]) {
-        arm.rig.disk = Some(DiskChoice::Emulated {
-            spec: disk(Some(iops)),
-        });
+        arm.rig.disk = Some(DiskChoice::Emulated { spec: disk(Some(iops)) });
     }
     let mut lab = lab.measure(|case| {
         let iops = if case.arm == "slow" { 149.0 } else { 598.0 };
         Shown::closed(case, 10.0 * iops)
     });
-    let watched = Watched {
-        reads: 0.1,
-        read_ns: 26e6,
-        processors: 0.3,
-        ..Watched::default()
-    };
+    let watched = Watched { reads: 0.1, read_ns: 26e6, processors: 0.3, ..Watched::default() };
     watch(&mut lab, &watched, &[]);
     lab
 }
@@ -269,19 +239,13 @@ fn disks_that_no_request_reached_are_not_compared() {
     assert!(!warns(&analyse(&two_disks()), id));
     let in_memory = |writes_per_second| {
         let mut lab = two_disks();
-        let watched = Watched {
-            writes_per_second,
-            ..Watched::default()
-        };
+        let watched = Watched { writes_per_second, ..Watched::default() };
         watch(&mut lab, &watched, &[]);
         lab
     };
     let analysis = analyse(&in_memory(0.0));
     let warning = analysis.warnings.iter().find(|warning| warning.id == id);
-    assert_eq!(
-        warning.unwrap().subject,
-        "fast against slow, c at 16 threads"
-    );
+    assert_eq!(warning.unwrap().subject, "fast against slow, c at 16 threads");
     // Writes reach a disk as well.
     assert!(!warns(&analyse(&in_memory(1_000.0)), id));
     // The same disk by another name is no factor.
@@ -301,10 +265,7 @@ fn a_verdict_has_the_causes_of_both_arms_beside_it() {
     Workload c at 16 threads: fast is better than slow: throughput 4.0 times as high (96.9 % interval 4.0 to 4.0 times, 6 blocks).
     Because slow is limited by disk IOPS: 149 of 150 used, 0.1 device reads per operation, so at most 1,500 op/s; measured 1,490; and fast is limited by disk IOPS: 598 of 600 used, 0.1 device reads per operation, so at most 6,000 op/s; measured 5,980.
     ");
-    assert_eq!(
-        analysis.headline.get(1),
-        analysis.comparisons[0].because.as_ref()
-    );
+    assert_eq!(analysis.headline.get(1), analysis.comparisons[0].because.as_ref());
 }
 
 /// What is said beside the verdict of two arms of which the second does a quarter of the operations of the first, 50,000 a second, with the same resource.
@@ -337,10 +298,7 @@ fn beside_a_quarter(
 fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs() {
     let full = |pages: f64| (Watched::default(), pages);
     // 1.9 processors for 50,000 and for 12,500 operations a second.
-    let reading = beside_a_quarter(
-        |_| None,
-        |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }),
-    );
+    let reading = beside_a_quarter(|_| None, |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }));
     assert_eq!(
         reading.unwrap(),
         "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs) and 0.75 cache misses (pages) instead of none."
@@ -352,12 +310,8 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
         "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs)."
     );
     // 598 of 600 requests, for operations that take four times as many.
-    let waiting = |reads: f64| Watched {
-        reads,
-        read_ns: 26e6,
-        processors: 0.3,
-        ..Watched::default()
-    };
+    let waiting =
+        |reads: f64| Watched { reads, read_ns: 26e6, processors: 0.3, ..Watched::default() };
     let on_disk = beside_a_quarter(
         |_| Some(disk(Some(600.0))),
         |arm| {
@@ -372,11 +326,7 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
     // On a disk that allows fewer requests: that its operations take half as many is no reason for it to do less, that they take twice as many is one.
     let on_less = |allowed: f64| {
         let of = |arm: &str| {
-            if arm == "quarter" {
-                (allowed, 1.25e4)
-            } else {
-                (1200.0, 5e4)
-            }
+            if arm == "quarter" { (allowed, 1.25e4) } else { (1200.0, 5e4) }
         };
         beside_a_quarter(
             |arm| Some(disk(Some(of(arm).0))),
@@ -384,10 +334,7 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
         )
     };
     let twice = on_less(600.0).unwrap();
-    assert!(
-        twice.starts_with("Why: each operation costs quarter 2×"),
-        "{twice}"
-    );
+    assert!(twice.starts_with("Why: each operation costs quarter 2×"), "{twice}");
     assert_eq!(on_less(150.0), None);
 }
 
@@ -406,14 +353,9 @@ fn what_differs_between_two_rigs_is_listed() {
     }
     let found = |lab: &Laboratory| -> Vec<(String, bool)> {
         let pairs = analyse(lab).pairs;
-        assert_eq!(
-            (pairs[0].baseline.as_str(), pairs[0].arm.as_str()),
-            ("slow", "fast")
-        );
+        assert_eq!((pairs[0].baseline.as_str(), pairs[0].arm.as_str()), ("slow", "fast"));
         let differences = pairs[0].differences.iter();
-        differences
-            .map(|one| (one.what.clone(), one.declared))
-            .collect()
+        differences.map(|one| (one.what.clone(), one.declared)).collect()
     };
     assert_eq!(found(&lab), [("disk.iops".to_owned(), true)]);
     for run in lab.runs.iter_mut().filter(|run| run.arm == "fast") {
@@ -440,27 +382,16 @@ fn what_differs_between_two_rigs_is_listed() {
 #[test]
 fn servers_that_are_started_differ_by_their_ports_as_a_matter_of_course() {
     let mut lab = two_disks();
-    let (limits, none) = (
-        LimitsSpec {
-            cpus: Some(1.0),
-            ..LimitsSpec::default()
-        },
-        LimitsSpec::default(),
-    );
+    let (limits, none) =
+        (LimitsSpec { cpus: Some(1.0), ..LimitsSpec::default() }, LimitsSpec::default());
     for (arm, limits) in lab.plan.arms.iter_mut().zip([limits, none]) {
         arm.rig.limits = limits;
     }
     for run in &mut lab.runs {
         let is_slow = run.arm == "slow";
         let notes = [
-            (
-                "server_address",
-                format!("127.0.0.1:{}", 40_000 + run.block * 2 + run.position),
-            ),
-            (
-                "server_host",
-                format!("{} processors amd64", if is_slow { 1 } else { 2 }),
-            ),
+            ("server_address", format!("127.0.0.1:{}", 40_000 + run.block * 2 + run.position)),
+            ("server_host", format!("{} processors amd64", if is_slow { 1 } else { 2 })),
         ];
         run.engine = Some(EngineDescription {
             name: "mongodb".into(),
@@ -495,8 +426,5 @@ fn servers_that_are_started_differ_by_their_ports_as_a_matter_of_course() {
     for arm in &mut lab.plan.arms {
         arm.rig.limits = LimitsSpec::default();
     }
-    assert_eq!(
-        others(&lab),
-        ["engine.server_address", "engine.server_host"]
-    );
+    assert_eq!(others(&lab), ["engine.server_address", "engine.server_host"]);
 }

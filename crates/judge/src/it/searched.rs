@@ -25,14 +25,7 @@ pub fn objective() -> Objective {
 pub fn line_point() -> Point {
     Point {
         role: PointRole::Line,
-        ..Point::fixed(
-            0,
-            Load::Open {
-                rate: 1_000.0,
-                arrivals: Arrivals::Constant,
-                sessions: 8,
-            },
-        )
+        ..Point::fixed(0, Load::Open { rate: 1_000.0, arrivals: Arrivals::Constant, sessions: 8 })
     }
 }
 
@@ -47,12 +40,7 @@ pub fn lines(arms: &[&str], blocks: u32) -> Laboratory {
 
 /// The trials of one search: responses of 1 ms up to the capacity, beyond it no more than the capacity is done, each in 50 ms.
 pub fn trials(lab: &Laboratory, point: u32, capacity: f64) -> Vec<PointRecord> {
-    let search = lab
-        .plan
-        .objective
-        .as_ref()
-        .and_then(|objective| objective.search)
-        .unwrap();
+    let search = lab.plan.objective.as_ref().and_then(|objective| objective.search).unwrap();
     let (mut made, mut known): (Vec<PointRecord>, Vec<LineTrial>) = (Vec::new(), Vec::new());
     let mut rate = 1_000.0;
     loop {
@@ -78,15 +66,8 @@ pub fn trials(lab: &Laboratory, point: u32, capacity: f64) -> Vec<PointRecord> {
             end.due = Some(rate as u64);
         }
         made.push(trial);
-        known.push(LineTrial {
-            rate,
-            seconds: 1.0,
-            is_good,
-        });
-        match plimsoll_plan::search::replay(&search, &known)
-            .unwrap()
-            .next()
-        {
+        known.push(LineTrial { rate, seconds: 1.0, is_good });
+        match plimsoll_plan::search::replay(&search, &known).unwrap().next() {
             LineStep::Try { rate: next } => rate = next,
             LineStep::Done(_) => return made,
         }
@@ -123,10 +104,7 @@ pub fn add_point(lab: &mut Laboratory, index: u32, show: impl Fn(Case<'_>) -> (L
             arm: &run.arm,
             mix: "c",
             block: run.block,
-            load: LoadKind::Open {
-                rate: 1.0,
-                sessions: 8,
-            },
+            load: LoadKind::Open { rate: 1.0, sessions: 8 },
         };
         let (load, shown) = show(case);
         let label = PointLabel {
@@ -146,12 +124,7 @@ pub fn plan_more_blocks(lab: &mut Laboratory, blocks: u32) {
     let arms = u32::try_from(lab.plan.arms.len()).unwrap();
     for block in made..made + blocks {
         for arm in 0..arms {
-            lab.plan.runs.push(PlannedRun {
-                block,
-                position: arm,
-                arm,
-                seed: 1,
-            });
+            lab.plan.runs.push(PlannedRun { block, position: arm, arm, seed: 1 });
         }
     }
     lab.plan.measurement.blocks = made + blocks;

@@ -29,14 +29,8 @@ fn points_that_nobody_measured_are_not_missed() {
     let curve = &analysis.curves[0];
     assert_eq!(curve.points.len(), 5);
     let knee = curve.knee.as_ref().unwrap();
-    assert_eq!(
-        (knee.load_label.as_str(), knee.still_climbing),
-        ("4 threads", false)
-    );
-    assert_eq!(
-        analysis.progress.runs_finished,
-        analysis.progress.runs_planned
-    );
+    assert_eq!((knee.load_label.as_str(), knee.still_climbing), ("4 threads", false));
+    assert_eq!(analysis.progress.runs_finished, analysis.progress.runs_planned);
     assert!(
         !warns(&analysis, WarningId::RunFailed) && !warns(&analysis, WarningId::RunInterrupted)
     );
@@ -51,9 +45,7 @@ fn a_block_that_ended_its_sweep_earlier_keeps_its_knee() {
         for point in &mut run.points {
             let sessions = point.label.load.sessions();
             if sessions >= 4 {
-                let slower = [(4, 2.2e5), (8, 2.2e5)]
-                    .into_iter()
-                    .find(|(at, _)| *at == sessions);
+                let slower = [(4, 2.2e5), (8, 2.2e5)].into_iter().find(|(at, _)| *at == sessions);
                 let case = crate::it::laboratory::Case {
                     arm: "arm",
                     mix: "c",
@@ -68,11 +60,7 @@ fn a_block_that_ended_its_sweep_earlier_keeps_its_knee() {
     let analysis = lab.analyse();
     let knee = analysis.curves[0].knee.as_ref().unwrap();
     assert_eq!((knee.load, knee.range), (4.0, (2.0, 4.0)));
-    let runs: Vec<u32> = analysis.curves[0]
-        .points
-        .iter()
-        .map(|point| point.runs)
-        .collect();
+    let runs: Vec<u32> = analysis.curves[0].points.iter().map(|point| point.runs).collect();
     assert_eq!(runs, [6, 6, 6, 6, 5]);
 }
 
@@ -101,10 +89,7 @@ mod slow {
         let rising = [1e5, 2e5, 4e5, 8e5, 1.6e6, 3.2e6];
         let knee = |lab: Laboratory| lab.analyse().curves[0].knee.clone().unwrap();
         assert!(knee(sweep(rising, 0, None)).still_climbing);
-        assert!(
-            knee(sweep(rising, 0, Some(3))).still_climbing,
-            "five blocks reached it"
-        );
+        assert!(knee(sweep(rising, 0, Some(3))).still_climbing, "five blocks reached it");
         // A run ends its sweep only where it has bent, whatever the medians over the blocks look like.
         assert!(!knee(sweep(rising, 1, None)).still_climbing);
         assert!(!knee(sweep(BENT, 0, None)).still_climbing);

@@ -28,10 +28,7 @@ fn falling(lower: f64) -> Laboratory {
 
 fn message(analysis: &crate::Analysis, id: WarningId) -> String {
     let found = analysis.warnings.iter().find(|warning| warning.id == id);
-    found
-        .unwrap_or_else(|| panic!("{:?}", analysis.warnings))
-        .message
-        .clone()
+    found.unwrap_or_else(|| panic!("{:?}", analysis.warnings)).message.clone()
 }
 
 #[test]
@@ -40,20 +37,12 @@ fn two_states_are_told_with_their_shares() {
     assert_snapshot!(message(&analysis, WarningId::TwoStates), @"at 1,200 op/s in 50 % of the seconds, and at 11,000 op/s in the others (block 1; and in 5 other points)");
     let compared = primary(&analysis, Metric::Throughput);
     let mixture = "Throughput stood at two levels by turns, of other in 6 of 6 runs: what is compared is a mixture of them.";
-    assert!(
-        compared.sentence.ends_with(mixture),
-        "{}",
-        compared.sentence
-    );
+    assert!(compared.sentence.ends_with(mixture), "{}", compared.sentence);
 
     let analysis = falling(8_000.0).analyse();
     assert!(!warns(&analysis, WarningId::TwoStates));
     let compared = primary(&analysis, Metric::Throughput);
-    assert!(
-        !compared.sentence.contains("levels"),
-        "{}",
-        compared.sentence
-    );
+    assert!(!compared.sentence.contains("levels"), "{}", compared.sentence);
 }
 
 #[test]

@@ -12,11 +12,7 @@ const P99: Metric = Metric::Response { percentile: 99.0 };
 fn two_arms(ratio: impl Fn(u32) -> f64) -> Laboratory {
     Laboratory::closed(&["in-cache", "quarter"], &["c"], &[16], 6).measure(|case| {
         let level = 1e6 * weather(case.block);
-        let factor = if case.arm == "quarter" {
-            ratio(case.block)
-        } else {
-            1.0
-        };
+        let factor = if case.arm == "quarter" { ratio(case.block) } else { 1.0 };
         Shown::closed(case, level * factor)
     })
 }
@@ -60,10 +56,7 @@ fn much_better_is_said_in_times() {
 fn equivalent() {
     let analysis = two_arms(spread(1.0, 0.5)).analyse();
     assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: no difference in throughput larger than 3 % between quarter and in-cache: 0.0 % higher (96.9 % interval 1.0 % lower to 1.0 % higher, 6 blocks).");
-    assert_eq!(
-        primary(&analysis, Metric::Throughput).verdict.judgement,
-        Judgement::Equivalent
-    );
+    assert_eq!(primary(&analysis, Metric::Throughput).verdict.judgement, Judgement::Equivalent);
 }
 
 #[test]
@@ -82,10 +75,7 @@ fn inconclusive_size() {
     let ratios = [1.0100, 1.0150, 1.0180, 1.0220, 1.0250, 1.0360];
     let analysis = two_arms(|block| ratios[block as usize]).analyse();
     assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: throughput of quarter differs from that of in-cache, but it is unclear whether by more than 3 %: 2.0 % higher (96.9 % interval 1.0 % to 3.6 % higher, 6 blocks).");
-    assert_eq!(
-        primary(&analysis, Metric::Throughput).verdict.judgement,
-        Judgement::Inconclusive
-    );
+    assert_eq!(primary(&analysis, Metric::Throughput).verdict.judgement, Judgement::Inconclusive);
 }
 
 #[test]
@@ -124,21 +114,14 @@ Workload c at 16 threads: not enough measurements to judge throughput of quarter
 Workload c at 16 threads: not enough measurements to judge p99 response time of quarter against in-cache: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 50 % shorter so far, which may be chance.
 ");
     let verdict = &primary(&analysis, P99).verdict;
-    assert_eq!(
-        (verdict.p_value, verdict.p_holm),
-        (Some(2.0 / 64.0), Some(4.0 / 64.0))
-    );
+    assert_eq!((verdict.p_value, verdict.p_holm), (Some(2.0 / 64.0), Some(4.0 / 64.0)));
     assert_eq!(verdict.interval, None);
 }
 
 #[test]
 fn each_mix_is_a_question_of_its_own() {
     let lab = Laboratory::closed(&["a", "b"], &["c", "a"], &[4], 6).measure(|case| {
-        let factor = if case.arm == "b" {
-            2.0 * SPREAD[case.block as usize].exp()
-        } else {
-            1.0
-        };
+        let factor = if case.arm == "b" { 2.0 * SPREAD[case.block as usize].exp() } else { 1.0 };
         Shown::closed(case, 1e5 * factor)
     });
     let analysis = lab.analyse();
@@ -153,28 +136,14 @@ fn the_baseline_chooses_the_load() {
         let peak = if case.arm == "a" { 4.0 } else { 8.0 };
         Shown::closed(case, 1e5 - 1e3 * (case.sessions() - peak).abs())
     });
-    assert_eq!(
-        primary(&lab.analyse(), Metric::Throughput).load_label,
-        "4 threads"
-    );
+    assert_eq!(primary(&lab.analyse(), Metric::Throughput).load_label, "4 threads");
 
     let mut lab = lab;
     lab.plan.compare.at = Some(LoadAt::Threads(8));
     let analysis = lab.analyse();
-    assert_eq!(
-        primary(&analysis, Metric::Throughput).load_label,
-        "8 threads"
-    );
-    let exploratory = analysis
-        .comparisons
-        .iter()
-        .filter(|one| !one.primary)
-        .count();
-    assert_eq!(
-        exploratory,
-        3 * 4 - 1,
-        "three points of four metrics, less the one that decides"
-    );
+    assert_eq!(primary(&analysis, Metric::Throughput).load_label, "8 threads");
+    let exploratory = analysis.comparisons.iter().filter(|one| !one.primary).count();
+    assert_eq!(exploratory, 3 * 4 - 1, "three points of four metrics, less the one that decides");
 }
 
 #[test]
@@ -198,10 +167,8 @@ fn one_arm_states_its_peak_and_knee() {
     // Throughput over response is X²/N: 1e10, 4e10, 2.04e10 and 1.02e10, so that the knee lies at 4. Beyond, 1 % is gained.
     let rates = [(1, 1.0e5), (4, 4.0e5), (8, 4.04e5), (16, 4.03e5)];
     let lab = Laboratory::closed(&["only"], &["c"], &[1, 4, 8, 16], 6).measure(|case| {
-        let (_, rate) = rates
-            .iter()
-            .find(|(sessions, _)| *sessions == case.load.sessions())
-            .unwrap();
+        let (_, rate) =
+            rates.iter().find(|(sessions, _)| *sessions == case.load.sessions()).unwrap();
         Shown::closed(case, rate * SPREAD[case.block as usize].exp())
     });
     let analysis = lab.analyse();
@@ -233,29 +200,14 @@ fn thresholds_hold_or_break() {
 
     lab.plan.thresholds = vec![threshold("throughput >= 600k", 6e5, None)];
     let analysis = lab.analyse();
-    let held: Vec<(&str, bool)> = analysis
-        .thresholds
-        .iter()
-        .map(|one| (one.subject.as_str(), one.passed))
-        .collect();
-    assert_eq!(
-        held,
-        [
-            ("in-cache, c at 16 threads", true),
-            ("quarter, c at 16 threads", false)
-        ]
-    );
+    let held: Vec<(&str, bool)> =
+        analysis.thresholds.iter().map(|one| (one.subject.as_str(), one.passed)).collect();
+    assert_eq!(held, [("in-cache, c at 16 threads", true), ("quarter, c at 16 threads", false)]);
     assert_eq!(analysis.outcome(), Outcome::ThresholdBroken);
 
     lab.plan.thresholds = vec![threshold("throughput >= 1", 1.0, Some("nobody"))];
     let analysis = lab.analyse();
-    assert_eq!(
-        (
-            analysis.thresholds[0].measured,
-            analysis.thresholds[0].passed
-        ),
-        (None, false)
-    );
+    assert_eq!((analysis.thresholds[0].measured, analysis.thresholds[0].passed), (None, false));
 }
 
 /// Two arms at 10,000 op/s over 8 blocks. Arm b answers in 80 % of the time of arm a, but in its last two blocks it does what `slow` makes of them.
@@ -297,27 +249,13 @@ mod slow {
         // A achieves 10,000 and 20,000 op/s and half of 40,000.
         let mut lab = Laboratory::open(&["a", "b"], &["c"], &[10_000.0, 20_000.0, 40_000.0], 6)
             .measure(|case| {
-                let throughput = if case.load
-                    == (LoadKind::Open {
-                        rate: 40_000.0,
-                        sessions: 8,
-                    }) {
+                let throughput = if case.load == (LoadKind::Open { rate: 40_000.0, sessions: 8 }) {
                     20_000.0
                 } else {
                     10_000.0
                 };
-                let response_ns = if case.arm == "b" {
-                    500_000.0
-                } else {
-                    1_000_000.0
-                };
-                Shown {
-                    throughput,
-                    response_ns,
-                    errors: 0,
-                    seconds: 12,
-                    busy: 0.5,
-                }
+                let response_ns = if case.arm == "b" { 500_000.0 } else { 1_000_000.0 };
+                Shown { throughput, response_ns, errors: 0, seconds: 12, busy: 0.5 }
             });
         lab.plan.compare.primary = vec![P99];
         for point in lab.points() {
@@ -349,11 +287,7 @@ mod slow {
         assert_eq!((comparison.verdict.blocks, comparison.bounds), (8, 2));
         let reason = comparison.verdict.reason.as_deref().unwrap();
         assert!(reason.starts_with("in 2 of 8 blocks one side"), "{reason}");
-        assert!(
-            comparison.sentence.contains("or anything above"),
-            "{}",
-            comparison.sentence
-        );
+        assert!(comparison.sentence.contains("or anything above"), "{}", comparison.sentence);
     }
 
     #[test]
@@ -376,9 +310,6 @@ mod slow {
         });
         let text = serde_json::to_string(&cut_off).unwrap();
         let read: crate::Analysis = serde_json::from_str(&text).unwrap();
-        assert_eq!(
-            primary(&read, P99).verdict.interval.unwrap().1,
-            f64::INFINITY
-        );
+        assert_eq!(primary(&read, P99).verdict.interval.unwrap().1, f64::INFINITY);
     }
 }

@@ -62,10 +62,7 @@ impl Watched {
             (figures::DEVICE_WRITE_TIME, writes * self.read_ns),
             (figures::DEVICE_QUEUE, read_time),
             (figures::DEVICE_BUSY, read_time.min(second)),
-            (
-                figures::ENGINE_BLOCK_READ_BYTES,
-                self.asked_bytes * operations,
-            ),
+            (figures::ENGINE_BLOCK_READ_BYTES, self.asked_bytes * operations),
             (figures::MACHINE_CPU_USER, busy_ns * (1.0 - self.kernel)),
             (figures::MACHINE_CPU_SYSTEM, busy_ns * self.kernel),
             (figures::MACHINE_CPU_IDLE, 2.0 * second - busy_ns),

@@ -23,14 +23,8 @@ pub(super) fn validity(
     strip.push(generator(points));
     strip.push(steadiness(points));
     let unknown = |name, text: &str| Validity::of(name, ValidityState::Note, text.to_owned());
-    strip.push(unknown(
-        "records",
-        "not known: no output counts them after the load",
-    ));
-    strip.push(unknown(
-        "machine",
-        "not known: no output describes it, nor the storage",
-    ));
+    strip.push(unknown("records", "not known: no output counts them after the load"));
+    strip.push(unknown("machine", "not known: no output describes it, nor the storage"));
     if plan.arms.len() > 1 {
         strip.push(sides(selection, warnings));
     }
@@ -46,24 +40,14 @@ fn origin(selection: &Selection<'_>, warnings: &[Warning]) -> Validity {
             tools.push(&imported.tool);
         }
     }
-    let is_damaged = warnings
-        .iter()
-        .any(|warning| warning.id == WarningId::ImportDamaged);
+    let is_damaged = warnings.iter().any(|warning| warning.id == WarningId::ImportDamaged);
     let text = format!(
         "imported: measured by {}, read from {}{}",
         tools.join(" and "),
         counted(files, "file"),
-        if is_damaged {
-            ", not all of them whole"
-        } else {
-            ""
-        }
+        if is_damaged { ", not all of them whole" } else { "" }
     );
-    let state = if is_damaged {
-        ValidityState::Caution
-    } else {
-        ValidityState::Note
-    };
+    let state = if is_damaged { ValidityState::Caution } else { ValidityState::Note };
     Validity::of("origin", state, text)
 }
 
@@ -98,9 +82,7 @@ fn littles_law(points: &[&Sample]) -> Validity {
 }
 
 fn generator(points: &[&Sample]) -> Validity {
-    let shares = points
-        .iter()
-        .filter_map(|sample| sample.result.generator_share);
+    let shares = points.iter().filter_map(|sample| sample.result.generator_share);
     let text = match shares.reduce(f64::max) {
         Some(share) => format!(
             "sessions spent up to {} of their time outside of calls, as follows from Little's law; its CPU time is not known",

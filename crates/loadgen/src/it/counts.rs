@@ -134,17 +134,9 @@ fn inserts_are_acknowledged() {
 #[test]
 fn an_open_loop_accounts_for_everything_that_was_due() {
     let mix = Mix::preset("a").unwrap();
-    let poisson = Load::Open {
-        rate: 5_000.0,
-        arrivals: Arrivals::Poisson,
-        sessions: 3,
-    };
+    let poisson = Load::Open { rate: 5_000.0, arrivals: Arrivals::Poisson, sessions: 3 };
     for load in [at_once(4, 3_000).load, poisson] {
-        let spec = PointSpec {
-            load,
-            duration_ns: 300_000_000,
-            ..at_once(1, 1)
-        };
+        let spec = PointSpec { load, duration_ns: 300_000_000, ..at_once(1, 1) };
         let (engine, asked) = remembering();
         let mut keep = Keep::default();
         let workload = workload(&key_space(1_000), &mix);

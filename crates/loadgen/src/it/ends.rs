@@ -42,11 +42,7 @@ fn a_wish_to_stop_ends_a_closed_loop_and_keeps_what_was_measured() {
 fn a_point_that_is_stopped_in_its_warm_up_has_no_measured_part() {
     let (engine, mut keep, _) = stopping();
     let mix = Mix::preset("c").unwrap();
-    let spec = PointSpec {
-        warm_up_ns: 3_600_000_000_000,
-        operations: None,
-        ..closed(3, 0)
-    };
+    let spec = PointSpec { warm_up_ns: 3_600_000_000_000, operations: None, ..closed(3, 0) };
     let workload = workload(&key_space(1_000), &mix);
     let end = run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
     assert_eq!((end.cut_short, end.measured_ns, keep.begins), (true, 0, 0));
@@ -57,11 +53,7 @@ fn a_wish_to_stop_ends_an_open_loop() {
     let (engine, mut keep, calls) = stopping();
     let mix = Mix::preset("c").unwrap();
     let spec = PointSpec {
-        load: Load::Open {
-            rate: 100_000.0,
-            arrivals: Arrivals::Constant,
-            sessions: 3,
-        },
+        load: Load::Open { rate: 100_000.0, arrivals: Arrivals::Constant, sessions: 3 },
         operations: None,
         duration_ns: 100_000_000_000,
         ..closed(3, 0)
@@ -127,11 +119,7 @@ fn an_operation_that_is_never_answered_is_ended_after_the_point_and_named() {
     let engine = engine.with_interrupt(move || ended.send(()).unwrap());
     let mix = Mix::preset("c").unwrap();
     let workload = workload(&key_space(1_000), &mix);
-    let spec = PointSpec {
-        duration_ns: 1_000_000_000,
-        operations: None,
-        ..closed(1, 0)
-    };
+    let spec = PointSpec { duration_ns: 1_000_000_000, operations: None, ..closed(1, 0) };
     let end = run_point(&engine, &workload, &spec, &mix, &mut Keep::default()).unwrap();
     assert_eq!(end.measured_ns, 1_000_000_000);
     assert_eq!(end.unfinished.map(|unfinished| unfinished.count()), Some(1));
@@ -139,10 +127,7 @@ fn an_operation_that_is_never_answered_is_ended_after_the_point_and_named() {
 
     // Who wants to stop waits less, and learns what goes on.
     let mut keep = Keep::stopping_when(|| true);
-    let spec = PointSpec {
-        duration_ns: u64::MAX,
-        ..spec
-    };
+    let spec = PointSpec { duration_ns: u64::MAX, ..spec };
     let end = run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
     assert!(end.cut_short);
     assert_eq!(end.errors.len(), 1);

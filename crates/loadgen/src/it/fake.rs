@@ -113,9 +113,7 @@ impl FakeSession {
 }
 
 fn values(fields: Fields<'_>) -> Record {
-    fields
-        .map(|(_, name, value)| (name.to_vec(), value.to_vec()))
-        .collect()
+    fields.map(|(_, name, value)| (name.to_vec(), value.to_vec())).collect()
 }
 
 impl Session for FakeSession {
@@ -196,10 +194,7 @@ impl SliceSink for Keep {
 
 impl Keep {
     pub fn stopping_when(stop: impl Fn() -> bool + 'static) -> Self {
-        Self {
-            stop: Some(Box::new(stop)),
-            ..Self::default()
-        }
+        Self { stop: Some(Box::new(stop)), ..Self::default() }
     }
 
     pub fn completed(&self) -> u64 {
@@ -254,17 +249,9 @@ pub fn closed(sessions: u32, operations: u64) -> PointSpec {
 /// An open loop in which so many operations are due in the first microseconds, and which lasts until it is stopped.
 pub fn at_once(sessions: u32, operations: u32) -> PointSpec {
     let rate = 1e9;
-    let stage = Stage {
-        rate_from: rate,
-        rate_to: rate,
-        duration_ns: u64::from(operations),
-    };
+    let stage = Stage { rate_from: rate, rate_to: rate, duration_ns: u64::from(operations) };
     PointSpec {
-        load: Load::Stages {
-            stages: vec![stage],
-            arrivals: Arrivals::Constant,
-            sessions,
-        },
+        load: Load::Stages { stages: vec![stage], arrivals: Arrivals::Constant, sessions },
         operations: None,
         ..closed(sessions, 0)
     }

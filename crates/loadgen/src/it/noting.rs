@@ -16,9 +16,7 @@ fn noted(preset: &str, spec: &PointSpec, most: usize) -> Vec<NotedOperation> {
     let mix = Mix::preset(preset).unwrap();
     let workload = workload(&key_space(1_000), &mix);
     let mut keep = Keep::default();
-    run_point_noting(&engine, &workload, spec, &mix, &mut keep, most)
-        .unwrap()
-        .operations
+    run_point_noting(&engine, &workload, spec, &mix, &mut keep, most).unwrap().operations
 }
 
 fn count(operations: &[NotedOperation], kind: Operation) -> usize {
@@ -64,10 +62,7 @@ fn a_read_modify_write_is_one_operation() {
 #[test]
 fn the_warm_up_is_not_noted() {
     let begin = now_ns();
-    let spec = PointSpec {
-        warm_up_ns: 20_000_000,
-        ..closed(1, 50)
-    };
+    let spec = PointSpec { warm_up_ns: 20_000_000, ..closed(1, 50) };
     let operations = noted("c", &spec, 10);
     assert_eq!(operations.len(), 10);
     // The loop's clock may differ from the kernel's by a little; a tenth of the warm-up is far more.

@@ -120,11 +120,7 @@ mod slow {
             let mix = Mix::preset("a").unwrap();
             let spec = closed(16, 100_000_000);
             let server = Mutex::new(Some(server));
-            let mut killing = Killing {
-                server: &server,
-                ok: 0,
-                errors: 0,
-            };
+            let mut killing = Killing { server: &server, ok: 0, errors: 0 };
             let workload = workload(&key_space, &mix);
             let end = run_point(&*engine, &workload, &spec, &mix, &mut killing).unwrap();
             assert!(end.cut_short);

@@ -24,10 +24,7 @@ fn workload(share: Share, mix: &Mix) -> Arc<Workload> {
 }
 
 fn closed(sessions: u32, operations: u64, share: Share) -> PointSpec {
-    PointSpec {
-        share,
-        ..crate::it::fake::closed(sessions, operations)
-    }
+    PointSpec { share, ..crate::it::fake::closed(sessions, operations) }
 }
 
 /// The questions of all sessions by their number among those of all hosts.
@@ -37,14 +34,7 @@ fn questions(mix: &Mix, hosts: u32) -> BTreeMap<u32, Vec<String>> {
     for share in shares(hosts) {
         let (engine, asked) = remembering();
         let spec = closed(SESSIONS, 2_003, share);
-        run_point(
-            &engine,
-            &workload(share, mix),
-            &spec,
-            mix,
-            &mut Keep::default(),
-        )
-        .unwrap();
+        run_point(&engine, &workload(share, mix), &spec, mix, &mut Keep::default()).unwrap();
         for (own, text) in std::mem::take(&mut *asked.lock().unwrap()) {
             let session = share.sessions(SESSIONS).start + own;
             questions.entry(session).or_default().push(text);
@@ -60,10 +50,7 @@ fn arrivals_ask_on_several_hosts_what_they_ask_on_one() {
     let questions = |hosts: u32| {
         let mut texts = Vec::new();
         for share in shares(hosts) {
-            let spec = PointSpec {
-                share,
-                ..at_once(3, 3_001)
-            };
+            let spec = PointSpec { share, ..at_once(3, 3_001) };
             let own = arrivals(&spec.load, u64::MAX, spec.seed, share).unwrap();
             let (engine, asked) = remembering();
             let seen = Arc::clone(&asked);
@@ -171,11 +158,7 @@ fn slices_of_a_closed_load_add_up_to_the_whole() {
 #[test]
 fn slices_of_an_open_load_add_up_to_the_whole() {
     let mix = Mix::preset("a").unwrap();
-    let load = Load::Open {
-        rate: 1e6,
-        arrivals: Arrivals::Constant,
-        sessions: 4,
-    };
+    let load = Load::Open { rate: 1e6, arrivals: Arrivals::Constant, sessions: 4 };
     let deadline = constant_arrival(&load, 3_000).unwrap().unwrap();
     for hosts in [1, 2, 4] {
         let seen = Arc::<Mutex<Vec<ObservedOp>>>::default();
@@ -211,23 +194,15 @@ fn slices_of_an_open_load_add_up_to_the_whole() {
 
 #[test]
 fn hosts_store_every_record_once() {
-    for (hosts, sessions, operations) in [
-        (1, 3, None),
-        (2, 3, None),
-        (4, 3, None),
-        (4, 3, Some(RECORDS)),
-        (2, 5, Some(501)),
-    ] {
+    for (hosts, sessions, operations) in
+        [(1, 3, None), (2, 3, None), (4, 3, None), (4, 3, Some(RECORDS)), (2, 5, Some(501))]
+    {
         let mut texts = BTreeSet::new();
         let mut count = 0;
         for share in shares(hosts) {
             let (engine, asked) = remembering();
             let loader = key_space(RECORDS).loader(1);
-            let spec = LoadSpec {
-                operations,
-                share,
-                ..LoadSpec::of(sessions)
-            };
+            let spec = LoadSpec { operations, share, ..LoadSpec::of(sessions) };
             let mut keep = Keep::default();
             let end = run_load_with(&engine, &loader, &spec, &mut keep, |_| ()).unwrap();
             let asked = std::mem::take(&mut *asked.lock().unwrap());
@@ -237,11 +212,7 @@ fn hosts_store_every_record_once() {
             texts.extend(asked.into_iter().map(|(_, text)| text));
         }
         let expected = operations.unwrap_or(RECORDS);
-        assert_eq!(
-            (count, texts.len() as u64),
-            (expected, expected),
-            "{hosts} hosts"
-        );
+        assert_eq!((count, texts.len() as u64), (expected, expected), "{hosts} hosts");
     }
 }
 
@@ -258,11 +229,7 @@ mod slow {
             let counts: Vec<usize> = whole.values().map(Vec::len).collect();
             assert_eq!(counts.iter().sum::<usize>() as u64, asked_by(&mix, &whole));
             for hosts in [2, 4, 8] {
-                assert_eq!(
-                    questions(&mix, hosts),
-                    whole,
-                    "workload {name}, {hosts} hosts"
-                );
+                assert_eq!(questions(&mix, hosts), whole, "workload {name}, {hosts} hosts");
             }
         }
     }

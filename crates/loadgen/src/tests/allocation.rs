@@ -38,9 +38,7 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
         observer: (),
     };
     let shared = Shared::new(SLICES * SECOND);
-    let times: Vec<u64> = (0..SLICES * 500)
-        .map(|index| index * 2 * MILLISECOND)
-        .collect();
+    let times: Vec<u64> = (0..SLICES * 500).map(|index| index * 2 * MILLISECOND).collect();
     let allocations = during(|| {
         if open_loop {
             open::run(parts, &mut generator, &shared, 0, &times, Share::WHOLE);

@@ -35,10 +35,7 @@ const LONGEST_DELAY: u64 = 500_000;
 impl Jumping {
     /// One that wakes its sleepers late.
     fn lagging() -> Self {
-        Self {
-            lag: Some(Arc::new(Mutex::new(Stream::from_state(11)))),
-            ..Self::default()
-        }
+        Self { lag: Some(Arc::new(Mutex::new(Stream::from_state(11)))), ..Self::default() }
     }
 
     /// Whoever sleeps next wakes so much later.
@@ -119,10 +116,7 @@ impl Server {
         clock: &Jumping,
         answer: impl FnMut(Asked, &Jumping) -> Option<Outcome> + Send + 'static,
     ) -> Self {
-        Self {
-            clock: clock.clone(),
-            answer: Arc::new(Mutex::new(answer)),
-        }
+        Self { clock: clock.clone(), answer: Arc::new(Mutex::new(answer)) }
     }
 
     fn serve(&self, asked: Asked) -> Outcome {
@@ -244,11 +238,7 @@ fn closed() -> Load {
 }
 
 fn open(rate: f64, arrivals: plimsoll_workload::schedule::Arrivals) -> Load {
-    Load::Open {
-        rate,
-        arrivals,
-        sessions: 1,
-    }
+    Load::Open { rate, arrivals, sessions: 1 }
 }
 
 /// Reads only, from one session and one server.
@@ -270,9 +260,5 @@ fn measure_on(
     let indices = keep.slices.iter().map(|slice| slice.index);
     let each_once = indices.eq(0..keep.slices.len() as u32);
     assert!(each_once, "each second is one slice, in order");
-    Measured {
-        end,
-        slices: keep.slices,
-        begins: keep.begins,
-    }
+    Measured { end, slices: keep.slices, begins: keep.begins }
 }

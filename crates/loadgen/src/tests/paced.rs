@@ -13,11 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// Ten operations a second from one session would be spread: those of 2,000 begin at once, one each 500 µs.
 fn paced(operations: Option<u64>, duration_ns: u64, end_of: fn(u64) -> u64) -> Measured {
-    let load = Load::Closed {
-        sessions: 1,
-        think_time_ns: 0,
-        target: Some(2_000.0),
-    };
+    let load = Load::Closed { sessions: 1, think_time_ns: 0, target: Some(2_000.0) };
     let mut spec = spec(load, 0, duration_ns);
     spec.operations = operations;
     measure(&spec, end_of)
@@ -128,10 +124,7 @@ fn inserts(engine: &dyn Engine, clock: Jumping, operations: u64, again: u32) -> 
     spec.operations = Some(operations);
     let mut keep = Keep::default();
     let journal = Journal::default();
-    let observer = |_| Recorder {
-        journal: Arc::clone(&journal),
-        again,
-    };
+    let observer = |_| Recorder { journal: Arc::clone(&journal), again };
     let workload = workload(&mix);
     let end = run_point_on(engine, &workload, &spec, &mix, &mut keep, observer, &clock).unwrap();
     let seen = std::mem::take(&mut *journal.lock().unwrap());
@@ -181,9 +174,7 @@ fn a_witness_can_have_an_insert_asked_again_and_end_its_session() {
         Some(Outcome::error("no"))
     });
     let (_, end, seen) = inserts(&server, clock, 10, 2);
-    let begins = seen
-        .iter()
-        .map(|(_, seen)| seen.dispatched_ns / MILLISECOND);
+    let begins = seen.iter().map(|(_, seen)| seen.dispatched_ns / MILLISECOND);
     // Three attempts, 5 ms after the last one ended.
     assert_eq!(begins.collect::<Vec<_>>(), [0, 6, 18]);
     assert_eq!(end.errors[0].count, 3);
@@ -203,10 +194,7 @@ fn a_read_that_ends_too_late_is_verified_too() {
     spec.verify = true;
     let mut keep = Keep::default();
     let journal = Journal::default();
-    let observer = |_| Recorder {
-        journal: Arc::clone(&journal),
-        again: 0,
-    };
+    let observer = |_| Recorder { journal: Arc::clone(&journal), again: 0 };
     run_point_on(&engine, &workload, &spec, &mix, &mut keep, observer, &clock).unwrap();
     let seen = journal.lock().unwrap();
     let count = |operation| {

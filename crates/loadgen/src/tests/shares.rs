@@ -31,10 +31,7 @@ fn merged(slices: Vec<Slice>) -> Vec<Slice> {
             point: None,
             mix: "c".into(),
             load_label: String::new(),
-            load: plimsoll_record::LoadKind::Open {
-                rate: 1.0,
-                sessions: 1,
-            },
+            load: plimsoll_record::LoadKind::Open { rate: 1.0, sessions: 1 },
             trial: None,
         },
         warm_up_ns: 0,
@@ -50,11 +47,7 @@ fn merged(slices: Vec<Slice>) -> Vec<Slice> {
 /// hosts of a load are its four sessions.
 #[test]
 fn sessions_keep_their_pace_on_whatever_host() {
-    let load = Load::Closed {
-        sessions: 4,
-        think_time_ns: 0,
-        target: Some(40.0),
-    };
+    let load = Load::Closed { sessions: 4, think_time_ns: 0, target: Some(40.0) };
     let mut spec = spec(load, 0, u64::MAX);
     spec.operations = Some(11);
     let pace = plimsoll_workload::schedule::Pace::new(40.0, 4);
@@ -72,14 +65,8 @@ fn sessions_keep_their_pace_on_whatever_host() {
 
 #[test]
 fn a_host_without_a_session_idles_for_the_length_of_the_point() {
-    let loads = [
-        Load::closed(1),
-        Load::Open {
-            rate: 1_000.0,
-            arrivals: Arrivals::Poisson,
-            sessions: 1,
-        },
-    ];
+    let loads =
+        [Load::closed(1), Load::Open { rate: 1_000.0, arrivals: Arrivals::Poisson, sessions: 1 }];
     for load in loads {
         let is_open = matches!(load, Load::Open { .. });
         let mut spec = spec(load, SECOND / 2, 5 * SECOND / 2);
@@ -137,11 +124,7 @@ mod slow {
     #[test]
     fn slices_of_all_hosts_are_those_of_one() {
         let whole = |hosts: u32, operations| {
-            let load = Load::Open {
-                rate: 777.0,
-                arrivals: Arrivals::Constant,
-                sessions: hosts,
-            };
+            let load = Load::Open { rate: 777.0, arrivals: Arrivals::Constant, sessions: hosts };
             let mut spec = spec(load, 3 * SECOND / 2, 5 * SECOND / 2);
             spec.operations = operations;
             let mut slices = Vec::new();

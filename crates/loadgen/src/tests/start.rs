@@ -145,11 +145,7 @@ fn started(start_ns: Option<u64>) -> (PointEnd, Vec<String>) {
         server: Server::new(&clock.clock, |begin| begin + MILLISECOND),
         journal: Arc::clone(&journal),
     };
-    let mut sink = Ready {
-        journal: Arc::clone(&journal),
-        start_ns,
-        keep: Keep::default(),
-    };
+    let mut sink = Ready { journal: Arc::clone(&journal), start_ns, keep: Keep::default() };
     let mix = Mix::preset("c").unwrap();
     let mut spec = spec(closed(), 0, u64::MAX);
     spec.operations = Some(5);
@@ -164,13 +160,7 @@ fn started(start_ns: Option<u64>) -> (PointEnd, Vec<String>) {
 #[test]
 fn the_clock_starts_when_the_sink_says() {
     let order = |start: &str| {
-        let order = [
-            "session",
-            "measuring begins",
-            "ready",
-            "point begins",
-            start,
-        ];
+        let order = ["session", "measuring begins", "ready", "point begins", start];
         order.map(str::to_owned)
     };
     let (end, said) = started(None);

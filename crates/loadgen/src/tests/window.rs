@@ -64,11 +64,8 @@ fn a_number_of_operations_is_counted_after_the_warm_up() {
     let mut spec = spec(closed(), 500 * MILLISECOND, u64::MAX);
     spec.operations = Some(1_200);
     let measured = measure(&spec, each_millisecond);
-    let expected = [
-        (0, 0, 500, true, 499),
-        (1, 500, 1_000, false, 1_000),
-        (2, 1_500, 199, false, 200),
-    ];
+    let expected =
+        [(0, 0, 500, true, 499), (1, 500, 1_000, false, 1_000), (2, 1_500, 199, false, 200)];
     assert_eq!(table(&measured), expected);
     assert_eq!(measured.end.unfinished, None);
     // The last completes in the last nanosecond of the point.
@@ -78,11 +75,7 @@ fn a_number_of_operations_is_counted_after_the_warm_up() {
 /// 1 ms of service and 9 ms of thinking: completed at 1, 11, 21 ms and so on.
 #[test]
 fn thinking_is_between_operations() {
-    let load = Load::Closed {
-        sessions: 1,
-        think_time_ns: 9 * MILLISECOND,
-        target: None,
-    };
+    let load = Load::Closed { sessions: 1, think_time_ns: 9 * MILLISECOND, target: None };
     let long = spec(load.clone(), 0, 1_500 * MILLISECOND);
     let measured = measure(&long, each_millisecond);
     let expected = [(0, 0, 1_000, false, 100), (1, 1_000, 500, false, 50)];

@@ -7,10 +7,7 @@ use plimsoll_stats::{LineGoal, LineSearch, LineTrial, StatsError};
 
 /// When a search is over.
 pub fn goal(search: &Search) -> LineGoal {
-    LineGoal {
-        width: search.width,
-        ..LineGoal::with_trials_of(search.trial_ns as f64 / 1e9)
-    }
+    LineGoal { width: search.width, ..LineGoal::with_trials_of(search.trial_ns as f64 / 1e9) }
 }
 
 /// A trial as the search takes it, from what was measured; `None` for one that was cut short, or is no open loop.

@@ -66,10 +66,7 @@ impl<'a> PointSequence<'a> {
         objective: Option<&'a Objective>,
         known: &'a Known,
     ) -> Self {
-        let trials = known
-            .trials
-            .iter()
-            .map(|(point, trials)| (*point as usize, trials.clone()));
+        let trials = known.trials.iter().map(|(point, trials)| (*point as usize, trials.clone()));
         Self {
             points,
             measurement,
@@ -150,16 +147,9 @@ impl<'a> PointSequence<'a> {
 
     /// Sessions and throughput of the best point of the closed loops of a mix.
     fn best_closed(&self, mix: u32) -> Option<(u32, f64)> {
-        let of_mix = self
-            .done
-            .iter()
-            .filter(|(index, _)| self.points[**index].mix == mix);
+        let of_mix = self.done.iter().filter(|(index, _)| self.points[**index].mix == mix);
         let closed = of_mix.filter_map(|(_, (load, outcome))| match load {
-            Load::Closed {
-                sessions,
-                target: None,
-                ..
-            } => Some((*sessions, outcome.throughput)),
+            Load::Closed { sessions, target: None, .. } => Some((*sessions, outcome.throughput)),
             _ => None,
         });
         closed.max_by(|left, right| left.1.total_cmp(&right.1))
@@ -179,14 +169,11 @@ impl<'a> PointSequence<'a> {
             .map(|(_, (_, outcome))| outcome)
             .collect();
         // A sweep that was ended is not taken up again at a later point.
-        let measured_all = (0..self.at)
-            .filter(|index| is_of_sweep(&self.points[*index], point))
-            .count()
-            == before.len();
+        let measured_all =
+            (0..self.at).filter(|index| is_of_sweep(&self.points[*index], point)).count()
+                == before.len();
         let throughput: Vec<f64> = before.iter().map(|outcome| outcome.throughput).collect();
-        let past_objective = before
-            .last()
-            .is_some_and(|last| last.meets_objective == Some(false));
+        let past_objective = before.last().is_some_and(|last| last.meets_objective == Some(false));
         measured_all && !past_objective && !has_bent(&throughput)
     }
 
@@ -195,10 +182,7 @@ impl<'a> PointSequence<'a> {
         if self.lines.contains_key(&self.at) {
             return Ok(None);
         }
-        let Some(search) = self
-            .objective
-            .and_then(|objective| objective.search.as_ref())
-        else {
+        let Some(search) = self.objective.and_then(|objective| objective.search.as_ref()) else {
             return Ok(None);
         };
         let point = &self.points[self.at];
@@ -242,23 +226,17 @@ impl<'a> PointSequence<'a> {
         };
         let best = self.best_closed(point.mix);
         let rate = near.or(best.map(|(_, throughput)| FIRST_OF_BEST * throughput));
-        rate.unwrap_or(planned)
-            .clamp(search.rates.0, search.rates.1)
+        rate.unwrap_or(planned).clamp(search.rates.0, search.rates.1)
     }
 
     /// The point at hand at a share of the line of its mix; `None` where no rate was found to hold.
     fn share_of_line(&self, share: f64) -> Option<Step> {
         let point = &self.points[self.at];
         let line = self.lines.iter().find_map(|(index, lower)| {
-            (self.points[*index].mix == point.mix)
-                .then_some(*lower)
-                .flatten()
+            (self.points[*index].mix == point.mix).then_some(*lower).flatten()
         })?;
         let step = self.step(at_rate(&point.load, share * line));
-        Some(Step {
-            load_label: share_label(share),
-            ..step
-        })
+        Some(Step { load_label: share_label(share), ..step })
     }
 }
 
@@ -283,23 +261,15 @@ fn in_four_digits(rate: f64) -> f64 {
     let unit = 10.0_f64.powf(rate.log10().floor() - 3.0);
     // A tenth is no binary number: what is below one operation per second is counted in whole parts of one.
     let digits = (rate / unit).round();
-    if unit < 1.0 {
-        digits / (1.0 / unit).round()
-    } else {
-        digits * unit
-    }
+    if unit < 1.0 { digits / (1.0 / unit).round() } else { digits * unit }
 }
 
 /// An open loop at another rate.
 fn at_rate(load: &Load, rate: f64) -> Load {
     match load {
-        Load::Open {
-            arrivals, sessions, ..
-        } => Load::Open {
-            rate,
-            arrivals: *arrivals,
-            sessions: *sessions,
-        },
+        Load::Open { arrivals, sessions, .. } => {
+            Load::Open { rate, arrivals: *arrivals, sessions: *sessions }
+        }
         other => other.clone(),
     }
 }

@@ -58,11 +58,8 @@ impl<'a> Tally<'a> {
 
     /// Response times of units of work.
     fn units(&self) -> Histogram {
-        let parts: Vec<(Operation, &Histogram)> = self
-            .responses
-            .iter()
-            .map(|(operation, histogram)| (*operation, histogram))
-            .collect();
+        let parts: Vec<(Operation, &Histogram)> =
+            self.responses.iter().map(|(operation, histogram)| (*operation, histogram)).collect();
         let mut units = Histogram::new();
         add_units(&mut units, &parts);
         units
@@ -97,16 +94,10 @@ impl<'a> Tally<'a> {
             units.merge(unfinished);
         }
         let finished = self.completed.total();
-        let achieved = end
-            .due
-            .filter(|due| *due > 0)
-            .map(|due| finished as f64 / due as f64);
+        let achieved = end.due.filter(|due| *due > 0).map(|due| finished as f64 / due as f64);
         let percentile = |percentile: f64| units.percentile_ns(percentile).map(|ns| ns as f64);
-        let throughput = if self.seconds > 0.0 {
-            self.completed.ok as f64 / self.seconds
-        } else {
-            0.0
-        };
+        let throughput =
+            if self.seconds > 0.0 { self.completed.ok as f64 / self.seconds } else { 0.0 };
         let meets_objective = self.objective.map(|objective| {
             let in_time = objective.response.iter().all(|(asked, limit_ns)| {
                 percentile(*asked).is_some_and(|value_ns| value_ns <= *limit_ns as f64)
@@ -117,12 +108,7 @@ impl<'a> Tally<'a> {
                 && achieved.is_none_or(|achieved| achieved >= objective.achieved)
                 && self.unfinished_is_within(objective, end)
         });
-        Outcome {
-            throughput,
-            p99_ns: percentile(99.0),
-            achieved,
-            meets_objective,
-        }
+        Outcome { throughput, p99_ns: percentile(99.0), achieved, meets_objective }
     }
 
     /// Operations that were due and unfinished at the end took longer than is known: where a percentile lies among them it is no evidence that a limit holds.

@@ -40,11 +40,7 @@ fn slice(index: u32, responses: &[(u64, u64)], errors: u64) -> Slice {
         start_ns: u64::from(index) * SECOND_NS,
         length_ns: SECOND_NS,
         warm_up: index == 0,
-        completed: Completed {
-            ok: count,
-            not_found: 0,
-            error: errors,
-        },
+        completed: Completed { ok: count, not_found: 0, error: errors },
         operations: vec![OperationSlice {
             operation: Operation::Read,
             status: Status::Ok,
@@ -79,28 +75,16 @@ const SLOW: u64 = 20 * MILLISECOND_NS;
 #[test]
 fn each_condition_counts() {
     assert!(meets(&[(FAST, 995), (SLOW, 5)], 0, &end(1_000, 0)));
-    assert!(
-        !meets(&[(FAST, 985), (SLOW, 15)], 0, &end(1_000, 0)),
-        "p99 is above the limit"
-    );
-    assert!(
-        !meets(&[(FAST, 999)], 1, &end(1_000, 0)),
-        "an operation failed"
-    );
-    assert!(
-        !meets(&[(FAST, 980)], 0, &end(1_000, 5)),
-        "the rate was not achieved"
-    );
+    assert!(!meets(&[(FAST, 985), (SLOW, 15)], 0, &end(1_000, 0)), "p99 is above the limit");
+    assert!(!meets(&[(FAST, 999)], 1, &end(1_000, 0)), "an operation failed");
+    assert!(!meets(&[(FAST, 980)], 0, &end(1_000, 5)), "the rate was not achieved");
     assert!(!meets(&[], 0, &end(0, 0)), "nothing was measured");
 }
 
 #[test]
 fn what_is_unfinished_is_no_evidence_that_a_limit_holds() {
     // Late by 1 ms when the point ended, but nobody knows how late they came out.
-    let lenient = Objective {
-        achieved: 0.5,
-        ..objective()
-    };
+    let lenient = Objective { achieved: 0.5, ..objective() };
     let mut tally = Tally::new(Some(&lenient));
     tally.add(&slice(1, &[(FAST, 980)], 0));
     assert_eq!(tally.outcome(&end(1_000, 20)).meets_objective, Some(false));
@@ -116,10 +100,7 @@ fn a_trial_is_lost_when_nothing_can_mend_it() {
     assert!(!tally.is_lost(10_000.0));
     tally.add(&slice(2, &[(FAST, 980), (SLOW, 20)], 0));
     assert!(tally.is_lost(10_000.0));
-    assert!(
-        !tally.is_lost(20_000.0),
-        "of twice as many so many may be slow"
-    );
+    assert!(!tally.is_lost(20_000.0), "of twice as many so many may be slow");
 }
 
 #[test]
@@ -133,30 +114,20 @@ fn one_failure_too_many_loses_a_trial() {
 
 #[test]
 fn a_trial_that_was_cut_short_counts_only_when_it_was_lost() {
-    let search = Search {
-        trial_ns: 2 * SECOND_NS,
-        warm_up_ns: SECOND_NS,
-        width: 0.02,
-        rates: (10.0, 1e6),
-    };
+    let search =
+        Search { trial_ns: 2 * SECOND_NS, warm_up_ns: SECOND_NS, width: 0.02, rates: (10.0, 1e6) };
     let record = |responses: &[(u64, u64)], cut_short: bool| PointRecord {
         label: PointLabel {
             point: Some(0),
             mix: "a".into(),
             load_label: "1,000 op/s".into(),
-            load: LoadKind::Open {
-                rate: 1_000.0,
-                sessions: 4,
-            },
+            load: LoadKind::Open { rate: 1_000.0, sessions: 4 },
             trial: Some(3),
         },
         warm_up_ns: SECOND_NS,
         started_at: String::new(),
         slices: vec![slice(0, &[], 0), slice(1, responses, 0)],
-        end: Some(PointEnd {
-            cut_short,
-            ..end(1_000, 0)
-        }),
+        end: Some(PointEnd { cut_short, ..end(1_000, 0) }),
     };
     let read = |record: &PointRecord| trial(record, &objective(), &search);
     let whole = read(&record(&[(FAST, 1_000)], false)).expect("it is whole");
@@ -165,9 +136,6 @@ fn a_trial_that_was_cut_short_counts_only_when_it_was_lost() {
     assert_eq!(read(&record(&[(FAST, 1_000)], true)), None);
     let lost = read(&record(&[(FAST, 900), (SLOW, 100)], true)).expect("it was lost");
     assert!(!lost.is_good);
-    let unended = PointRecord {
-        end: None,
-        ..record(&[(FAST, 1_000)], false)
-    };
+    let unended = PointRecord { end: None, ..record(&[(FAST, 1_000)], false) };
     assert_eq!(read(&unended), None);
 }

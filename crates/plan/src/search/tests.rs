@@ -42,23 +42,12 @@ fn objective() -> Objective {
 
 fn closed(sessions: u32, role: PointRole) -> Point {
     let load = Load::closed(sessions);
-    Point {
-        role,
-        ..Point::fixed(0, load)
-    }
+    Point { role, ..Point::fixed(0, load) }
 }
 
 fn open(rate: f64, role: PointRole, sessions: Sessions) -> Point {
-    let load = Load::Open {
-        rate,
-        arrivals: Arrivals::Poisson,
-        sessions: 64,
-    };
-    Point {
-        role,
-        sessions,
-        ..Point::fixed(0, load)
-    }
+    let load = Load::Open { rate, arrivals: Arrivals::Poisson, sessions: 64 };
+    Point { role, sessions, ..Point::fixed(0, load) }
 }
 
 fn doubling() -> Vec<Point> {
@@ -118,10 +107,7 @@ fn walk(
 
 /// Without an objective that the sweep can pass.
 fn without_objective(of: impl Fn(&Step) -> Outcome) -> impl Fn(&Step) -> Outcome {
-    move |step| Outcome {
-        meets_objective: None,
-        ..of(step)
-    }
+    move |step| Outcome { meets_objective: None, ..of(step) }
 }
 
 #[test]
@@ -172,10 +158,7 @@ fn a_sweep_of_rates_ends_when_the_objective_is_missed() {
 
 #[test]
 fn a_later_block_measures_at_least_what_an_earlier_one_did() {
-    let known = Known {
-        measured: (0..8).collect(),
-        ..Known::default()
-    };
+    let known = Known { measured: (0..8).collect(), ..Known::default() };
     let of = without_objective(of_capacity(4_000.0, 4));
     let steps = walk(&doubling(), None, &known, of);
     let sessions: Vec<u32> = steps.iter().map(sessions_of).collect();
@@ -205,10 +188,8 @@ fn sessions_are_those_of_the_best_closed_point() {
 #[test]
 fn the_line_is_found_and_its_shares_are_offered() {
     let objective = objective();
-    let mut points = vec![
-        closed(4, PointRole::Fixed),
-        open(1_000.0, PointRole::Line, Sessions::Found),
-    ];
+    let mut points =
+        vec![closed(4, PointRole::Fixed), open(1_000.0, PointRole::Line, Sessions::Found)];
     for share in [0.5, 0.8] {
         points.push(open(1.0, PointRole::ShareOfLine { share }, Sessions::Given));
     }
@@ -269,10 +250,7 @@ fn a_search_that_was_interrupted_goes_on_where_it_was() {
         seconds: 2.0,
         is_good: of(step).meets_objective == Some(true),
     });
-    let known = Known {
-        trials: [(0, trials.collect())].into(),
-        ..Known::default()
-    };
+    let known = Known { trials: [(0, trials.collect())].into(), ..Known::default() };
     let rest = walk(&points, Some(&objective), &known, &of);
     assert_eq!(rest, whole[made..]);
 }

@@ -23,12 +23,7 @@ pub struct Agent {
     #[arg(long, requires = "nats")]
     pub name: Option<String>,
     /// What this machine may be used for, with commas between.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "USE,USE",
-        default_value = "load"
-    )]
+    #[arg(long, value_delimiter = ',', value_name = "USE,USE", default_value = "load")]
     pub allow: Vec<AgentUse>,
 }
 

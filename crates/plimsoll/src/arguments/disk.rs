@@ -97,9 +97,7 @@ fn size(text: &str) -> Result<u64, String> {
 fn block(text: &str) -> Result<u32, String> {
     match size(text)?.try_into() {
         Ok(bytes @ 512..=67_108_864) if u32::is_multiple_of(bytes, 512) => Ok(bytes),
-        _ => Err(format!(
-            "`{text}` is not a multiple of 512 bytes up to 64 MiB"
-        )),
+        _ => Err(format!("`{text}` is not a multiple of 512 bytes up to 64 MiB")),
     }
 }
 

@@ -60,13 +60,9 @@ pub struct Diskmap {
 }
 
 fn range(text: &str) -> Result<(usize, usize), String> {
-    let (from, to) = text
-        .split_once("..")
-        .ok_or("expected two numbers separated by two dots, e.g. 0..100")?;
-    let number = |text: &str| {
-        text.parse::<usize>()
-            .map_err(|error| format!("{text:?}: {error}"))
-    };
+    let (from, to) =
+        text.split_once("..").ok_or("expected two numbers separated by two dots, e.g. 0..100")?;
+    let number = |text: &str| text.parse::<usize>().map_err(|error| format!("{text:?}: {error}"));
     match (number(from)?, number(to)?) {
         (from, to) if from < to => Ok((from, to)),
         (from, to) => Err(format!("{from}..{to} is empty")),

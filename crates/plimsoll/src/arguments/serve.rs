@@ -31,11 +31,7 @@ pub struct Serve {
 fn address(text: &str) -> Result<SocketAddr, String> {
     let host = |text: &str| match text {
         "localhost" => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-        other => other
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .parse()
-            .ok(),
+        other => other.trim_start_matches('[').trim_end_matches(']').parse().ok(),
     };
     let both = || {
         let (name, port) = text.rsplit_once(':')?;

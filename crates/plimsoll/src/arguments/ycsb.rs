@@ -39,10 +39,6 @@ pub struct Ycsb {
     #[arg(value_name = "load|run")]
     pub phase: Option<String>,
     /// A binding and options, in YCSB's syntax.
-    #[arg(
-        value_name = "BINDING [OPTIONS]",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "BINDING [OPTIONS]", trailing_var_arg = true, allow_hyphen_values = true)]
     pub words: Vec<String>,
 }

@@ -16,11 +16,8 @@ const CAPACITY_BYTES: u64 = 1 << 30;
 /// `plimsoll disk calibrate`: asked, measured, allowed, and the verdict. 106 when a disk is not as asked.
 pub fn calibrate(arguments: &arguments::Calibrate, rigs: &Rigs) -> anyhow::Result<Exit> {
     // A mistake in the last is told before the first is built.
-    let specs: Vec<DiskSpec> = arguments
-        .disks
-        .iter()
-        .map(|text| by_text(text))
-        .collect::<anyhow::Result<_>>()?;
+    let specs: Vec<DiskSpec> =
+        arguments.disks.iter().map(|text| by_text(text)).collect::<anyhow::Result<_>>()?;
     let process = rigs.get()?;
     process.open("calibrate")?;
     let mut shown = Shown::new()?;
@@ -48,25 +45,14 @@ pub fn calibrate(arguments: &arguments::Calibrate, rigs: &Rigs) -> anyhow::Resul
     if arguments.json {
         print_json(&all)?;
     }
-    Ok(if good {
-        Exit::Good
-    } else {
-        Exit::InvalidMeasurement
-    })
+    Ok(if good { Exit::Good } else { Exit::InvalidMeasurement })
 }
 
 fn one(spec: &DiskSpec, shown: &mut Shown, process: &RigProcess) -> Result<Calibration, RigError> {
-    let spec = DiskSpec {
-        capacity_bytes: CAPACITY_BYTES,
-        ..spec.clone()
-    };
-    process.calibrate(
-        spec,
-        None,
-        "calibrate",
-        &mut |note| tell(note),
-        &mut |progress| shown.watch(progress),
-    )
+    let spec = DiskSpec { capacity_bytes: CAPACITY_BYTES, ..spec.clone() };
+    process.calibrate(spec, None, "calibrate", &mut |note| tell(note), &mut |progress| {
+        shown.watch(progress)
+    })
 }
 
 fn table(name: &str, calibration: &Calibration) -> String {
@@ -78,22 +64,12 @@ fn table(name: &str, calibration: &Calibration) -> String {
     let spelled: Vec<[String; 5]> = calibration.checks.iter().map(cells).collect();
     let header = ["", "asked", "measured", "off by", "allowed"].map(str::to_owned);
     let width = |column: usize| {
-        spelled
-            .iter()
-            .chain([&header])
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
+        spelled.iter().chain([&header]).map(|row| row[column].chars().count()).max().unwrap_or(0)
     };
     let widths: [usize; 5] = std::array::from_fn(width);
-    let verdicts = calibration
-        .checks
-        .iter()
-        .map(|check| if check.passed() { "good" } else { "BAD" });
-    for (row, verdict) in [(&header, "")]
-        .into_iter()
-        .chain(spelled.iter().zip(verdicts))
-    {
+    let verdicts =
+        calibration.checks.iter().map(|check| if check.passed() { "good" } else { "BAD" });
+    for (row, verdict) in [(&header, "")].into_iter().chain(spelled.iter().zip(verdicts)) {
         let line = format!(
             "  {:<4}  {:<what$}  {:>asked$}  {:>measured$}  {:>off$}  {:>allowed$}",
             verdict,

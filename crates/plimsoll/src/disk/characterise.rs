@@ -39,11 +39,7 @@ pub fn characterise(arguments: &arguments::Characterise, rigs: &Rigs) -> anyhow:
 }
 
 fn profile(arguments: &arguments::Characterise) -> Profile {
-    let mut profile = if arguments.quick {
-        Profile::quick()
-    } else {
-        Profile::study()
-    };
+    let mut profile = if arguments.quick { Profile::quick() } else { Profile::study() };
     if let Some(size) = arguments.size {
         profile.size_bytes = size;
     }
@@ -66,10 +62,9 @@ fn target(path: &Path, erase: bool) -> anyhow::Result<Target> {
     }
     let target = Target::read_only(path)?;
     match target {
-        Target::Device { path, .. } if erase => Ok(Target::Device {
-            path,
-            permission: Permission::MayBeErased,
-        }),
+        Target::Device { path, .. } if erase => {
+            Ok(Target::Device { path, permission: Permission::MayBeErased })
+        }
         Target::Directory { .. } if erase => {
             bail!(
                 "--erase is for block devices; in a directory, only the program's own file is written"
@@ -111,11 +106,7 @@ fn show(
 }
 
 fn rows(row: &Row) -> Option<DiskRow> {
-    let Measured {
-        reads,
-        writes,
-        syncs,
-    } = &row.measured;
+    let Measured { reads, writes, syncs } = &row.measured;
     let direction = reads.as_ref().or(writes.as_ref())?;
     Some(DiskRow {
         what: row.job.kind.to_string(),
@@ -129,10 +120,5 @@ fn rows(row: &Row) -> Option<DiskRow> {
 }
 
 fn latencies(of: &Latencies) -> DiskLatencies {
-    DiskLatencies {
-        mean_ns: of.mean_ns,
-        p50_ns: of.p50_ns,
-        p99_ns: of.p99_ns,
-        p999_ns: of.p999_ns,
-    }
+    DiskLatencies { mean_ns: of.mean_ns, p50_ns: of.p50_ns, p99_ns: of.p99_ns, p999_ns: of.p999_ns }
 }

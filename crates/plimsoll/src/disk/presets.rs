@@ -25,10 +25,7 @@ pub fn presets(arguments: &arguments::Presets) -> anyhow::Result<Exit> {
             &mut out,
             &preset.name,
             &disk_figures(preset),
-            &[
-                &preset.about,
-                &format!("{} ({})", preset.source, preset.date),
-            ],
+            &[&preset.about, &format!("{} ({})", preset.source, preset.date)],
         );
     }
     out.push_str("Machines, as `machine: NAME` in an experiment\n\n");
@@ -37,10 +34,7 @@ pub fn presets(arguments: &arguments::Presets) -> anyhow::Result<Exit> {
             &mut out,
             &preset.name,
             &machine_figures(preset),
-            &[
-                &preset.about,
-                &format!("{} ({})", preset.source, preset.date),
-            ],
+            &[&preset.about, &format!("{} ({})", preset.source, preset.date)],
         );
     }
     print(out.trim_end().to_owned() + "\n")?;
@@ -74,18 +68,11 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 fn disk_figures(preset: &DiskPreset) -> String {
     let spec = &preset.spec;
     let mut parts: Vec<String> = Vec::new();
-    parts.extend(rates(&spec.iops, |rate| {
-        format!("{} IOPS", units::count(rate.round() as u64))
-    }));
-    parts.extend(rates(&spec.bandwidth, |rate| {
-        format!("{}/s", units::size(rate.round() as u64))
-    }));
+    parts.extend(rates(&spec.iops, |rate| format!("{} IOPS", units::count(rate.round() as u64))));
+    parts.extend(rates(&spec.bandwidth, |rate| format!("{}/s", units::size(rate.round() as u64))));
     parts.extend(latency(&spec.read_latency));
     if let Some(burst) = &spec.burst {
-        parts.push(format!(
-            "burst to {} IOPS",
-            units::count(burst.iops.round() as u64)
-        ));
+        parts.push(format!("burst to {} IOPS", units::count(burst.iops.round() as u64)));
     }
     if preset.grows() {
         parts.push(format!("at {}", units::size(spec.capacity_bytes)));
@@ -95,11 +82,7 @@ fn disk_figures(preset: &DiskPreset) -> String {
 
 fn rates(rates: &DiskRates, spelled: impl Fn(f64) -> String) -> Vec<String> {
     let mut parts = Vec::new();
-    for (rate, what) in [
-        (rates.joint, ""),
-        (rates.read, " reading"),
-        (rates.write, " writing"),
-    ] {
+    for (rate, what) in [(rates.joint, ""), (rates.read, " reading"), (rates.write, " writing")] {
         if let Some(rate) = rate {
             parts.push(format!("{}{what}", spelled(rate)));
         }

@@ -114,10 +114,7 @@ fn summary(trace: &Trace, resolver: &Resolver<'_>) -> Summary {
             files.entry(place).or_default().add(request, bytes);
         }
     }
-    let mut files: Vec<Total> = files
-        .into_iter()
-        .map(|(name, sum)| sum.total(name))
-        .collect();
+    let mut files: Vec<Total> = files.into_iter().map(|(name, sum)| sum.total(name)).collect();
     files.sort_by_key(|file| std::cmp::Reverse(file.bytes));
     let span_ns = match (requests.first(), requests.last()) {
         (Some(first), Some(last)) => last.time_ns - first.time_ns,
@@ -129,10 +126,7 @@ fn summary(trace: &Trace, resolver: &Resolver<'_>) -> Summary {
         incomplete: trace.incomplete(),
         span_ns,
         marks: trace.marks().len(),
-        kinds: kinds
-            .into_iter()
-            .map(|(kind, sum)| sum.total(kind.name()))
-            .collect(),
+        kinds: kinds.into_iter().map(|(kind, sum)| sum.total(kind.name())).collect(),
         files,
     }
 }
@@ -144,10 +138,7 @@ fn told(summary: &Summary) -> String {
         units::duration(summary.span_ns / 1_000_000 * 1_000_000)
     );
     if summary.overwritten > 0 {
-        out.push_str(&format!(
-            "; {} earlier ones made room for them",
-            summary.overwritten
-        ));
+        out.push_str(&format!("; {} earlier ones made room for them", summary.overwritten));
     }
     if summary.incomplete > 0 {
         out.push_str(&format!("; {} are not whole", summary.incomplete));
@@ -156,11 +147,7 @@ fn told(summary: &Summary) -> String {
     rows(&mut out, "kind", &summary.kinds);
     if !summary.files.is_empty() {
         out.push('\n');
-        rows(
-            &mut out,
-            "file",
-            &summary.files[..summary.files.len().min(FILES)],
-        );
+        rows(&mut out, "file", &summary.files[..summary.files.len().min(FILES)]);
     }
     if summary.files.len() > FILES {
         out.push_str(&format!(
@@ -172,12 +159,8 @@ fn told(summary: &Summary) -> String {
 }
 
 fn rows(out: &mut String, title: &str, totals: &[Total]) {
-    let width = totals
-        .iter()
-        .map(|total| total.name.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(title.len());
+    let width =
+        totals.iter().map(|total| total.name.chars().count()).max().unwrap_or(0).max(title.len());
     out.push_str(&format!(
         "{title:<width$}  {:>12}  {:>10}  {:>14}\n",
         "requests", "MB", "mean latency"

@@ -48,9 +48,7 @@ impl Draft {
         let (mix, about_mix) = mix(self.workload);
         let measured = units::duration(self.duration_ns);
         let warm_up = units::duration(self.warm_up_ns);
-        let Self {
-            blocks, threads, ..
-        } = self;
+        let Self { blocks, threads, .. } = self;
         format!(
             "\
 # Written by `plimsoll init`. Change what you like: docs/experiment-file.md explains every key.
@@ -111,11 +109,7 @@ compare:
             };
             // Two folders may have programs of one name.
             let is_fit = !name.is_empty() && !names.contains(&name);
-            names.push(if is_fit {
-                name
-            } else {
-                format!("arm-{}", number + 1)
-            });
+            names.push(if is_fit { name } else { format!("arm-{}", number + 1) });
         }
         names
     }
@@ -143,10 +137,7 @@ compare:
             (None, Question::Disk | Question::Filesystem) => format!(
                 "  working_set: {BEYOND_THE_CACHE}             # of what fits into the cache: reads go to the disk\n"
             ),
-            (None, _) => size(
-                USUAL_DATA,
-                "of all records, each of ten fields of 100 bytes",
-            ),
+            (None, _) => size(USUAL_DATA, "of all records, each of ten fields of 100 bytes"),
         }
     }
 
@@ -176,29 +167,23 @@ compare:
                 _ => format!("  {key:<30}# {about}\n"),
             });
         };
-        let is_of_disk = matches!(
-            self.question,
-            Question::Disk | Question::Filesystem | Question::Memory
-        );
+        let is_of_disk =
+            matches!(self.question, Question::Disk | Question::Filesystem | Question::Memory);
         match &self.database {
             Database::Embedded => line(
                 "engine: wiredtiger".into(),
                 "MongoDB's storage engine, within this program: no server to install",
             ),
-            Database::Mongod => line(
-                "engine: mongodb".into(),
-                "a mongod from PATH, started anew for each run",
-            ),
+            Database::Mongod => {
+                line("engine: mongodb".into(), "a mongod from PATH, started anew for each run")
+            }
             Database::Uri(_) => line("engine: mongodb".into(), ""),
         }
         if let Database::Uri(uri) = &self.database {
             if self.question == Question::Settings {
                 line(format!("uri: {}", quoted(uri)), "");
             }
-            line(
-                "database: plimsoll".into(),
-                "made by this program, which touches no other",
-            );
+            line("database: plimsoll".into(), "made by this program, which touches no other");
             line(
                 "existing: drop".into(),
                 "drops what an earlier run of this program loaded, and nothing else",
@@ -214,10 +199,9 @@ compare:
         }
         match self.question {
             Question::Disk => line("filesystem: xfs".into(), ""),
-            Question::Filesystem => line(
-                "disk: gp3".into(),
-                "an emulated one; `plimsoll disk presets` lists all",
-            ),
+            Question::Filesystem => {
+                line("disk: gp3".into(), "an emulated one; `plimsoll disk presets` lists all")
+            }
             _ => {}
         }
         if matches!(self.question, Question::Disk | Question::Filesystem) {
@@ -272,11 +256,7 @@ fn mix(workload: Workload) -> (&'static str, &'static str) {
 /// A word of a command as a name of the file format: letters, digits, `-`, `_` and `.`, beginning with a letter or digit.
 pub fn named(text: &str) -> String {
     let plain = |letter: char| {
-        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
-            letter
-        } else {
-            '-'
-        }
+        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' }
     };
     let name: String = text.chars().map(plain).take(40).collect();
     name.trim_matches(['-', '_', '.']).to_owned()

@@ -64,9 +64,7 @@ fn host(uri: &str) -> Option<String> {
 fn names_database(uri: &str) -> bool {
     let rest = uri.split_once("://").map_or(uri, |(_, rest)| rest);
     let before_options = rest.split('?').next().unwrap_or_default();
-    before_options
-        .split_once('/')
-        .is_some_and(|(_, database)| !database.is_empty())
+    before_options.split_once('/').is_some_and(|(_, database)| !database.is_empty())
 }
 
 #[cfg(test)]
@@ -78,14 +76,8 @@ mod tests {
     fn the_first_host_names_the_experiment_and_never_a_password() {
         for (uri, name) in [
             ("mongodb://127.0.0.1:27017", "server-127.0.0.1-27017"),
-            (
-                "mongodb://me:secret@db1.example,db2.example/?replicaSet=x",
-                "server-db1.example",
-            ),
-            (
-                "mongodb+srv://me:s%40cret@c.example.net/",
-                "server-c.example.net",
-            ),
+            ("mongodb://me:secret@db1.example,db2.example/?replicaSet=x", "server-db1.example"),
+            ("mongodb+srv://me:s%40cret@c.example.net/", "server-c.example.net"),
             ("mongodb://%2Ftmp%2Fm.sock/", "server--2Ftmp-2Fm.sock"),
             // Not percent-encoded: any part may be a piece of the password.
             ("mongodb://me:p@ss:w/rd@db1.example/", "server"),
@@ -109,11 +101,8 @@ mod tests {
 
     #[test]
     fn records_workloads_and_threads_are_those_that_were_chosen() {
-        let chosen = ByUri {
-            records: Some(5_000),
-            workload: vec!["b".into()],
-            threads: vec![2, 8],
-        };
+        let chosen =
+            ByUri { records: Some(5_000), workload: vec!["b".into()], threads: vec![2, 8] };
         let text = experiment("mongodb://h/", &chosen);
         for line in ["records: 5000", "mixes: [b]", "threads: [2, 8]"] {
             assert_contains(&text, line);

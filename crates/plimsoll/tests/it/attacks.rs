@@ -154,9 +154,7 @@ fn forged_journal(version: u32, steps: &[String]) -> String {
     );
     for (number, step) in steps.iter().enumerate() {
         let id = number + 1;
-        text.push_str(&format!(
-            "\n{{\"line\":\"making\",\"id\":{id},\"step\":{step}}}"
-        ));
+        text.push_str(&format!("\n{{\"line\":\"making\",\"id\":{id},\"step\":{step}}}"));
     }
     text + "\n"
 }

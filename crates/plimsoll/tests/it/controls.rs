@@ -19,10 +19,7 @@ thresholds: ['throughput >= 1']
 ";
 
 fn result<'a>(analysis: &'a Analysis, control: &str) -> &'a ControlResult {
-    let mut found = analysis
-        .controls
-        .iter()
-        .filter(|one| one.control == control);
+    let mut found = analysis.controls.iter().filter(|one| one.control == control);
     let result = found.next().unwrap_or_else(|| panic!("no {control}"));
     assert!(found.next().is_none());
     result
@@ -32,11 +29,7 @@ fn result<'a>(analysis: &'a Analysis, control: &str) -> &'a ControlResult {
 fn controls_are_checked() {
     let laboratory = Laboratory::new();
     for (from, to, expected) in [
-        (
-            "[0%, 50%]",
-            "[60%]",
-            "60% is out of range: at least 0%, at most 50%",
-        ),
+        ("[0%, 50%]", "[60%]", "60% is out of range: at least 0%, at most 50%"),
         ("[0%, 50%]", "[2%, 2%]", "2% is in this list twice"),
         (
             "arms: {one: , other: }",
@@ -54,10 +47,7 @@ fn controls_are_checked() {
     let said = laboratory.run(&["plan", "experiment.yaml", "--control", "70%"]);
     assert!(said.err.contains("--control"), "{said:?}");
     let said = laboratory.run(&["plan", "experiment.yaml", "--control", "2%"]);
-    assert!(
-        said.out.contains("control 2%") && !said.out.contains("control 50%"),
-        "{said:?}"
-    );
+    assert!(said.out.contains("control 2%") && !said.out.contains("control 50%"), "{said:?}");
 }
 
 mod slow {
@@ -76,24 +66,12 @@ mod slow {
             (planted.metric, planted.planted, planted.expected),
             (Metric::Throughput, 0.5, -0.5)
         );
-        let worse = analysis
-            .curves
-            .iter()
-            .filter(|curve| curve.arm == "control 50%");
+        let worse = analysis.curves.iter().filter(|curve| curve.arm == "control 50%");
         assert_eq!(worse.count(), 1, "a control is drawn as any other arm");
         // Controls are no arms of the question.
-        let others: Vec<_> = analysis
-            .comparisons
-            .iter()
-            .map(|one| one.arm.as_str())
-            .collect();
+        let others: Vec<_> = analysis.comparisons.iter().map(|one| one.arm.as_str()).collect();
         assert!(others.iter().all(|arm| *arm == "other"), "{others:?}");
-        assert!(
-            analysis
-                .thresholds
-                .iter()
-                .all(|one| !one.subject.contains("control"))
-        );
+        assert!(analysis.thresholds.iter().all(|one| !one.subject.contains("control")));
         let copy = result(&analysis, "control 0%");
         assert_eq!((copy.planted, copy.expected), (0.0, 0.0));
         assert!(said.out.contains("controls"), "{said:?}");

@@ -66,9 +66,7 @@ mod slow {
             let impossible = trials.iter().filter(|trial| trial.rate > 1.05 * CAPACITY);
             looked_above += impossible.clone().count();
             assert!(impossible.clone().all(|trial| !trial.is_good));
-            let found = plimsoll_plan::search::replay(&search, &trials)
-                .unwrap()
-                .line();
+            let found = plimsoll_plan::search::replay(&search, &trials).unwrap().line();
             assert_eq!((block.lower, block.upper), (found.lower, found.upper));
             assert_eq!(block.trials.len(), made.len());
         }
@@ -238,13 +236,9 @@ measurement: {warm_up: 0s, duration: 100ms, blocks: 2}
         for block in record.runs.chunks(3) {
             let [first, between, last] = [0, 1, 2].map(|run| &block[run].probe_tasks[..]);
             assert!(between.is_empty());
-            for (probes, place) in [
-                (first, ProbeTime::BeforeBlock),
-                (last, ProbeTime::AfterBlock),
-            ] {
-                let [probe] = probes else {
-                    panic!("{probes:?}")
-                };
+            for (probes, place) in [(first, ProbeTime::BeforeBlock), (last, ProbeTime::AfterBlock)]
+            {
+                let [probe] = probes else { panic!("{probes:?}") };
                 assert_eq!(probe.place, place);
                 assert!(probe.cpu_ns > 0);
                 assert_eq!(probe.disk_ns, None, "nothing keeps data");
@@ -267,10 +261,7 @@ measurement: {warm_up: 0s, duration: 100ms, blocks: 1, checkpoints: before-point
 ",
         );
         assert_eq!(said.code, Some(106), "{said:?}");
-        assert_contains(
-            &said.out,
-            "simulated has no checkpoint that can be asked for",
-        );
+        assert_contains(&said.out, "simulated has no checkpoint that can be asked for");
     }
 
     /// How much runs vary is taken from earlier ones of the same name only where they had the same load.

@@ -11,12 +11,8 @@ use rustix::process::Signal;
 use std::fs;
 
 /// What a test on emulated disks needs.
-const DISKS: [Need<'_>; 4] = [
-    Need::Root,
-    Need::File("/dev/fuse"),
-    Need::File("/dev/loop-control"),
-    Need::Program("fio"),
-];
+const DISKS: [Need<'_>; 4] =
+    [Need::Root, Need::File("/dev/fuse"), Need::File("/dev/loop-control"), Need::Program("fio")];
 
 /// The program with the PATH of this process, to find fio and losetup by.
 fn disk(laboratory: &Laboratory, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -113,11 +109,9 @@ fn a_trace_is_told_and_written_for_other_programs() {
     let laboratory = Laboratory::new();
     let live = laboratory.path("live.trace");
     let writer = Writer::create(&live, 1000, &Head::new(&DiskSpec::unlimited(1 << 30))).unwrap();
-    for (time_ns, kind, length) in [
-        (1_000_000, Kind::Read, 4096),
-        (2_000_000, Kind::Write, 8192),
-        (5_000_000, Kind::Flush, 0),
-    ] {
+    for (time_ns, kind, length) in
+        [(1_000_000, Kind::Read, 4096), (2_000_000, Kind::Write, 8192), (5_000_000, Kind::Flush, 0)]
+    {
         writer.record(&request(time_ns, kind, length));
     }
     drop(writer);
@@ -142,12 +136,7 @@ fn keep_a_trace(laboratory: &Laboratory) {
     let time_ns = monotonic_ns();
     writer.record(&request(time_ns, Kind::Read, 4096));
     drop(writer);
-    let extent = Extent {
-        logical: 0,
-        physical: 0,
-        length: 1 << 21,
-        flags: 0,
-    };
+    let extent = Extent { logical: 0, physical: 0, length: 1 << 21, flags: 0 };
     let file = MappedFile {
         path: "data/collection.wt".into(),
         size: 1 << 21,
@@ -163,11 +152,9 @@ fn keep_a_trace(laboratory: &Laboratory) {
 fn a_trace_is_drawn_and_nothing_is_overwritten() {
     let laboratory = Laboratory::new();
     keep_a_trace(&laboratory);
-    for (name, begin) in [
-        ("map.png", &b"\x89PNG"[..]),
-        ("map.apng", b"\x89PNG"),
-        ("map.gif", b"GIF89a"),
-    ] {
+    for (name, begin) in
+        [("map.png", &b"\x89PNG"[..]), ("map.apng", b"\x89PNG"), ("map.gif", b"GIF89a")]
+    {
         let arguments = ["diskmap", "kept.trace", "--to", name, "--width", "256"];
         let drawn = laboratory.run(&arguments);
         assert_eq!(drawn.code, Some(0), "{}", drawn.err);
@@ -256,11 +243,7 @@ mod slow {
         assert_eq!(readahead, Some(16 << 10));
         let warmed = filled.warmed.unwrap();
         assert!(warmed.settled && warmed.seconds > 9.0, "{warmed:?}");
-        assert!(
-            warmed
-                .engine_hits
-                .is_some_and(|hits| (0.0..1.0).contains(&hits))
-        );
+        assert!(warmed.engine_hits.is_some_and(|hits| (0.0..1.0).contains(&hits)));
         assert_eq!(filled.warnings, []);
 
         let hasty = run("1s");
@@ -295,9 +278,7 @@ mod slow {
             assert_eq!(run.points.len(), 1, "{err}");
             assert_eq!(run.caches_emptied, caches == "cold");
             let slices = run.points[0].slices.iter();
-            let read: f64 = slices
-                .filter_map(|slice| slice.telemetry.get(DEVICE_READ_BYTES))
-                .sum();
+            let read: f64 = slices.filter_map(|slice| slice.telemetry.get(DEVICE_READ_BYTES)).sum();
             read / run.data_bytes.unwrap() as f64
         };
         for engine in ["wiredtiger", "mongodb"] {

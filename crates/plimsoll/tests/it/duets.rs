@@ -28,9 +28,7 @@ compare: {primary: [throughput], at: {threads: 2}}
 /// The processors that a process may use.
 fn processors(process: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let list = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list.trim().to_owned())
 }
 
@@ -70,11 +68,7 @@ fn blocks(record: &ExperimentRecord) -> Vec<[&RunRecord; 2]> {
 fn is_a_duet([first, second]: [&RunRecord; 2]) {
     let (one, other) = (half(first), half(second));
     assert_eq!(one.processors.len(), other.processors.len());
-    assert!(
-        one.processors
-            .iter()
-            .all(|processor| !other.processors.contains(processor))
-    );
+    assert!(one.processors.iter().all(|processor| !other.processors.contains(processor)));
     for run in [first, second] {
         assert_eq!(run.machine.cores as usize, half(run).processors.len());
         assert_eq!(run.state, RunState::Finished, "{run:?}");
@@ -87,10 +81,7 @@ fn is_a_duet([first, second]: [&RunRecord; 2]) {
         (begun, ended)
     };
     let ((begun, ended), (begun_too, ended_too)) = (point(first), point(second));
-    assert!(
-        begun < ended_too && begun_too < ended,
-        "{first:?} {second:?}"
-    );
+    assert!(begun < ended_too && begun_too < ended, "{first:?} {second:?}");
 }
 
 fn half(run: &RunRecord) -> &Half {
@@ -170,16 +161,13 @@ mod slow {
     fn a_duet_fails_and_is_repeated_as_one() {
         needs!([Need::Root]);
         let laboratory = Laboratory::new();
-        let text = ON_DISKS
-            .replace("duration: 1s", "duration: 3s")
-            .replace("blocks: 2", "blocks: 1");
+        let text =
+            ON_DISKS.replace("duration: 1s", "duration: 3s").replace("blocks: 2", "blocks: 1");
         let mut running = laboratory.start_experiment(text);
         let is_measured = |record: &ExperimentRecord| {
             record.runs.len() == 2 && record.runs.iter().all(|run| !run.points.is_empty())
         };
-        laboratory
-            .wait_for_record(&mut running, is_measured)
-            .unwrap();
+        laboratory.wait_for_record(&mut running, is_measured).unwrap();
         send(running.worker().unwrap(), Signal::KILL);
         let said = running.end();
         assert_ne!(said.code, Some(0), "{said:?}");

@@ -26,10 +26,8 @@ mod slow {
     fn a_bound_that_holds_and_one_that_does_not() {
         let laboratory = Laboratory::new();
         // With 20 ms for each operation no more than 50 a second can be done, and none takes less.
-        let holds = laboratory.experiment(simulated(
-            "",
-            "thresholds: [throughput <= 60, response.p50 >= 19ms]",
-        ));
+        let holds = laboratory
+            .experiment(simulated("", "thresholds: [throughput <= 60, response.p50 >= 19ms]"));
         assert_eq!(holds.code, Some(0), "{holds:?}");
         let broken = laboratory.experiment(simulated("", "thresholds: [throughput >= 60]"));
         assert_eq!(broken.code, Some(99), "{broken:?}");
@@ -73,10 +71,7 @@ mod slow {
                 let said =
                     laboratory.experiment(text.replace("seed: 1}", &format!("seed: {seed}}}")));
                 let record = laboratory.record();
-                let Some(end) = record.runs[0]
-                    .points
-                    .first()
-                    .and_then(|point| point.end.clone())
+                let Some(end) = record.runs[0].points.first().and_then(|point| point.end.clone())
                 else {
                     // The load failed, which the count of the records tells.
                     assert_eq!(said.code, Some(106), "{said:?}");
@@ -86,11 +81,8 @@ mod slow {
                     continue;
                 };
                 let failed: u64 = end.errors.iter().map(|sample| sample.count).sum();
-                let counted: u64 = record.runs[0].points[0]
-                    .slices
-                    .iter()
-                    .map(|slice| slice.completed.error)
-                    .sum();
+                let counted: u64 =
+                    record.runs[0].points[0].slices.iter().map(|slice| slice.completed.error).sum();
                 assert_eq!(failed, counted);
                 if failed > 0 {
                     assert!(failed < 40);
@@ -124,10 +116,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 5, blocks: 4}
         assert_eq!(said.code, Some(106), "{said:?}");
         let record = laboratory.record();
         let of = |arm: &str, state: &str| {
-            runs(&record)
-                .iter()
-                .filter(|run| run.0 == arm && run.3 == state)
-                .count()
+            runs(&record).iter().filter(|run| run.0 == arm && run.3 == state).count()
         };
         assert_eq!(of("good", "finished"), 4);
         assert_eq!(of("bad", "failed"), 2);
@@ -137,9 +126,8 @@ measurement: {warm_up: 0s, duration: 60s, operations: 5, blocks: 4}
         // Whichever run is the last that is made in a block, the machine is timed after it.
         for block in 0..4 {
             let of_block = record.runs.iter().filter(|run| run.block == block);
-            let places: Vec<ProbeTime> = of_block
-                .flat_map(|run| run.probe_tasks.iter().map(|probe| probe.place))
-                .collect();
+            let places: Vec<ProbeTime> =
+                of_block.flat_map(|run| run.probe_tasks.iter().map(|probe| probe.place)).collect();
             let expected = [ProbeTime::BeforeBlock, ProbeTime::AfterBlock];
             assert_eq!(places, expected, "block {block}");
         }

@@ -12,9 +12,8 @@ use std::process::Command;
 
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -25,14 +24,7 @@ fn below(folder: &Path) -> Vec<String> {
         .into_iter()
         .map(Result::unwrap)
         .filter(|entry| entry.file_type().is_file())
-        .map(|entry| {
-            entry
-                .path()
-                .strip_prefix(folder)
-                .unwrap()
-                .display()
-                .to_string()
-        })
+        .map(|entry| entry.path().strip_prefix(folder).unwrap().display().to_string())
         .collect();
     files.sort();
     files
@@ -75,9 +67,7 @@ for name in ["points", "slices", "figures"]:
             assert same, (name, column, text, value)
 print("same")
 "#;
-        let has_pyarrow = Command::new("python3")
-            .args(["-c", "import pyarrow.parquet"])
-            .output();
+        let has_pyarrow = Command::new("python3").args(["-c", "import pyarrow.parquet"]).output();
         if !has_pyarrow.is_ok_and(|output| output.status.success()) {
             let test = "another_reader_reads_the_same_from_parquet_as_from_csv";
             plimsoll_testing::skip(test, "python3 has no pyarrow");
@@ -213,10 +203,7 @@ print("same")
         assert_contains(&refused.err, "has changed since");
         fs::remove_file(laboratory.path("svg/load-0-rate.svg")).unwrap();
         assert_eq!(laboratory.run(&["report", "--svg", "svg"]).code, Some(0));
-        assert_eq!(
-            fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap(),
-            svg
-        );
+        assert_eq!(fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap(), svg);
         fs::create_dir(laboratory.path("theirs")).unwrap();
         fs::write(laboratory.path("theirs/load-0-rate.svg"), "theirs").unwrap();
         let refused = laboratory.run(&["report", "--svg", "theirs"]);
@@ -238,11 +225,7 @@ print("same")
 
         // Somewhere else, where there is no store.
         let elsewhere = Laboratory::new();
-        fs::copy(
-            laboratory.path("one.plimsoll"),
-            elsewhere.path("one.plimsoll"),
-        )
-        .unwrap();
+        fs::copy(laboratory.path("one.plimsoll"), elsewhere.path("one.plimsoll")).unwrap();
         let shown = elsewhere.run(&["report", "one.plimsoll", "--json"]);
         assert_eq!(shown.code, Some(0), "{shown:?}");
         assert_contains(&shown.err, "is as its manifest says");
@@ -253,10 +236,7 @@ print("same")
         let run = elsewhere.run(&["run", "one.plimsoll"]);
         assert!([Some(0), Some(106)].contains(&run.code), "{run:?}");
         let other = elsewhere.record();
-        assert_eq!(
-            (other.plan_hash, other.file_text),
-            (record.plan_hash, record.file_text)
-        );
+        assert_eq!((other.plan_hash, other.file_text), (record.plan_hash, record.file_text));
         assert_ne!(other.id, record.id);
 
         // One byte that is different.
@@ -265,11 +245,7 @@ print("same")
         bytes[middle] ^= 1;
         laboratory.write("broken.plimsoll", bytes);
         let broken = laboratory.run(&["report", "broken.plimsoll"]);
-        assert_eq!(
-            (broken.code, broken.out.as_str()),
-            (Some(1), ""),
-            "{broken:?}"
-        );
+        assert_eq!((broken.code, broken.out.as_str()), (Some(1), ""), "{broken:?}");
         assert_contains(&broken.err, "cannot use the bundle broken.plimsoll");
     }
 
@@ -280,12 +256,7 @@ print("same")
         assert_eq!(made.code, Some(0), "{made:?}");
         let stem = format!("{}-{}", record.name, record.id);
         let (page, bundle) = (format!("{stem}.html"), format!("{stem}.plimsoll"));
-        let all = [
-            ".plimsoll-gallery",
-            "index.html",
-            page.as_str(),
-            bundle.as_str(),
-        ];
+        let all = [".plimsoll-gallery", "index.html", page.as_str(), bundle.as_str()];
         let mut expected = all.map(str::to_owned);
         expected.sort();
         assert_eq!(names(&laboratory.path("public")), expected);
@@ -298,10 +269,7 @@ print("same")
         let again = laboratory.run(&["gallery", "public", "last"]);
         assert_eq!(again.code, Some(0), "{again:?}");
         let found = names(&laboratory.path("public"));
-        assert!(
-            found.contains(&"notes.txt".to_owned()) && !found.contains(&bundle),
-            "{found:?}"
-        );
+        assert!(found.contains(&"notes.txt".to_owned()) && !found.contains(&bundle), "{found:?}");
 
         fs::create_dir(laboratory.path("other")).unwrap();
         laboratory.write("other/index.html", "mine");
@@ -359,9 +327,8 @@ mod slow {
     #[test]
     fn the_package_for_python_makes_frames_of_a_record() {
         let test = "the_package_for_python_makes_frames_of_a_record";
-        let has_frames = Command::new("python3")
-            .args(["-c", "import pandas, polars, pyarrow"])
-            .output();
+        let has_frames =
+            Command::new("python3").args(["-c", "import pandas, polars, pyarrow"]).output();
         if !has_frames.is_ok_and(|output| output.status.success()) {
             plimsoll_testing::skip(test, "python3 has no pandas, polars and pyarrow");
             return;
@@ -409,9 +376,7 @@ print(sorted((row[1], row[2], row[5]) for row in deviations))
 exec(python[0])
 print(months.collect().select("experiment", "arm", "runs").sort("arm").rows())
 "#;
-        let has_both = Command::new("python3")
-            .args(["-c", "import duckdb, polars"])
-            .output();
+        let has_both = Command::new("python3").args(["-c", "import duckdb, polars"]).output();
         if !has_both.is_ok_and(|output| output.status.success()) {
             let test = "others_read_the_data_set_as_the_documentation_says";
             plimsoll_testing::skip(test, "python3 has no duckdb and polars");
@@ -450,12 +415,8 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
         assert!(output.status.success(), "{err}");
         let out = String::from_utf8(output.stdout).unwrap();
         assert_contains(&out, "('two', 'fast', 'better')");
-        let arms = [
-            ("grid", "20ms", 1),
-            ("grid", "40ms", 1),
-            ("two", "fast", 6),
-            ("two", "slow", 6),
-        ];
+        let arms =
+            [("grid", "20ms", 1), ("grid", "40ms", 1), ("two", "fast", 6), ("two", "slow", 6)];
         for (experiment, arm, runs) in arms {
             let row = format!("('{experiment}', '{arm}', {runs})");
             assert_eq!(out.matches(&row).count(), 2, "{row}: {out}");
@@ -512,10 +473,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
         let said = laboratory.run(&["report", "--junit", "report.xml"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         let report = fs::read_to_string(laboratory.path("report.xml")).unwrap();
-        assert_contains(
-            &report,
-            "tests=\"1\" skipped=\"0\" failures=\"0\" errors=\"0\"",
-        );
+        assert_contains(&report, "tests=\"1\" skipped=\"0\" failures=\"0\" errors=\"0\"");
         assert_contains(&report, "the measurement is valid");
     }
 }

@@ -26,14 +26,8 @@ fn a_part_that_there_is_not_is_refused_with_what_there_is() {
     laboratory.write("experiment.yaml", GRID);
     for (only, words) in [
         ("servers=3", "servers has no level 3; its levels are 1, 2"),
-        (
-            "server=1",
-            "there is no factor server; the factors are service_mean, servers",
-        ),
-        (
-            "3ms",
-            "there is no such arm; the factors are service_mean, servers",
-        ),
+        ("server=1", "there is no factor server; the factors are service_mean, servers"),
+        ("3ms", "there is no such arm; the factors are service_mean, servers"),
     ] {
         let refused = laboratory.run(&["run", "experiment.yaml", "--only", only]);
         assert_eq!(refused.code, Some(2), "{refused:?}");
@@ -89,14 +83,8 @@ mod slow {
         assert!(before.runs.iter().all(|run| run.arm == "1ms/2"));
         assert_eq!(finished(&before), 2);
 
-        let more = laboratory.run(&[
-            "run",
-            "experiment.yaml",
-            "--only",
-            "2ms/1",
-            "--only",
-            "servers=2",
-        ]);
+        let more =
+            laboratory.run(&["run", "experiment.yaml", "--only", "2ms/1", "--only", "servers=2"]);
         assert_contains(&more.err, "goes on: 2 of 8 runs are there");
         assert_eq!(finished(&laboratory.record()), 6);
 
@@ -130,11 +118,7 @@ mod slow {
                 let cells: Vec<&str> = line.split(',').collect();
                 let (mean, servers) = cells[arm].split_once('/').unwrap();
                 let nanos = if mean == "1ms" { "1000000" } else { "2000000" };
-                assert_eq!(
-                    cells[cells.len() - 4..],
-                    [mean, nanos, servers, servers],
-                    "{table}"
-                );
+                assert_eq!(cells[cells.len() - 4..], [mean, nanos, servers, servers], "{table}");
                 rows += 1;
             }
             assert!(rows > 0, "{table}");
@@ -186,10 +170,7 @@ mod slow {
         let report = laboratory.run(&["report", "--json"]);
         let analysis: Analysis = serde_json::from_str(&report.out).unwrap();
         let sentence = analysis.factors.unwrap().scouting.unwrap();
-        assert!(
-            sentence.starts_with("Scouting chose the levels 20ms"),
-            "{sentence}"
-        );
+        assert!(sentence.starts_with("Scouting chose the levels 20ms"), "{sentence}");
         assert_contains(&sentence, &first.id);
 
         // It is over, so the same command begins anew, with scouts of its own.

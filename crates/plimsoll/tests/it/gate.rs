@@ -40,10 +40,7 @@ fn what_is_no_gate_is_refused_with_its_reason() {
     let laboratory = laboratory("threads: 1}", "threads: 2}");
     let said = gate(&laboratory, &[]);
     assert_eq!(said.code, Some(104), "{said:?}");
-    assert!(
-        said.err.contains("do not ask the same: the load differs"),
-        "{said:?}"
-    );
+    assert!(said.err.contains("do not ask the same: the load differs"), "{said:?}");
 
     laboratory.write("new.yaml", FILE.replace("only: ", "only: , more: "));
     let said = gate(&laboratory, &[]);
@@ -53,17 +50,11 @@ fn what_is_no_gate_is_refused_with_its_reason() {
     laboratory.write("new.yaml", FILE);
     let said = gate(&laboratory, &["--within", "1s"]);
     assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(
-        said.err.contains("1s is too short: a block takes about 25"),
-        "{said:?}"
-    );
+    assert!(said.err.contains("1s is too short: a block takes about 25"), "{said:?}");
 
     let said = gate(&laboratory, &["--file", "base.yaml"]);
     assert_eq!(said.code, Some(104), "{said:?}");
-    assert!(
-        said.err.contains("has no server that this program starts"),
-        "{said:?}"
-    );
+    assert!(said.err.contains("has no server that this program starts"), "{said:?}");
 }
 
 mod once {
@@ -75,24 +66,14 @@ mod once {
         let markdown = laboratory.path("gate.md");
         let said = gate(
             &laboratory,
-            &[
-                "--markdown",
-                "gate.md",
-                "--page",
-                "gate.html",
-                "--junit",
-                "gate.xml",
-            ],
+            &["--markdown", "gate.md", "--page", "gate.html", "--junit", "gate.xml"],
         );
         assert_eq!(said.code, Some(99), "{said:?}");
         assert!(said.out.contains("THE GATE FAILED"), "{said:?}");
         let record = laboratory.record();
         let analysis = analyse(&record).unwrap();
         let answer = analysis.gate.as_ref().unwrap();
-        assert_eq!(
-            (answer.outcome, answer.answered),
-            (GateOutcome::Failed, true)
-        );
+        assert_eq!((answer.outcome, answer.answered), (GateOutcome::Failed, true));
         // Of 14 looks up to 1,000 blocks the first is the first to attain 1 - 0.025/13, which 10 blocks do not: 2/2^10.
         let plan = plimsoll_judge::plan_of(&record).unwrap();
         assert_eq!(plan.measurement.looks.unwrap().first, 11);
@@ -103,10 +84,7 @@ mod once {
         assert_eq!(analysis.comparisons[0].baseline, "base");
         assert!(record.file_text.contains("4ms") && record.file_text.contains("2ms"));
         let junit = fs::read_to_string(laboratory.path("gate.xml")).unwrap();
-        assert!(
-            junit.contains("tests=\"1\" skipped=\"0\" failures=\"1\""),
-            "{junit}"
-        );
+        assert!(junit.contains("tests=\"1\" skipped=\"0\" failures=\"1\""), "{junit}");
         let text = fs::read_to_string(markdown).unwrap();
         for words in [
             "### gated\n\nIs it slower?\n\nTHE GATE FAILED",
@@ -123,10 +101,7 @@ mod once {
         assert_eq!(said.code, Some(0), "{said:?}");
         let planned = laboratory.run(&["plan", "gate.plimsoll"]);
         assert_eq!(planned.code, Some(0), "{planned:?}");
-        assert!(
-            planned.out.contains("base") && planned.out.contains("new"),
-            "{planned:?}"
-        );
+        assert!(planned.out.contains("base") && planned.out.contains("new"), "{planned:?}");
         let again = laboratory.run(&["run", "gate.plimsoll"]);
         assert_eq!(again.code, Some(99), "{again:?}");
         assert!(again.out.contains("THE GATE FAILED"), "{again:?}");
@@ -208,9 +183,7 @@ mod slow {
             "--within",
             "10m",
         ];
-        let said = laboratory
-            .start_with(&words, vec![(SERVERS, servers)])
-            .end();
+        let said = laboratory.start_with(&words, vec![(SERVERS, servers)]).end();
         assert_eq!(said.code, Some(0), "{said:?}");
         let record = laboratory.record();
         for run in &record.runs {
@@ -247,10 +220,7 @@ mod slow {
         assert_eq!(said.code, Some(0), "{said:?}");
         let read = |file: &str| fs::read_to_string(laboratory.path(file)).unwrap();
         let page = "page=.plimsoll/gate.html";
-        assert_eq!(
-            read("output"),
-            format!("answer=failed\n{page}\nanswer=passed\n{page}\n")
-        );
+        assert_eq!(read("output"), format!("answer=failed\n{page}\nanswer=passed\n{page}\n"));
         assert!(
             read("summary").contains("THE GATE FAILED")
                 && read("summary").contains("The gate is passed")

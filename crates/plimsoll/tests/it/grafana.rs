@@ -40,10 +40,7 @@ impl Prometheus {
         let said = fs::File::create(laboratory.path("prometheus.log")).unwrap();
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", file.display()))
-            .arg(format!(
-                "--storage.tsdb.path={}",
-                laboratory.path("tsdb").display()
-            ))
+            .arg(format!("--storage.tsdb.path={}", laboratory.path("tsdb").display()))
             .arg(format!("--web.listen-address={address}"))
             .env(MARK, laboratory.path(""))
             .stdin(Stdio::null())
@@ -51,26 +48,17 @@ impl Prometheus {
             .stderr(said)
             .spawn()
             .unwrap();
-        wait_until("prometheus to listen", || {
-            TcpStream::connect(address).is_ok()
-        });
+        wait_until("prometheus to listen", || TcpStream::connect(address).is_ok());
         Self { child, address }
     }
 
     /// How many of the series that an expression gives since then have a value that is a number.
     fn series(&self, expression: &str, since: u64) -> usize {
         let encoded: String = url::form_urlencoded::byte_serialize(expression.as_bytes()).collect();
-        let path = format!(
-            "/api/v1/query_range?query={encoded}&start={since}&end={}&step=1",
-            now()
-        );
+        let path =
+            format!("/api/v1/query_range?query={encoded}&start={since}&end={}&step=1", now());
         let mut stream = TcpStream::connect(self.address).unwrap();
-        write!(
-            stream,
-            "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n",
-            self.address
-        )
-        .unwrap();
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -81,9 +69,7 @@ impl Prometheus {
             value.parse::<f64>().is_ok_and(f64::is_finite)
         };
         let series = body["data"]["result"].as_array().unwrap().iter();
-        series
-            .filter(|series| series["values"].as_array().unwrap().iter().any(is_number))
-            .count()
+        series.filter(|series| series["values"].as_array().unwrap().iter().any(is_number)).count()
     }
 }
 
@@ -95,10 +81,7 @@ impl Drop for Prometheus {
 }
 
 fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs()
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
 mod slow {
@@ -125,10 +108,7 @@ mod slow {
         let said = run.env("PATH", path).output().unwrap();
         let record = laboratory.record_so_far();
         let record = record.unwrap_or_else(|| panic!("{said:?}"));
-        assert!(
-            record.runs.iter().all(|run| run.points[0].end.is_some()),
-            "{said:?}"
-        );
+        assert!(record.runs.iter().all(|run| run.points[0].end.is_some()), "{said:?}");
 
         let dashboard = include_str!("../../../../docs/grafana/plimsoll.json");
         let dashboard: serde_json::Value = serde_json::from_str(dashboard).unwrap();
@@ -138,9 +118,7 @@ mod slow {
         let mut asked = 0;
         for target in targets {
             let expression = target["expr"].as_str().unwrap();
-            let of_all = expression
-                .replace("$experiment", ".*")
-                .replace("$arm", ".*");
+            let of_all = expression.replace("$experiment", ".*").replace("$arm", ".*");
             asked += 1;
             if prometheus.series(&of_all, since) == 0 {
                 empty.push(of_all);

@@ -53,26 +53,14 @@ mod slow {
         let (laboratory, _) = with_a_record();
         for (arguments, code, part) in [
             (&["history", "giant"][..], 1, "giant"),
-            (
-                &["history", "tiny", "--arm", "two"],
-                1,
-                "has no arm `two`: there are one",
-            ),
-            (
-                &["history", "tiny", "--metric", "speed"],
-                2,
-                "`speed` is not a metric",
-            ),
+            (&["history", "tiny", "--arm", "two"], 1, "has no arm `two`: there are one"),
+            (&["history", "tiny", "--metric", "speed"], 2, "`speed` is not a metric"),
             (
                 &["history", "tiny", "--at", "5 threads"],
                 1,
                 "has no load `5 threads`: there are 1 thread",
             ),
-            (
-                &["history", "tiny", "--metric", "cost"],
-                1,
-                "says nothing of cost",
-            ),
+            (&["history", "tiny", "--metric", "cost"], 1, "says nothing of cost"),
         ] {
             let said = laboratory.run(arguments);
             let found = (said.code, said.out.as_str());

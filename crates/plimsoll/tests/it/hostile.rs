@@ -17,9 +17,7 @@ fn renamed(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::String(text) if text == from => *text = to.to_owned(),
         Value::Array(values) => values.iter_mut().for_each(|value| renamed(value, from, to)),
-        Value::Object(values) => values
-            .values_mut()
-            .for_each(|value| renamed(value, from, to)),
+        Value::Object(values) => values.values_mut().for_each(|value| renamed(value, from, to)),
         _ => {}
     }
 }
@@ -28,25 +26,11 @@ fn renamed(value: &mut Value, from: &str, to: &str) {
 fn everything(laboratory: &Laboratory, file: &str) -> Vec<Said> {
     let folder = format!("{file}-export");
     let commands: [&[&str]; 5] = [
-        &[
-            "report",
-            file,
-            "--page",
-            "page.html",
-            "--junit",
-            "junit.xml",
-        ],
+        &["report", file, "--page", "page.html", "--junit", "junit.xml"],
         &["report", file, "--json"],
         &["compare", file],
         &["export", file, "--to", &folder],
-        &[
-            "export",
-            file,
-            "--only",
-            "prometheus",
-            "--to",
-            &format!("{folder}-prometheus"),
-        ],
+        &["export", file, "--only", "prometheus", "--to", &format!("{folder}-prometheus")],
     ];
     let said: Vec<Said> = commands.map(|command| laboratory.run(command)).into();
     for (command, said) in commands.iter().zip(&said) {
@@ -79,11 +63,7 @@ mod slow {
         for said in [&said[0], &said[2], &said[3]] {
             assert!(said.out.chars().all(is_plain), "{}", said.out);
         }
-        for line in said[0]
-            .out
-            .lines()
-            .filter(|line| !line.starts_with("Page: "))
-        {
+        for line in said[0].out.lines().filter(|line| !line.starts_with("Page: ")) {
             // Marks that combine with the letter before them take no room.
             let takes_room = |letter: &char| !('\u{300}'..='\u{36f}').contains(letter);
             assert!(line.chars().filter(takes_room).count() <= 100, "{line}");
@@ -93,12 +73,7 @@ mod slow {
         let points = fs::read_to_string(folder.join("points.csv")).unwrap();
         assert_contains(&points, &long.replace('"', "\"\""));
         let again = fs::read_to_string(folder.join("record.json")).unwrap();
-        assert_eq!(
-            plimsoll_record::ExperimentRecord::from_json(&again)
-                .unwrap()
-                .name,
-            long
-        );
+        assert_eq!(plimsoll_record::ExperimentRecord::from_json(&again).unwrap().name, long);
         for entry in fs::read_dir(&folder).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let is_plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
@@ -147,10 +122,7 @@ mod slow {
             ("/runs/0/points/0/end", Value::Null),
             ("/runs/0/points/0/slices", json!([])),
             ("/runs/0/points/0/label/point", json!(4_000_000_000_u32)),
-            (
-                "/runs/0/points/0/label/load",
-                json!({"kind": "open", "rate": 1e308, "sessions": 0}),
-            ),
+            ("/runs/0/points/0/label/load", json!({"kind": "open", "rate": 1e308, "sessions": 0})),
             ("/runs/0/points", json!([])),
             ("/runs/0/block", json!(u32::MAX)),
             ("/runs/0/attempt", json!(0)),
@@ -181,12 +153,7 @@ mod slow {
         let (laboratory, record) = with_a_record();
         let mut value = serde_json::to_value(&record).unwrap();
         // Everything failed.
-        for slice in value
-            .pointer_mut("/runs/0/points/0/slices")
-            .unwrap()
-            .as_array_mut()
-            .unwrap()
-        {
+        for slice in value.pointer_mut("/runs/0/points/0/slices").unwrap().as_array_mut().unwrap() {
             let ok = slice["completed"]["ok"].take();
             slice["completed"]["ok"] = json!(0);
             slice["completed"]["error"] = ok;

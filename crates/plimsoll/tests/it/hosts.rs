@@ -60,18 +60,12 @@ workload: {{records: 2, preset: c}}
 arms: {{one: {{engine: simulated, on: db1}}}}
 load: {{closed: {{threads: [7]}}}}"
         )
-        .replace(
-            "hosts:\n  l1",
-            "hosts:\n  db1: {{ssh: db1.example, roles: [server]}}\n  l1",
-        )
+        .replace("hosts:\n  l1", "hosts:\n  db1: {{ssh: db1.example, roles: [server]}}\n  l1")
         .replace("{{ssh", "{ssh")
         .replace("[server]}}", "[server]}"),
     );
     let said = laboratory.run(&["plan", "experiment.yaml"]);
-    assert_contains(
-        &said.out,
-        "\nhosts\n  one  on db1  asked from l1, controller, l2\n",
-    );
+    assert_contains(&said.out, "\nhosts\n  one  on db1  asked from l1, controller, l2\n");
     // One machine alone is not worth a word.
     laboratory.write(
         "experiment.yaml",
@@ -148,9 +142,7 @@ impl Sshd {
             .stderr(fs::File::create(folder.join("log")).unwrap())
             .spawn()
             .unwrap();
-        wait_until("sshd to listen", || {
-            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
+        wait_until("sshd to listen", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         let identity = if known { "user" } else { "stranger" };
         fs::write(
             folder.join("config"),
@@ -165,11 +157,7 @@ impl Sshd {
         let bin = folder.join("bin");
         fs::create_dir(&bin).unwrap();
         let ssh = program("ssh").unwrap();
-        let script = format!(
-            "#!/bin/sh\nexec {} -F {} \"$@\"\n",
-            ssh.display(),
-            path("config")
-        );
+        let script = format!("#!/bin/sh\nexec {} -F {} \"$@\"\n", ssh.display(), path("config"));
         fs::write(bin.join("ssh"), script).unwrap();
         fs::set_permissions(bin.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
         Self { child, bin }
@@ -213,9 +201,7 @@ impl Cable {
         for name in [a, b] {
             ip(&["netns", "add", name]);
         }
-        ip(&[
-            "-n", a, "link", "add", "v0", "type", "veth", "peer", "name", "v0", "netns", b,
-        ]);
+        ip(&["-n", a, "link", "add", "v0", "type", "veth", "peer", "name", "v0", "netns", b]);
         for (name, address) in cable.0.iter().zip(Self::ADDRESSES) {
             let address = format!("{address}/24");
             ip(&["-n", name, "addr", "add", &address, "dev", "v0"]);
@@ -289,14 +275,9 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}",
 fn run_with_a_mongod(laboratory: &Laboratory) -> (crate::laboratory::Said, ExperimentRecord) {
     let mut run = laboratory.command(&["run", "experiment.yaml", "--no-calibration"]);
     let servers = plimsoll_testing::server("mongod").unwrap();
-    let path = format!(
-        "{}:/usr/sbin:/usr/bin:/sbin:/bin",
-        servers.parent().unwrap().display()
-    );
+    let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", servers.parent().unwrap().display());
     let said = crate::laboratory::Said::of(run.env("PATH", path).output().unwrap());
-    let record = laboratory
-        .record_so_far()
-        .unwrap_or_else(|| panic!("{said:?}"));
+    let record = laboratory.record_so_far().unwrap_or_else(|| panic!("{said:?}"));
     assert_eq!(finished(&record), 1, "{said:?}");
     (said, record)
 }
@@ -338,11 +319,7 @@ impl Laboratories {
         wait_until("nats-server to listen", || {
             std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
         });
-        let mut all = Self {
-            server,
-            port,
-            agents: Vec::new(),
-        };
+        let mut all = Self { server, port, agents: Vec::new() };
         // Somebody who may must make the bucket and the stream.
         let said = all.run(laboratory, &["hosts"]);
         assert_eq!(said.code, Some(0), "{said:?}");
@@ -351,9 +328,7 @@ impl Laboratories {
         }
         wait_until("the agents to join", || {
             let said = all.run(laboratory, &["hosts"]);
-            names
-                .iter()
-                .all(|name| said.out.contains(&format!("{name}  ")))
+            names.iter().all(|name| said.out.contains(&format!("{name}  ")))
         });
         all
     }
@@ -467,9 +442,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 400, blocks: 2, seed: 1}}
             ),
         );
         let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
-        let record = laboratory
-            .record_so_far()
-            .unwrap_or_else(|| panic!("{said:?}"));
+        let record = laboratory.record_so_far().unwrap_or_else(|| panic!("{said:?}"));
         assert_eq!(finished(&record), 2, "{said:?}");
         for run in &record.runs {
             let end = run.points[0].end.as_ref().unwrap();
@@ -505,19 +478,11 @@ mod slow {
             let laboratory = Laboratory::new();
             let file = root.join(format!("studies/{study}.yaml"));
             let environment = laboratory.command(&[]);
-            let of_laboratory = environment
-                .get_envs()
-                .filter_map(|(key, value)| Some((key, value?)));
+            let of_laboratory =
+                environment.get_envs().filter_map(|(key, value)| Some((key, value?)));
             let said = Command::new(root.join("scripts/fleet.sh"))
                 .arg(&file)
-                .args([
-                    "--scale",
-                    "hosts",
-                    "--blocks",
-                    "1",
-                    "--anyway",
-                    "--keep-going",
-                ])
+                .args(["--scale", "hosts", "--blocks", "1", "--anyway", "--keep-going"])
                 .args(["--warm-up", "0s", "--duration", "1s"])
                 .envs(of_laboratory)
                 .env("PLIMSOLL", PROGRAM)
@@ -558,10 +523,8 @@ mod slow {
     #[test]
     fn an_agent_that_is_slow_to_start_is_waited_for() {
         let laboratory = Laboratory::new();
-        let script = laboratory.write(
-            "slow-agent",
-            format!("sleep 6; exec {PROGRAM} agent --stdio --allow server"),
-        );
+        let script = laboratory
+            .write("slow-agent", format!("sleep 6; exec {PROGRAM} agent --stdio --allow server"));
         let way = format!("{{command: [sh, {}]}}", script.display());
         let said = laboratory.experiment(two_machines(&way, 20, 1));
         assert_eq!(finished(&laboratory.record()), 2, "{said:?}");
@@ -588,9 +551,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
         laboratory.write("experiment.yaml", text);
         // Whether fio finds the disk as it should be depends on what else the machine does.
         let said = laboratory.run(&["run", "experiment.yaml", "--no-calibration"]);
-        let record = laboratory
-            .record_so_far()
-            .unwrap_or_else(|| panic!("{said:?}"));
+        let record = laboratory.record_so_far().unwrap_or_else(|| panic!("{said:?}"));
         assert_eq!(finished(&record), 1, "{said:?}");
         let rig = record.runs[0].rig.as_ref().unwrap();
         let trace = rig.trace.as_ref().expect("the trace was fetched");
@@ -599,9 +560,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
         let slices = &record.runs[0].points[0].slices;
         let shaped = plimsoll_record::figures::DEVICE_SHAPED;
         assert!(
-            slices
-                .iter()
-                .all(|slice| slice.telemetry.get(shaped) == Some(&1.0)),
+            slices.iter().all(|slice| slice.telemetry.get(shaped) == Some(&1.0)),
             "the disk there was watched"
         );
         let there = laboratory.path("there/cache/plimsoll/data");
@@ -639,11 +598,8 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
             (attempts == 3).then_some((laboratory, said))
         });
         let record = laboratory.record();
-        let expected = [
-            ("here", 0, 1, "finished"),
-            ("there", 0, 1, "failed"),
-            ("there", 0, 2, "finished"),
-        ];
+        let expected =
+            [("here", 0, 1, "finished"), ("there", 0, 1, "failed"), ("there", 0, 2, "finished")];
         assert_eq!(runs(&record), expected, "{said:?}");
         let failed = record.runs.iter().find_map(|run| match &run.state {
             RunState::Failed { message } => Some(message.clone()),
@@ -724,10 +680,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
                 || fs::read(format!("/proc/{agent}/environ")).map_or(true, |text| text.is_empty());
             wait_until("the agent to end", is_gone);
             let workers = laboratory.processes();
-            assert!(
-                !workers.iter().any(|process| is_worker(*process)),
-                "a worker is left"
-            );
+            assert!(!workers.iter().any(|process| is_worker(*process)), "a worker is left");
             running.send(Signal::CONT);
             let said = running.end();
             let attempts = laboratory.record().runs.len();
@@ -766,9 +719,7 @@ load: {{closed: {{threads: [1, 7]}}, open: {{rates: [300], sessions: 30, arrival
 load_phase: {{threads: 3}}
 measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}"
         ));
-        let record = laboratory
-            .record_so_far()
-            .unwrap_or_else(|| panic!("{said:?}"));
+        let record = laboratory.record_so_far().unwrap_or_else(|| panic!("{said:?}"));
         assert_eq!(finished(&record), 1, "{said:?}");
         let run = &record.runs[0];
         for point in run.points.iter().chain(&run.load) {
@@ -799,11 +750,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}
         let shares: Vec<u64> = seven.iter().map(|host| host.completed.ok).collect();
         // Seven sessions on three machines, 601 operations on seven sessions.
         assert_eq!(shares, [172, 172, 257]);
-        assert!(
-            seven
-                .iter()
-                .all(|host| host.first_after_ns.is_some_and(|after| after >= 0))
-        );
+        assert!(seven.iter().all(|host| host.first_after_ns.is_some_and(|after| after >= 0)));
     }
 
     #[test]
@@ -820,9 +767,7 @@ arms: {{one: {{engine: simulated, service: constant, service_mean: 10ms}}}}
 objective: {{response: {{p50: 50ms}}, achieved: 50%, search: {{rates: [50, 1000], sessions: 6, trial: 1s, warm_up: 0s, width: 50%}}}}
 measurement: {{blocks: 1, seed: 1}}"
     ));
-        let record = laboratory
-            .record_so_far()
-            .unwrap_or_else(|| panic!("{said:?}"));
+        let record = laboratory.record_so_far().unwrap_or_else(|| panic!("{said:?}"));
         assert_eq!(finished(&record), 1, "{said:?}");
         let rates: Vec<f64> = record.runs[0]
             .points
@@ -879,13 +824,8 @@ load: {{closed: {{threads: [7]}}}}
 measurement: {{warm_up: 0s, duration: 1s, blocks: 1, seed: 1}}"
         ));
         assert_eq!(said.code, Some(1), "{said:?}");
-        assert_contains(
-            &said.err,
-            "host l1: no agent answers there: no such machine",
-        );
-        let runs = laboratory
-            .record_so_far()
-            .map_or(0, |record| record.runs.len());
+        assert_contains(&said.err, "host l1: no agent answers there: no such machine");
+        let runs = laboratory.record_so_far().map_or(0, |record| record.runs.len());
         assert_eq!(runs, 0, "nothing was begun");
     }
 
@@ -925,12 +865,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 5k, blocks: 1, seed: 1}}"
     #[test]
     #[cfg(feature = "mongodb")]
     fn load_and_server_stand_on_different_machines() {
-        needs!([
-            Need::Root,
-            Need::Server("mongod"),
-            Need::Program("fio"),
-            Need::File("/dev/fuse")
-        ]);
+        needs!([Need::Root, Need::Server("mongod"), Need::Program("fio"), Need::File("/dev/fuse")]);
         let laboratory = Laboratory::new();
         let load = command(&laboratory, PROGRAM, "load");
         let server = command(&laboratory, PROGRAM, "server,disk");
@@ -987,12 +922,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
     #[test]
     #[cfg(feature = "mongodb")]
     fn packets_that_are_lost_are_seen() {
-        needs!([
-            Need::Root,
-            Need::Server("mongod"),
-            Need::Program("ip"),
-            Need::Program("tc")
-        ]);
+        needs!([Need::Root, Need::Server("mongod"), Need::Program("ip"), Need::Program("tc")]);
         let cable = Cable::new();
         // Room for a few answers of more than a kilobyte; 16 sessions want more at once, and what finds no room is dropped.
         cable.limit("20mbit", "2kb", "5kb");
@@ -1007,12 +937,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
     #[test]
     #[cfg(feature = "mongodb")]
     fn a_full_link_is_known_where_the_file_says_what_it_carries() {
-        needs!([
-            Need::Root,
-            Need::Server("mongod"),
-            Need::Program("ip"),
-            Need::Program("tc")
-        ]);
+        needs!([Need::Root, Need::Server("mongod"), Need::Program("ip"), Need::Program("tc")]);
         let cable = Cable::new();
         // Room for all that 16 sessions ask for, so that nothing is dropped.
         cable.limit("5mbit", "16kb", "1mb");
@@ -1020,11 +945,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
             let record = over_a_cable(&cable, 16, link);
             let end = record.runs[0].points[0].end.as_ref().unwrap();
             let server = end.hosts[1].network.as_ref().unwrap();
-            assert_eq!(
-                server.link_bytes_per_second,
-                holds.map(|_| 625_000),
-                "{server:?}"
-            );
+            assert_eq!(server.link_bytes_per_second, holds.map(|_| 625_000), "{server:?}");
             let full = rule(&record, CauseKind::NetworkBandwidth);
             assert_eq!(full.holds, holds, "{full:?} {server:?}");
         }
@@ -1037,17 +958,14 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
         let record = over_a_cable(&Cable::new(), 4, "");
         let point = &record.runs[0].points[0];
         let hosts = &point.end.as_ref().unwrap().hosts;
-        let [load, server] = hosts.as_slice() else {
-            panic!("{hosts:?}")
-        };
+        let [load, server] = hosts.as_slice() else { panic!("{hosts:?}") };
         let operations = load.completed.ok;
         let load = load.network.as_ref().expect("the load host watches");
         let server = server.network.as_ref().expect("so does the server's");
         // Seconds begin together but for the clocks' bounds, and both ends count the same packets.
-        for (sent, received) in [
-            (load.sent_bytes, server.received_bytes),
-            (server.sent_bytes, load.received_bytes),
-        ] {
+        for (sent, received) in
+            [(load.sent_bytes, server.received_bytes), (server.sent_bytes, load.received_bytes)]
+        {
             let ratio = sent as f64 / received as f64;
             assert!((0.9..1.1).contains(&ratio), "{load:?} {server:?}");
         }
@@ -1059,10 +977,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
         let round_trips = load.round_trips.expect("the kernel has timed them");
         assert!(round_trips.connections >= 4, "{round_trips:?}");
         assert!(round_trips.least_ns <= round_trips.median_ns);
-        assert!(
-            (1_000..5_000_000).contains(&round_trips.median_ns),
-            "{round_trips:?}"
-        );
+        assert!((1_000..5_000_000).contains(&round_trips.median_ns), "{round_trips:?}");
         assert_eq!(server.round_trips, None);
         // Second by second it is that of the server's machine.
         let received = plimsoll_record::figures::NETWORK_RECEIVED_BYTES;
@@ -1092,10 +1007,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
         let said = crate::laboratory::Said::of(command.output().unwrap());
         assert_eq!(said.code, Some(1), "{said:?}");
         let mut command = fleet.environment(&laboratory, &["hosts"], "nats/controller.seed");
-        let said = command
-            .env("PLIMSOLL_NATS", "nats://127.0.0.1:1")
-            .output()
-            .unwrap();
+        let said = command.env("PLIMSOLL_NATS", "nats://127.0.0.1:1").output().unwrap();
         let said = crate::laboratory::Said::of(said);
         assert_eq!(said.code, Some(1), "{said:?}");
         assert_contains(&said.err, "127.0.0.1:1");
@@ -1111,10 +1023,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
                 "there: {on: db1}",
                 "there: {engine: mongodb, uri: 'mongodb://user:secret@127.0.0.1:1/'}",
             )
-            .replace(
-                "defaults: {engine: simulated, service: constant, service_mean: 10ms}",
-                "",
-            )
+            .replace("defaults: {engine: simulated, service: constant, service_mean: 10ms}", "")
             .replace("here: {}", "here: {engine: noop}"),
         );
         let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
@@ -1137,18 +1046,9 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
                 "{command: [sh, -c, 'echo no such machine >&2; exit 3']}",
                 "host db1: no agent answers there: no such machine",
             ),
-            (
-                "{command: [/there/is/none]}",
-                "host db1: /there/is/none cannot be started",
-            ),
-            (
-                "{command: [echo, welcome]}",
-                "host db1: no agent answers there",
-            ),
-            (
-                &*format!("{{command: {other_build}}}"),
-                "of another build is there",
-            ),
+            ("{command: [/there/is/none]}", "host db1: /there/is/none cannot be started"),
+            ("{command: [echo, welcome]}", "host db1: no agent answers there"),
+            (&*format!("{{command: {other_build}}}"), "of another build is there"),
         ] {
             let said = laboratory.experiment(two_machines(way, 1, 1));
             assert_eq!(said.code, Some(1), "{said:?}");
@@ -1169,10 +1069,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
         .replace("here: {}", "here: {engine: simulated}");
         let said = laboratory.experiment(text);
         assert_eq!(said.code, Some(1), "{said:?}");
-        assert_contains(
-            &said.err,
-            "arm there: the agent here was started without --allow disk",
-        );
+        assert_contains(&said.err, "arm there: the agent here was started without --allow disk");
         assert_contains(&said.err, "These arms could run: here");
     }
 }

@@ -45,9 +45,7 @@ fn published(laboratory: &Laboratory) {
     laboratory.write("results/a-good.txt", report(10_000));
     // Of four threads at 3.9 ms each, half of the operations are missing.
     let halved = report(10_000).replace("Operations, 10000", "Operations, 5000");
-    let halved = halved
-        .replace("1000.0", "500.0")
-        .replace("OK, 10000", "OK, 5000");
+    let halved = halved.replace("1000.0", "500.0").replace("OK, 10000", "OK, 5000");
     laboratory.write("results/old/b-little.txt", halved);
     let failed = report(10_000) + "[READ], Return=ERROR, 70\n";
     laboratory.write("results/old/c-failed.txt", failed);
@@ -81,29 +79,14 @@ fn an_audit_says_what_can_be_believed() {
         found,
         [
             ("results/a-good.txt", "believable", vec![]),
-            (
-                "results/old/b-little.txt",
-                "not-believable",
-                vec!["W-LITTLES-LAW"]
-            ),
-            (
-                "results/old/c-failed.txt",
-                "not-believable",
-                vec!["W-ERRORS"]
-            ),
-            (
-                "results/old/d-died.txt",
-                "not-believable",
-                vec!["W-IMPORT-DAMAGED"]
-            ),
+            ("results/old/b-little.txt", "not-believable", vec!["W-LITTLES-LAW"]),
+            ("results/old/c-failed.txt", "not-believable", vec!["W-ERRORS"]),
+            ("results/old/d-died.txt", "not-believable", vec!["W-IMPORT-DAMAGED"]),
         ]
     );
     assert!(!said.out.contains("hunter2"));
     let page = fs::read_to_string(laboratory.path("audit.html")).unwrap();
-    assert_contains(
-        &page,
-        "4 results: 1 believable, 0 with care, 3 not believable.",
-    );
+    assert_contains(&page, "4 results: 1 believable, 0 with care, 3 not believable.");
     assert!(!laboratory.store().exists(), "nothing is stored");
 
     let said = laboratory.run(&["audit", "results", "--strict"]);
@@ -127,10 +110,7 @@ fn an_audit_tells_clients_copies_and_other_forms() {
     laboratory.write("results/1.txt", client(1, 11_000));
     laboratory.write("results/2.txt", client(30, 12_000));
     laboratory.write("results/copy.txt", client(30, 12_000));
-    laboratory.write(
-        "results/terse.txt",
-        "3;fio-3.28;seqread;0;0;1048576;104857\n",
-    );
+    laboratory.write("results/terse.txt", "3;fio-3.28;seqread;0;0;1048576;104857\n");
     let said = laboratory.run(&["audit", "results", "--json"]);
     good(&said);
     let audit: serde_json::Value = serde_json::from_str(&said.out).unwrap();
@@ -152,9 +132,7 @@ fn an_audit_tells_clients_copies_and_other_forms() {
     laboratory.run(&["import", "both=results/0.txt,results/1.txt,results/2.txt"]);
     let record = laboratory.record();
     let points = record.runs.iter().flat_map(|run| &run.points);
-    let loads: Vec<&str> = points
-        .map(|point| point.label.load_label.as_str())
-        .collect();
+    let loads: Vec<&str> = points.map(|point| point.label.load_label.as_str()).collect();
     assert_eq!(loads, ["4 threads", "8 threads"]);
 }
 
@@ -165,10 +143,7 @@ fn an_audit_names_what_it_cannot_read() {
     let said = laboratory.run(&["audit", "notes.md", "no-such-file"]);
     good(&said);
     assert_contains(&said.out, "no format is recognised");
-    assert_contains(
-        &said.out,
-        "2 results: 0 believable, 0 with care, 2 not believable.",
-    );
+    assert_contains(&said.out, "2 results: 0 believable, 0 with care, 2 not believable.");
     fs::create_dir(laboratory.path("empty")).unwrap();
     let said = laboratory.run(&["audit", "empty"]);
     assert_eq!(said.code, Some(1), "{said:?}");
@@ -177,10 +152,7 @@ fn an_audit_names_what_it_cannot_read() {
     laboratory.write("empty/terse.txt", "3;fio-3.28;seqread;0;0;1048576;104857\n");
     let said = laboratory.run(&["audit", "empty"]);
     assert_contains(&said.err, "1 file cannot be judged: fio's terse form");
-    laboratory.write(
-        "empty/cut.json",
-        "{\"fio version\": \"fio-3.28\", \"jobs\": [{\"jobname\"",
-    );
+    laboratory.write("empty/cut.json", "{\"fio version\": \"fio-3.28\", \"jobs\": [{\"jobname\"");
     let said = laboratory.run(&["audit", "empty"]);
     good(&said);
     assert_contains(&said.out, "empty/cut.json");
@@ -267,25 +239,13 @@ fn files_that_cannot_be_imported_store_nothing() {
         (&["empty.txt"], "the file is empty"),
         (&["good.txt", "letter.txt"], "no format is recognised"),
         (&["binary"], "no text"),
-        (
-            &["negative.txt"],
-            "negative.txt, line 7: MinLatency(us) of [READ] is `-5`",
-        ),
+        (&["negative.txt"], "negative.txt, line 7: MinLatency(us) of [READ] is `-5`"),
         (&["=good.txt"], "names no arm"),
         (&["a=good.txt,"], "names no file"),
-        (
-            &["good.txt", "--format", "fio"],
-            "no JSON document with a `fio version`",
-        ),
-        (
-            &["terse.txt"],
-            "this is fio's terse form: run fio with --output-format=json",
-        ),
+        (&["good.txt", "--format", "fio"], "no JSON document with a `fio version`"),
+        (&["terse.txt"], "this is fio's terse form: run fio with --output-format=json"),
         (&["a=good.txt,good.txt"], "good.txt is named twice"),
-        (
-            &["a=good.txt", "b=copy.txt"],
-            "good.txt and copy.txt hold the same output",
-        ),
+        (&["a=good.txt", "b=copy.txt"], "good.txt and copy.txt hold the same output"),
         (&["a=good.txt+good.txt"], "more than one output"),
     ] {
         let said = refused(&laboratory, arguments);
@@ -320,13 +280,7 @@ fn what_our_own_ycsb_writes_is_imported_whole() {
     let said = laboratory.run(&arguments);
     good(&said);
     laboratory.write("run.txt", format!("{}{}", said.out, said.err));
-    let logs = [
-        "READ",
-        "UPDATE",
-        "Intended-READ",
-        "Intended-UPDATE",
-        "CLEANUP",
-    ];
+    let logs = ["READ", "UPDATE", "Intended-READ", "Intended-UPDATE", "CLEANUP"];
     let logs = logs.map(|name| format!("{name}.hdr"));
     let joined = format!("a=run.txt+{}", logs.join("+"));
     let imported = laboratory.run(&["import", &joined]);
@@ -343,17 +297,10 @@ fn what_our_own_ycsb_writes_is_imported_whole() {
         assert_eq!(service.count(), response.count());
         assert!(service.mean_ns() <= response.mean_ns());
     }
-    let of_slices = point
-        .slices
-        .iter()
-        .map(|slice| slice.completed.ok)
-        .sum::<u64>();
+    let of_slices = point.slices.iter().map(|slice| slice.completed.ok).sum::<u64>();
     assert_eq!(of_slices, 3_000);
     let warnings = format!("{:?}", record.runs[0].warnings);
-    assert!(
-        !warnings.contains("ImportDamaged") && !warnings.contains("left out"),
-        "{warnings}"
-    );
+    assert!(!warnings.contains("ImportDamaged") && !warnings.contains("left out"), "{warnings}");
 }
 
 mod slow {

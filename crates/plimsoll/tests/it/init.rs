@@ -18,19 +18,14 @@ fn planned(laboratory: &Laboratory, name: &str, flags: &[&str]) -> serde_json::V
 
 fn arms(plan: &serde_json::Value) -> Vec<&str> {
     let arms = plan["arms"].as_array().unwrap();
-    arms.iter()
-        .map(|arm| arm["name"].as_str().unwrap())
-        .collect()
+    arms.iter().map(|arm| arm["name"].as_str().unwrap()).collect()
 }
 
 #[test]
 fn questions_about_servers() {
     let laboratory = Laboratory::new();
     let of = |name: &str, flags: &[&str]| planned(&laboratory, name, flags);
-    let plan = of(
-        "journal",
-        &["--database", "mongod", "--question", "settings"],
-    );
+    let plan = of("journal", &["--database", "mongod", "--question", "settings"]);
     assert_eq!(arms(&plan), ["journal-false", "journal-true"]);
     let versions = [
         "--database",
@@ -69,30 +64,15 @@ fn questions_about_servers() {
         "mongodb://h2.example,h3.example/",
     ];
     assert_eq!(arms(&of("uris", &uris)), ["h1.example", "h2.example"]);
-    let settings = [
-        "--database",
-        "mongodb://u:${SECRET}@h1.example",
-        "--question",
-        "settings",
-    ];
-    assert_eq!(
-        arms(&of("by-uri", &settings)),
-        ["journal-false", "journal-true"]
-    );
+    let settings = ["--database", "mongodb://u:${SECRET}@h1.example", "--question", "settings"];
+    assert_eq!(arms(&of("by-uri", &settings)), ["journal-false", "journal-true"]);
 }
 
 #[test]
 fn the_time_decides_how_many_blocks_there_are() {
     let laboratory = Laboratory::new();
     let measurement = |name: &str, within: &str| {
-        let flags = [
-            "--database",
-            "embedded",
-            "--question",
-            "settings",
-            "--within",
-            within,
-        ];
+        let flags = ["--database", "embedded", "--question", "settings", "--within", within];
         let plan = planned(&laboratory, name, &flags);
         let total = plan["needs"]["measuring_ns"].as_u64().unwrap();
         (plan["blocks"].as_array().unwrap().len(), total)
@@ -101,10 +81,7 @@ fn the_time_decides_how_many_blocks_there_are() {
     let (long, of_long) = measurement("long", "30m");
     assert!((6..=40).contains(&short) && (6..=40).contains(&long));
     assert!(of_short < 60_000_000_000 && of_long < 1_800_000_000_000);
-    assert!(
-        of_long > 900_000_000_000,
-        "most of the time is used: {of_long}"
-    );
+    assert!(of_long > 900_000_000_000, "most of the time is used: {of_long}");
 }
 
 #[test]
@@ -139,14 +116,7 @@ mod slow {
             assert_eq!(plan["name"], question);
             assert_eq!(arms(&plan), expected);
         }
-        let machines = [
-            "--question",
-            "machine",
-            "--between",
-            "root@db1",
-            "--between",
-            "db2",
-        ];
+        let machines = ["--question", "machine", "--between", "root@db1", "--between", "db2"];
         let plan = planned(&laboratory, "machine", &[&embedded[..], &machines].concat());
         assert_eq!(arms(&plan), ["db1", "db2"]);
     }
@@ -184,29 +154,10 @@ mod slow {
         let laboratory = Laboratory::new();
         let uri = "mongodb://127.0.0.1:1";
         for (flags, why) in [
-            (
-                vec!["--database", uri, "--question", "disk"],
-                "has its disk",
-            ),
-            (
-                vec!["--database", "embedded", "--question", "version"],
-                "one version",
-            ),
-            (
-                vec!["--database", uri, "--question", "version"],
-                "--between",
-            ),
-            (
-                vec![
-                    "--database",
-                    "embedded",
-                    "--question",
-                    "disk",
-                    "--between",
-                    "gp3",
-                ],
-                "needs two",
-            ),
+            (vec!["--database", uri, "--question", "disk"], "has its disk"),
+            (vec!["--database", "embedded", "--question", "version"], "one version"),
+            (vec!["--database", uri, "--question", "version"], "--between"),
+            (vec!["--database", "embedded", "--question", "disk", "--between", "gp3"], "needs two"),
             (
                 vec![
                     "--database",

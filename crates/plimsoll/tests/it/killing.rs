@@ -85,9 +85,7 @@ fn kill_at_random(experiment: &str, longest: u64) {
             assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
             assert!(laboratory.processes().is_empty(), "after kill {number}");
         } else {
-            wait_until("what a killed runner had started", || {
-                laboratory.processes().is_empty()
-            });
+            wait_until("what a killed runner had started", || laboratory.processes().is_empty());
             let cleaned = laboratory.run(&["clean"]);
             assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
         }
@@ -151,12 +149,7 @@ pub fn left_behind(
     let folder = folder.to_str().unwrap();
     let mut left = Vec::new();
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    left.extend(
-        mounts
-            .lines()
-            .filter(|line| line.contains(folder))
-            .map(str::to_owned),
-    );
+    left.extend(mounts.lines().filter(|line| line.contains(folder)).map(str::to_owned));
     for entry in fs::read_dir("/sys/block").unwrap() {
         let entry = entry.unwrap();
         let backing =
@@ -179,9 +172,7 @@ pub fn left_behind(
             }
         }
     }
-    let states = states
-        .iter()
-        .map(|state| format!("{state}/plimsoll/journal"));
+    let states = states.iter().map(|state| format!("{state}/plimsoll/journal"));
     let caches = caches.iter().map(|cache| format!("{cache}/plimsoll/data"));
     for folder in states.chain(caches) {
         let entries = fs::read_dir(laboratory.path(&folder));
@@ -201,9 +192,7 @@ pub fn nothing_is_lost(earlier: &ExperimentRecord, later: &ExperimentRecord) {
             for (was, is) in before.slices.iter().zip(&after.slices) {
                 // What a server wrote about itself is added when its run has ended.
                 let mut known = is.clone();
-                known
-                    .telemetry
-                    .retain(|name, _| was.telemetry.contains_key(name));
+                known.telemetry.retain(|name, _| was.telemetry.contains_key(name));
                 assert_eq!(known, *was);
             }
             assert!(after.slices.len() >= before.slices.len());
@@ -239,10 +228,7 @@ mod once {
 
     #[test]
     fn whoever_is_killed_leaves_nothing_behind() {
-        if has(
-            "killing::whoever_is_killed_leaves_nothing_behind",
-            &[Need::Root],
-        ) {
+        if has("killing::whoever_is_killed_leaves_nothing_behind", &[Need::Root]) {
             kill_at_random(EXPERIMENT, 4_000);
         }
     }

@@ -94,9 +94,7 @@ struct Network {
 impl Network {
     fn make() -> Self {
         // Other tests may make theirs at the same time.
-        let network = Self {
-            number: std::process::id() % 250 + 1,
-        };
+        let network = Self { number: std::process::id() % 250 + 1 };
         for net in ["c", "d"] {
             let bridge = format!("pk{}{net}", network.number);
             ip(&["link", "add", &bridge, "type", "bridge"]);
@@ -109,10 +107,8 @@ impl Network {
             ip(&["netns", "add", &namespace]);
             ip(&["-n", &namespace, "link", "set", "lo", "up"]);
             for net in ["c", "d"] {
-                let (here, bridge) = (
-                    network.link(net, host),
-                    format!("pk{}{net}", network.number),
-                );
+                let (here, bridge) =
+                    (network.link(net, host), format!("pk{}{net}", network.number));
                 let there = ["peer", "name", net, "netns", &namespace];
                 ip(&[&["link", "add", &here, "type", "veth"], &there[..]].concat());
                 ip(&["link", "set", &here, "master", &bridge, "up"]);
@@ -187,17 +183,10 @@ impl Fleet {
         }
         let said = laboratory.run(&arguments);
         assert_eq!(said.code, Some(0), "{said:?}");
-        let mut fleet = Self {
-            members: Vec::new(),
-            cut: None,
-            tokens: BTreeSet::new(),
-            network,
-            laboratory,
-        };
+        let mut fleet =
+            Self { members: Vec::new(), cut: None, tokens: BTreeSet::new(), network, laboratory };
         fleet.add("nats-server");
-        wait_until("nats-server to listen", || {
-            std::net::TcpStream::connect(&listen).is_ok()
-        });
+        wait_until("nats-server to listen", || std::net::TcpStream::connect(&listen).is_ok());
         // Somebody who may must make the bucket and the stream.
         let said = fleet.command(&["hosts"]).output().unwrap();
         assert!(said.status.success(), "{said:?}");
@@ -213,11 +202,8 @@ impl Fleet {
 
     /// The controller is lost during points that would go on for longer than the lease; all others are short.
     fn write_experiment(&self, loses_controller: bool) {
-        let measured = if loses_controller {
-            "duration: 10s, blocks: 1"
-        } else {
-            "duration: 2s, blocks: 2"
-        };
+        let measured =
+            if loses_controller { "duration: 10s, blocks: 1" } else { "duration: 2s, blocks: 2" };
         let address = self.network.address("d", HOSTS[2].1);
         self.laboratory.write(
             "experiment.yaml",
@@ -248,11 +234,7 @@ measurement: {{warm_up: 0s, {measured}}}"
 
     fn add(&mut self, name: &'static str) {
         let child = self.spawn(name);
-        self.members.push(Member {
-            name,
-            child,
-            ended: None,
-        });
+        self.members.push(Member { name, child, ended: None });
     }
 
     fn spawn(&self, name: &str) -> Child {
@@ -279,14 +261,7 @@ measurement: {{warm_up: 0s, {measured}}}"
                     .arg("--fork")
                     .arg(agent.get_program())
                     .args(agent.get_args())
-                    .args([
-                        "--allow",
-                        if host == "db1" {
-                            "load,server,disk"
-                        } else {
-                            "load"
-                        },
-                    ])
+                    .args(["--allow", if host == "db1" { "load,server,disk" } else { "load" }])
                     .env_clear()
                     .envs(self.environment(&format!("nats/{host}.seed")))
                     .env("HOME", laboratory.path(host))
@@ -314,14 +289,8 @@ measurement: {{warm_up: 0s, {measured}}}"
         let servers = server("mongod").unwrap();
         let servers = servers.parent().unwrap().display();
         [
-            (
-                "PLIMSOLL_NATS",
-                format!("nats://{}:{PORT}", self.network.address("c", 1)),
-            ),
-            (
-                "PLIMSOLL_NATS_SEED",
-                self.laboratory.path(seed).display().to_string(),
-            ),
+            ("PLIMSOLL_NATS", format!("nats://{}:{PORT}", self.network.address("c", 1))),
+            ("PLIMSOLL_NATS_SEED", self.laboratory.path(seed).display().to_string()),
             ("PATH", format!("{servers}:/usr/sbin:/usr/bin:/sbin:/bin")),
             ("LC_ALL", "C.UTF-8".into()),
         ]
@@ -356,11 +325,7 @@ measurement: {{warm_up: 0s, {measured}}}"
                 self.members[number].ended = None;
             }
         }
-        if self
-            .cut
-            .as_ref()
-            .is_some_and(|(_, end)| *end < Instant::now())
-        {
+        if self.cut.as_ref().is_some_and(|(_, end)| *end < Instant::now()) {
             let (link, _) = self.cut.take().unwrap();
             ip(&["link", "set", &link, "up"]);
         }
@@ -387,11 +352,7 @@ measurement: {{warm_up: 0s, {measured}}}"
 
     /// Where the machines keep their journals or data, within the laboratory.
     fn folders(&self, kind: &str) -> Vec<String> {
-        let own = if kind == "state" {
-            ".local/state"
-        } else {
-            kind
-        };
+        let own = if kind == "state" { ".local/state" } else { kind };
         let of_hosts = HOSTS.iter().map(|(host, _)| format!("{host}/{kind}"));
         of_hosts.chain([own.to_owned()]).collect()
     }
@@ -470,9 +431,7 @@ impl Requests {
     fn of(fleet: &Fleet, hosts: &[&str]) -> Result<Self, String> {
         let process = *fleet.targets(Part::Mongod, 0).first().ok_or("no mongod")?;
         let words = fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
-        let mut words = words
-            .split('\0')
-            .skip_while(|word| !word.starts_with("--port"));
+        let mut words = words.split('\0').skip_while(|word| !word.starts_with("--port"));
         let port = words.nth(1).ok_or("no port")?;
         let host = Host::Tcp {
             host: fleet.network.address("d", HOSTS[2].1),
@@ -499,10 +458,8 @@ impl Requests {
 
     fn count_now(&mut self) -> Option<i64> {
         // {serverStatus: 1}
-        let reply = self
-            .client
-            .command("admin", b"\x17\0\0\0\x10serverStatus\0\x01\0\0\0\0")
-            .ok()?;
+        let reply =
+            self.client.command("admin", b"\x17\0\0\0\x10serverStatus\0\x01\0\0\0\0").ok()?;
         let counters = Elements::of(&reply).ok()?.find(b"opcounters").ok()??;
         let mut sum = 0;
         for name in ["insert", "query", "update", "delete", "getmore"] {
@@ -580,9 +537,7 @@ impl Fleet {
         };
         let mut requests = if loses {
             let requests = Requests::of(self, &asking);
-            requests
-                .inspect_err(|why| println!("  requests are not counted: {why}"))
-                .ok()
+            requests.inspect_err(|why| println!("  requests are not counted: {why}")).ok()
         } else {
             None
         };
@@ -601,9 +556,7 @@ impl Fleet {
             (Part::Machine, Some(host), _) => {
                 let mut processes = self.laboratory.processes();
                 processes.retain(|process| self.network.host_of(*process) == Some(host));
-                processes
-                    .iter()
-                    .for_each(|process| send(*process, Signal::KILL));
+                processes.iter().for_each(|process| send(*process, Signal::KILL));
             }
             (_, _, Some(target)) => send(target, Signal::KILL),
             _ => {}
@@ -617,9 +570,7 @@ impl Fleet {
             has_ended(&mut running)
         });
         if !has_come_to_an_end {
-            defects.push(format!(
-                "the command has not ended after {LONGEST_COMMAND:?}"
-            ));
+            defects.push(format!("the command has not ended after {LONGEST_COMMAND:?}"));
             running.kill().unwrap();
         }
         if part == Part::Controller && !is_at_once {
@@ -677,17 +628,12 @@ impl Fleet {
         {
             nothing_is_lost(seen, &after);
         }
-        if !self.tend_until(LONGEST_UNDO, |fleet| {
-            fleet.left().is_empty() && fleet.cut.is_none()
-        }) {
+        if !self.tend_until(LONGEST_UNDO, |fleet| fleet.left().is_empty() && fleet.cut.is_none()) {
             defects.push(format!("left at the end: {:#?}", self.left()));
         }
         for (host, _) in HOSTS {
             let log = format!("{host}.log");
-            if fs::read_to_string(self.laboratory.path(&log))
-                .unwrap()
-                .contains("panicked")
-            {
+            if fs::read_to_string(self.laboratory.path(&log)).unwrap().contains("panicked") {
                 defects.push(format!("{log}: {}", self.last_of(&log)));
             }
         }
@@ -704,9 +650,7 @@ impl Fleet {
     ) -> Vec<String> {
         let log = self.last_of("run.log");
         let is_new = record.map(|record| &record.id) != before.map(|record| &record.id);
-        let runs = record
-            .filter(|_| is_new)
-            .map_or(&[][..], |record| &record.runs[..]);
+        let runs = record.filter(|_| is_new).map_or(&[][..], |record| &record.runs[..]);
         let mut defects = Vec::new();
         for run in runs {
             if let RunState::Failed { message } = &run.state {
@@ -750,10 +694,7 @@ mod slow {
         ]);
         let number_of =
             |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().unwrap());
-        let (kills, seed) = (
-            number_of("PLIMSOLL_KILLS", 4),
-            number_of("PLIMSOLL_SEED", 1),
-        );
+        let (kills, seed) = (number_of("PLIMSOLL_KILLS", 4), number_of("PLIMSOLL_SEED", 1));
         println!("seed {seed}");
         let mut random = Random(seed);
         let mut fleet = Fleet::start();
@@ -767,19 +708,11 @@ mod slow {
                 println!("  DEFECT {defect}");
                 defects.push(format!("kill {number} of {part:?}: {defect}"));
             }
-            println!(
-                "kill {number} of {part:?}: {:.1} s",
-                begun.elapsed().as_secs_f64()
-            );
+            println!("kill {number} of {part:?}: {:.1} s", begun.elapsed().as_secs_f64());
         }
         println!("part          kills  went on  finished again  last request after the loss");
         for (part, tally) in &tallies {
-            let Tally {
-                kills,
-                went_on,
-                again,
-                ..
-            } = tally;
+            let Tally { kills, went_on, again, .. } = tally;
             let last = tally.requests.iter().max();
             println!(
                 "{:12}  {kills:5}  {went_on:7}  {again:14}  {last:?} of {}",

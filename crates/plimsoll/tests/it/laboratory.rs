@@ -50,10 +50,7 @@ pub struct Running {
 
 /// The file of the page whose link is the last line.
 pub fn page_of(out: &str) -> PathBuf {
-    let link = out
-        .lines()
-        .last()
-        .and_then(|line| line.strip_prefix("Page: "));
+    let link = out.lines().last().and_then(|line| line.strip_prefix("Page: "));
     let link = link.unwrap_or_else(|| panic!("{out}"));
     url::Url::parse(link).unwrap().to_file_path().unwrap()
 }
@@ -69,9 +66,7 @@ impl Laboratory {
         // Workers and servers of root are nobody, who must pass through.
         let passable = fs::Permissions::from_mode(0o711);
         let mut folder = tempfile::Builder::new();
-        Self {
-            folder: folder.permissions(passable).tempdir().unwrap(),
-        }
+        Self { folder: folder.permissions(passable).tempdir().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -157,10 +152,7 @@ impl Laboratory {
 
     /// The last record in the store.
     pub fn record(&self) -> ExperimentRecord {
-        Store::open_read_only(&self.store())
-            .unwrap()
-            .load("last")
-            .unwrap()
+        Store::open_read_only(&self.store()).unwrap().load("last").unwrap()
     }
 
     /// The same, while a program may not even have made the store.
@@ -319,9 +311,7 @@ pub fn send(process: u32, signal: Signal) {
 
 fn all_processes() -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap();
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect()
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
 pub fn parent(process: u32) -> Option<u32> {
@@ -383,11 +373,7 @@ impl Drop for Mounted {
 }
 
 fn mount(arguments: &[&str], path: &Path) {
-    let mounted = Command::new("mount")
-        .args(arguments)
-        .arg(path)
-        .status()
-        .unwrap();
+    let mounted = Command::new("mount").args(arguments).arg(path).status().unwrap();
     assert!(mounted.success(), "mount {arguments:?} {}", path.display());
 }
 
@@ -404,8 +390,7 @@ pub fn state(run: &RunRecord) -> &'static str {
 /// How the runs of a record stand: arm, block, attempt and state of each.
 pub fn runs(record: &ExperimentRecord) -> Vec<(&str, u32, u32, &'static str)> {
     let runs = record.runs.iter();
-    runs.map(|run| (run.arm.as_str(), run.block, run.attempt, state(run)))
-        .collect()
+    runs.map(|run| (run.arm.as_str(), run.block, run.attempt, state(run))).collect()
 }
 
 pub fn finished(record: &ExperimentRecord) -> usize {

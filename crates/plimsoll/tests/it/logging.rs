@@ -27,11 +27,7 @@ fn log_of(laboratory: &Laboratory) -> String {
 #[test]
 fn levels_that_are_none_are_refused() {
     let laboratory = Laboratory::new();
-    let said = laboratory
-        .command(&["list"])
-        .env("PLIMSOLL_LOG", "plimsoll=loud")
-        .output()
-        .unwrap();
+    let said = laboratory.command(&["list"]).env("PLIMSOLL_LOG", "plimsoll=loud").output().unwrap();
     let err = String::from_utf8(said.stderr).unwrap();
     assert_eq!(said.status.code(), Some(2), "{err}");
     assert!(err.contains("`plimsoll=loud` is not a level"), "{err}");
@@ -47,16 +43,8 @@ mod slow {
             (&["-v", "run"], "run 1 of 1 begins", " DEBUG "),
             (&["run", "-vv"], "the worker is process ", " TRACE "),
             (&["run", "-vvv"], " TRACE ", "\x1b["),
-            (
-                &["--log", "plimsoll_rig=debug", "run"],
-                "DEBUG plimsoll_rig",
-                " plimsoll_runner",
-            ),
-            (
-                &["--log", "debug", "run"],
-                "the worker is process ",
-                " TRACE ",
-            ),
+            (&["--log", "plimsoll_rig=debug", "run"], "DEBUG plimsoll_rig", " plimsoll_runner"),
+            (&["--log", "debug", "run"], "the worker is process ", " TRACE "),
         ] {
             let laboratory = Laboratory::new();
             laboratory.write("experiment.yaml", EXPERIMENT);
@@ -108,10 +96,7 @@ mod slow {
         );
         laboratory.write(
             "experiment.yaml",
-            text.replace(
-                "defaults: {engine: simulated, service: constant, service_mean: 1ms}",
-                "",
-            ),
+            text.replace("defaults: {engine: simulated, service: constant, service_mean: 1ms}", ""),
         );
         let said = laboratory.run(&["run", "experiment.yaml"]);
         assert_ne!(said.code, Some(0), "{said:?}");

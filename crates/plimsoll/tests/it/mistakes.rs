@@ -47,26 +47,19 @@ fn zero_threads() {
 
 #[test]
 fn a_negative_rate() {
-    insta::assert_snapshot!(refused(
-        "closed: {threads: [1, 2]}",
-        "open: {rates: [-5, 10k]}"
-    ));
+    insta::assert_snapshot!(refused("closed: {threads: [1, 2]}", "open: {rates: [-5, 10k]}"));
 }
 
 #[test]
 fn a_setting_that_another_does_not_allow() {
-    insta::assert_snapshot!(refused(
-        "{engine: noop}",
-        "{engine: wiredtiger, dirty_target: 20%}"
-    ));
+    insta::assert_snapshot!(refused("{engine: noop}", "{engine: wiredtiger, dirty_target: 20%}"));
 }
 
 #[test]
 fn a_cache_larger_than_memory() {
     let said = refused("{engine: noop}", "{engine: wiredtiger, cache_size: 10TiB}");
-    let (before, after) = said
-        .split_once("memory of ")
-        .expect("it names the memory of the machine");
+    let (before, after) =
+        said.split_once("memory of ").expect("it names the memory of the machine");
     let (_, after) = after.split_once('B').expect("a size");
     let (after, advice) = after.split_once("at most about ").expect("advice");
     let (_, advice) = advice.split_once("B ").expect("a size");
@@ -77,18 +70,12 @@ fn a_cache_larger_than_memory() {
 
 #[test]
 fn an_objective_that_names_no_metric() {
-    insta::assert_snapshot!(refused(
-        "measurement:",
-        "objective: {latency: 5ms}\nmeasurement:"
-    ));
+    insta::assert_snapshot!(refused("measurement:", "objective: {latency: 5ms}\nmeasurement:"));
 }
 
 #[test]
 fn a_threshold_that_names_no_metric() {
-    insta::assert_snapshot!(refused(
-        "measurement:",
-        "thresholds: [speed >= 10k]\nmeasurement:"
-    ));
+    insta::assert_snapshot!(refused("measurement:", "thresholds: [speed >= 10k]\nmeasurement:"));
 }
 
 #[test]
@@ -119,16 +106,9 @@ measurement: {duration: 5, blocks: 0, sede: 1}
 ",
     );
     assert_eq!(code, Some(104));
-    for wrong in [
-        "many mistakes",
-        "-1",
-        "`g`",
-        "cache_size",
-        "threads",
-        "duration",
-        "blocks",
-        "sede",
-    ] {
+    for wrong in
+        ["many mistakes", "-1", "`g`", "cache_size", "threads", "duration", "blocks", "sede"]
+    {
         assert!(err.contains(wrong), "{wrong} is missing in {err}");
     }
     insta::assert_snapshot!(laboratory.plain(&err));

@@ -39,11 +39,7 @@ fn confined(shell: &str) -> Said {
         .arg(command.get_program())
         .args(command.get_args())
         .current_dir(command.get_current_dir().expect("its folder"))
-        .envs(
-            command
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let said = Said::of(confined.output().unwrap());
     assert!(!laboratory.data_parent().exists(), "{said:?}");
     said
@@ -53,16 +49,10 @@ fn confined(shell: &str) -> Said {
 fn too_few_open_files_and_folders_that_are_no_text_are_told_before_anything_begins() {
     let said = confined("ulimit -n 12");
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(
-        &said.err,
-        "no more than 12 files may be open, and 64 are needed",
-    );
+    assert_contains(&said.err, "no more than 12 files may be open, and 64 are needed");
     let said = confined("export XDG_STATE_HOME=/tmp/$(printf '\\377')");
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(
-        &said.err,
-        "XDG_STATE_HOME names a folder that is not valid UTF-8",
-    );
+    assert_contains(&said.err, "XDG_STATE_HOME names a folder that is not valid UTF-8");
 }
 
 #[test]
@@ -94,10 +84,7 @@ mod slow {
         let here = laboratory.path("disk/here");
         let found = std::fs::read_dir(&here).unwrap().count();
         assert_eq!(found, 0, "its data is gone, the folder stays");
-        assert!(
-            !laboratory.data_parent().exists(),
-            "no other place was used"
-        );
+        assert!(!laboratory.data_parent().exists(), "no other place was used");
         // The flag wins over the file.
         laboratory.run(&["run", "experiment.yaml", "--directory", "there"]);
         assert!(laboratory.path("there").is_dir());
@@ -111,11 +98,7 @@ mod slow {
         let mounted = Mounted::read_only(&laboratory.path("disk"), &laboratory.path("still"));
         let said = laboratory.experiment(keeping("100", "still"));
         assert_eq!(said.code, Some(106), "{said:?}");
-        let failed = said
-            .err
-            .lines()
-            .find(|line| line.starts_with("run 1 of 1"))
-            .unwrap();
+        let failed = said.err.lines().find(|line| line.starts_with("run 1 of 1")).unwrap();
         let (failed, _) = failed.split_once("plimsoll-").unwrap();
         insta::assert_snapshot!(laboratory.plain(failed));
         assert_contains(&said.err, "Read-only file system");
@@ -129,10 +112,7 @@ mod slow {
         let mounted = Mounted::tmpfs(&laboratory.path("small"), "20m");
         let said = laboratory.experiment(keeping("100k", "small"));
         assert_eq!(said.code, Some(106), "{said:?}");
-        let refused = format!(
-            "{} has 20.0 MiB free and ",
-            laboratory.path("small").display()
-        );
+        let refused = format!("{} has 20.0 MiB free and ", laboratory.path("small").display());
         assert_contains(&said.err, &refused);
         let words =
             " are needed: make room, ask for less data, or name a directory on another filesystem";

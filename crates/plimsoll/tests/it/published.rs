@@ -7,9 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub fn checkout(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 #[test]
@@ -44,10 +42,7 @@ fn completions_and_manual() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let said = laboratory.run(&["completions", shell]);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-        assert!(
-            said.out.contains("plimsoll") && said.out.contains("compare"),
-            "{shell}"
-        );
+        assert!(said.out.contains("plimsoll") && said.out.contains("compare"), "{shell}");
     }
     let man = laboratory.run(&["man"]);
     assert_eq!((man.code, man.err.as_str()), (Some(0), ""));
@@ -108,14 +103,7 @@ mod once {
             }
             studies += 1;
             let said = laboratory.run(&["plan", path.to_str().unwrap(), "--json"]);
-            assert_eq!(
-                said.code,
-                Some(0),
-                "{}: {}{}",
-                path.display(),
-                said.err,
-                said.out
-            );
+            assert_eq!(said.code, Some(0), "{}: {}{}", path.display(), said.err, said.out);
             let plan: serde_json::Value = serde_json::from_str(&said.out).unwrap();
             if plan["name"] == "quickstart" {
                 let needs = &plan["needs"];

@@ -19,22 +19,14 @@ fn old_records_are_reported() {
         for kind in ["json", "db"] {
             let name = format!("v{version}.{kind}");
             // A copy, since opening an old store may bring it forward.
-            fs::copy(
-                checkout("tests/records").join(&name),
-                laboratory.path(&name),
-            )
-            .unwrap();
+            fs::copy(checkout("tests/records").join(&name), laboratory.path(&name)).unwrap();
             let said = match kind {
                 "json" => laboratory.run(&["report", &name, "--page", "page.html"]),
                 _ => laboratory.run(&["--store", &name, "report", "last", "--page", "page.html"]),
             };
             // What was good stays good.
             assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{name}");
-            assert!(
-                said.out.contains("two-arms  600d1dea"),
-                "{name}: {}",
-                said.out
-            );
+            assert!(said.out.contains("two-arms  600d1dea"), "{name}: {}", said.out);
             let page = fs::read_to_string(laboratory.path("page.html")).unwrap();
             assert!(page.contains("600d1dea"));
             let folder = format!("{version}-{kind}");
@@ -56,11 +48,7 @@ fn a_record_whose_plan_cannot_be_read_says_so() {
     let laboratory = Laboratory::new();
     for version in 1..=RECORD_VERSION {
         let name = format!("v{version}.json");
-        fs::copy(
-            checkout("../store/tests/records").join(&name),
-            laboratory.path(&name),
-        )
-        .unwrap();
+        fs::copy(checkout("../store/tests/records").join(&name), laboratory.path(&name)).unwrap();
         let said = laboratory.run(&["report", &name]);
         assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
         let words = "plimsoll: the plan in record 01d1dea5 cannot be read";

@@ -295,9 +295,7 @@ measurement: {warm_up: 0s, duration: 1h, blocks: 1}
     fn clean_removes_what_a_killed_program_left_behind() {
         let laboratory = Laboratory::new();
         let running = laboratory.start_experiment(LONG_RUN);
-        wait_until("the data directory", || {
-            !laboratory.data_directories().is_empty()
-        });
+        wait_until("the data directory", || !laboratory.data_directories().is_empty());
         wait_until("the worker", || running.worker().is_some());
 
         let in_use = laboratory.run(&["clean"]);
@@ -306,9 +304,7 @@ measurement: {warm_up: 0s, duration: 1h, blocks: 1}
         running.crash();
         wait_until("the worker to end", || laboratory.processes().is_empty());
 
-        let [left] = &laboratory.data_directories()[..] else {
-            panic!("one directory")
-        };
+        let [left] = &laboratory.data_directories()[..] else { panic!("one directory") };
         let would = laboratory.run(&["clean", "--dry-run"]);
         let directory = format!("the data directory {}", left.display());
         assert_eq!(would.out.matches(&left.display().to_string()).count(), 1);

@@ -120,11 +120,7 @@ mod slow {
             confined.args(["--inh-caps", "-all", "--bounding-set", set, "--"]);
             confined.arg(program.get_program()).args(program.get_args());
             confined.current_dir(laboratory.path(".")).env_clear();
-            confined.envs(
-                program
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            );
+            confined.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
             let output = confined.stdin(Stdio::null()).output().unwrap();
             let err = String::from_utf8_lossy(&output.stderr);
             all_finished(&laboratory, &err);
@@ -166,11 +162,7 @@ mod slow {
             .arg(plimsoll.get_program())
             .args(plimsoll.get_args())
             .env_clear()
-            .envs(
-                plimsoll
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
+            .envs(plimsoll.get_envs().filter_map(|(name, value)| Some((name, value?))))
             .env("PATH", "/usr/bin:/bin")
             .current_dir(laboratory.path("."))
             .output()
@@ -226,23 +218,12 @@ mod slow {
         let mut roles = Vec::new();
         wait_until("the worker", || {
             let processes = laboratory.processes();
-            roles = processes
-                .iter()
-                .map(|process| (role(process), users(*process)))
-                .collect();
+            roles = processes.iter().map(|process| (role(process), users(*process))).collect();
             roles.sort();
             roles.iter().any(|(role, _)| role == "worker")
         });
-        let expected = [
-            ("disk-daemon", 0),
-            ("rig", 0),
-            ("run", NOBODY),
-            ("worker", NOBODY),
-        ];
-        assert_eq!(
-            roles,
-            expected.map(|(role, user)| (role.to_owned(), vec![user; 4]))
-        );
+        let expected = [("disk-daemon", 0), ("rig", 0), ("run", NOBODY), ("worker", NOBODY)];
+        assert_eq!(roles, expected.map(|(role, user)| (role.to_owned(), vec![user; 4])));
         let found = u64::from_str_radix(&status(program.id(), "CapEff"), 16);
         assert_eq!(found, Ok(0));
         send(program.id(), Signal::INT);
@@ -382,9 +363,7 @@ mod slow {
         worker_of(&running);
         running.send(Signal::KILL);
         running.end();
-        wait_until("the rig to undo everything", || {
-            left(&laboratory).is_empty()
-        });
+        wait_until("the rig to undo everything", || left(&laboratory).is_empty());
         assert!(Path::new(&laboratory.store()).exists());
     }
 }

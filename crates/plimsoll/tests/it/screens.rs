@@ -116,10 +116,9 @@ mod slow {
         assert_eq!((between.code, between.err.as_str()), (Some(0), ""));
         assert!(!between.out.contains("paired"), "{}", between.out);
 
-        for (second, words) in [
-            (format!("{id}:medium"), "slow, fast"),
-            (id.clone(), "say which arm of"),
-        ] {
+        for (second, words) in
+            [(format!("{id}:medium"), "slow, fast"), (id.clone(), "say which arm of")]
+        {
             let refused = laboratory.run(&["compare", &slow, &second]);
             assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
             assert_contains(&refused.err, words);
@@ -275,13 +274,9 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 10, blocks: 1, seed: 1}}
     #[test]
     fn a_full_disk_under_the_output_is_said() {
         let (laboratory, _) = with_a_record();
-        for arguments in [
-            &["report"][..],
-            &["list"],
-            &["plan", "experiment.yaml"],
-            &["schema"],
-            &["man"],
-        ] {
+        for arguments in
+            [&["report"][..], &["list"], &["plan", "experiment.yaml"], &["schema"], &["man"]]
+        {
             let full = fs::File::options().write(true).open("/dev/full").unwrap();
             let output = laboratory.command(arguments).stdout(full).output();
             let Said { code, err, .. } = Said::of(output.unwrap());
@@ -308,9 +303,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
         let again = laboratory.run(&["report"]);
         for out in [&said.out, &again.out] {
             let lines: Vec<&str> = out.lines().collect();
-            let [.., trust, page] = lines.as_slice() else {
-                panic!("{out}")
-            };
+            let [.., trust, page] = lines.as_slice() else { panic!("{out}") };
             assert!(trust.starts_with("Can you trust this? "), "{out}");
             assert!(page.starts_with("Page: file:///"), "{out}");
             assert!(page_of(out).is_file());

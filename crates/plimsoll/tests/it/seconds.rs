@@ -37,10 +37,7 @@ measurement: {warm_up: 1s, duration: 4s, blocks: 1, seed: 1}";
         let measured = point.slices.iter().filter(|slice| !slice.warm_up);
         let (mut operations, mut nanos) = (0, 0);
         for slice in measured {
-            assert!(
-                slice.completed.ok > 0,
-                "64 sessions finish some each second"
-            );
+            assert!(slice.completed.ok > 0, "64 sessions finish some each second");
             operations += slice.completed.ok;
             nanos += slice.length_ns;
         }
@@ -55,15 +52,8 @@ measurement: {warm_up: 1s, duration: 4s, blocks: 1, seed: 1}";
             .lines()
             .find(|line| line.contains("64 threads: "))
             .unwrap_or_else(|| panic!("{}", said.err));
-        let shown: f64 = line
-            .split("64 threads: ")
-            .nth(1)
-            .unwrap()
-            .split(' ')
-            .next()
-            .unwrap()
-            .parse()
-            .unwrap();
+        let shown: f64 =
+            line.split("64 threads: ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
         assert!((shown / rate - 1.0).abs() < 0.01, "{line}: {rate}");
     }
 
@@ -105,10 +95,7 @@ measurement: {warm_up: 0s, duration: 200ms, blocks: 2, seed: 1}";
         laboratory.run(&["run", "experiment.yaml"]);
         let id = laboratory.record().id;
         let after = laboratory.run(&["plan", "experiment.yaml"]);
-        let line = after
-            .out
-            .lines()
-            .find(|line| line.starts_with("measured  "));
+        let line = after.out.lines().find(|line| line.starts_with("measured  "));
         let line = line.unwrap_or_else(|| panic!("{}", after.out));
         assert_starts(line, "measured  2 of 2 runs took ");
         assert_contains(line, &format!("in experiment {id}: all 2 about "));

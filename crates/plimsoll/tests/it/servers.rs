@@ -50,11 +50,7 @@ fn environment() -> Vec<(&'static str, OsString)> {
 }
 
 fn run(laboratory: &Laboratory, arguments: &[&str]) -> Said {
-    let output = laboratory
-        .command(arguments)
-        .envs(environment())
-        .output()
-        .unwrap();
+    let output = laboratory.command(arguments).envs(environment()).output().unwrap();
     Said::of(output)
 }
 
@@ -112,9 +108,7 @@ fn was_served(run: &RunRecord, server: &str) {
     let log = fs::read_to_string(record.log.as_ref().unwrap()).unwrap();
     assert!(!log.is_empty());
     let watched = run.points.iter().flat_map(|point| &point.slices);
-    let cpu: f64 = watched
-        .filter_map(|slice| slice.telemetry.get(figures::SERVER_CPU))
-        .sum();
+    let cpu: f64 = watched.filter_map(|slice| slice.telemetry.get(figures::SERVER_CPU)).sum();
     assert!(cpu > 0.0, "a server that serves needs its time");
 }
 
@@ -200,9 +194,7 @@ impl RunningMongod {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        wait_until("the server to answer", || {
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
+        wait_until("the server to answer", || TcpStream::connect(("127.0.0.1", port)).is_ok());
         Self { child, port }
     }
 }
@@ -219,15 +211,9 @@ fn stored(uri: &str, database: &str, table: &str) -> u64 {
     let mut data = DataSpec::with_records(1);
     data.table = table.into();
     let text = |text: &str| SettingValue::Text(text.into());
-    let settings = [
-        ("uri".into(), text(uri)),
-        ("database".into(), text(database)),
-    ];
+    let settings = [("uri".into(), text(uri)), ("database".into(), text(database))];
     let settings = Settings(settings.into());
-    let joining = Opening {
-        joins: true,
-        ..Opening::new(&settings, &data)
-    };
+    let joining = Opening { joins: true, ..Opening::new(&settings, &data) };
     let engine = plimsoll_engine::open("mongodb", &joining).unwrap();
     engine.count().unwrap().unwrap()
 }
@@ -240,18 +226,12 @@ fn a_server_that_is_not_there_is_found_out_before_anything_is_stored() {
         "experiment.yaml",
         experiment("mongod", &format!("uri: '{uri}'"), "1s", 1).replace(", server: mongod", ""),
     );
-    for arguments in [
-        &["run", "experiment.yaml"][..],
-        &["run", "--uri", &uri, "--yes"],
-    ] {
+    for arguments in [&["run", "experiment.yaml"][..], &["run", "--uri", &uri, "--yes"]] {
         let said = run(&laboratory, arguments);
         assert_eq!(said.code, Some(1), "{said:?}");
         assert_eq!(said.err.lines().count(), 1, "{said:?}");
         assert_contains(&said.err, "Connection refused");
-        assert!(
-            !said.err.contains("Topology") && !said.err.contains("ss@"),
-            "{said:?}"
-        );
+        assert!(!said.err.contains("Topology") && !said.err.contains("ss@"), "{said:?}");
         assert!(laboratory.record_so_far().is_none());
     }
     for (uri, words) in [
@@ -330,10 +310,7 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
         let (said, record) = run_text(&laboratory, experiment("orders", "use"));
         assert_eq!(said.code, Some(106), "{said:?}");
         let why = failure(&record.runs[0]);
-        assert_contains(
-            why,
-            "`existing: use`: orders is not the data of this experiment",
-        );
+        assert_contains(why, "`existing: use`: orders is not the data of this experiment");
         assert_contains(why, "a key that would be asked for is not there");
         assert_eq!(stored("orders"), 10);
 
@@ -363,12 +340,7 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
         .concat();
         let asked = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
         assert_eq!(asked.code, Some(2), "{asked:?}");
-        for words in [
-            "documents  100, ",
-            "plimsoll.usertable",
-            "1 to 4 threads",
-            "--yes",
-        ] {
+        for words in ["documents  100, ", "plimsoll.usertable", "1 to 4 threads", "--yes"] {
             assert_contains(&asked.err, words);
         }
         assert!(laboratory.record_so_far().is_none());
@@ -391,10 +363,7 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
         // A run needs one of the two, and takes one alone.
         for (arguments, words) in [
             (&["run"][..], "FILE"),
-            (
-                &["run", "x.yaml", "--uri", "mongodb://h"],
-                "cannot be used with",
-            ),
+            (&["run", "x.yaml", "--uri", "mongodb://h"], "cannot be used with"),
         ] {
             let said = run(&laboratory, arguments);
             assert_eq!(said.code, Some(2), "{said:?}");
@@ -436,9 +405,7 @@ mod slow {
             let record = laboratory.record();
             let errors = record.runs[0].points.iter().flat_map(|point| &point.end);
             let errors: Vec<_> = errors.flat_map(|end| &end.errors).collect();
-            let named = errors
-                .iter()
-                .any(|error| error.message.contains("did not answer"));
+            let named = errors.iter().any(|error| error.message.contains("did not answer"));
             assert!(named, "{said:?} {errors:?}");
         }
     }
@@ -458,10 +425,7 @@ mod slow {
             let last = slices.last().unwrap();
             let [charged, limit] = [figures::GROUP_MEMORY, figures::GROUP_MEMORY_LIMIT]
                 .map(|name| *last.telemetry.get(name).unwrap());
-            assert!(
-                charged <= limit + f64::from(1 << 20),
-                "{charged} of {limit}"
-            );
+            assert!(charged <= limit + f64::from(1 << 20), "{charged} of {limit}");
         }
     }
 
@@ -485,12 +449,9 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
         );
         let point = record.runs[0].points.last().unwrap();
         let last = point.slices.last().unwrap();
-        let [limit, charged, page_cache] = [
-            figures::GROUP_MEMORY_LIMIT,
-            figures::GROUP_MEMORY,
-            figures::GROUP_PAGE_CACHE,
-        ]
-        .map(|name| *last.telemetry.get(name).unwrap());
+        let [limit, charged, page_cache] =
+            [figures::GROUP_MEMORY_LIMIT, figures::GROUP_MEMORY, figures::GROUP_PAGE_CACHE]
+                .map(|name| *last.telemetry.get(name).unwrap());
         let room = (limit - (charged - page_cache)) / f64::from(1 << 20);
         assert!((12.0..20.0).contains(&room), "{room} MiB");
     }
@@ -499,9 +460,7 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
     fn a_server_that_is_killed_fails_its_run_alone() {
         for (server, laboratory) in servers_here() {
             let mut running = start(&laboratory, experiment(server, "", "4s", 2));
-            laboratory
-                .wait_for_record(&mut running, has_slices)
-                .unwrap();
+            laboratory.wait_for_record(&mut running, has_slices).unwrap();
             let victim = servers_of(&laboratory, server);
             assert_eq!(victim.len(), 1, "one at a time");
             send(victim[0], Signal::KILL);
@@ -523,12 +482,8 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
     fn a_server_of_a_killed_runner_is_cleaned_away() {
         for (server, laboratory) in servers_here() {
             let mut running = start(&laboratory, experiment(server, "", "600s", 1));
-            laboratory
-                .wait_for_record(&mut running, |record| !record.runs.is_empty())
-                .unwrap();
-            wait_until("the server to be there", || {
-                servers_of(&laboratory, server).len() == 1
-            });
+            laboratory.wait_for_record(&mut running, |record| !record.runs.is_empty()).unwrap();
+            wait_until("the server to be there", || servers_of(&laboratory, server).len() == 1);
             running.send(Signal::KILL);
             running.end();
             let cleaned = laboratory.run(&["clean"]);
@@ -546,9 +501,7 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
             // Far more records than can be stored while the disk is being filled.
             let text = experiment(server, "directory: disk", "1s", 1).replace("2k", "20k");
             let running = start(&laboratory, text);
-            wait_until("the server to be there", || {
-                servers_of(&laboratory, server).len() == 1
-            });
+            wait_until("the server to be there", || servers_of(&laboratory, server).len() == 1);
             // It stays full, also where the server gives room back as it ends.
             let filler = fs::File::create(laboratory.path("disk/filler")).unwrap();
             let (ends, ended) = mpsc::channel();
@@ -603,10 +556,7 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
         assert_eq!(runs(&record), states, "{said:?}");
         for run in &record.runs {
             assert_eq!(run.records_loaded, Some(2_000));
-            assert!(
-                run.rig.is_none() && run.storage.is_none(),
-                "nothing of it is ours"
-            );
+            assert!(run.rig.is_none() && run.storage.is_none(), "nothing of it is ours");
         }
         drop(standing);
         let said = run(&laboratory, &["run", "experiment.yaml", "--fresh"]);
@@ -779,9 +729,8 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
         laboratory.write("experiment.yaml", &text);
         let plan = run(&laboratory, &["plan", "experiment.yaml"]);
         assert_contains(&plan.out, "mongodb://someone:***@127.0.0.1:1/");
-        let wrong = text
-            .replace("mix", "mixx")
-            .replace("preset: a", "preset: mongodb://a:geheim@b");
+        let wrong =
+            text.replace("mix", "mixx").replace("preset: a", "preset: mongodb://a:geheim@b");
         laboratory.write("wrong.yaml", wrong);
         let wrong = run(&laboratory, &["plan", "wrong.yaml"]);
         assert_eq!(wrong.code, Some(104), "{wrong:?}");

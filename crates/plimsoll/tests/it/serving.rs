@@ -47,11 +47,7 @@ impl Serving {
         let rest = url.strip_prefix("http://").unwrap();
         let (address, token) = rest.split_once("/?token=").unwrap();
         let (address, token) = (address.parse().unwrap(), token.to_owned());
-        Self {
-            running,
-            address,
-            token,
-        }
+        Self { running, address, token }
     }
 
     fn connect(&self) -> TcpStream {
@@ -92,11 +88,7 @@ impl Serving {
         let mut stream = self.connect();
         let (host, token) = (self.address, &self.token);
         let bearer = format!("Authorization: Bearer {token}");
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nHost: {host}\r\n{bearer}\r\n\r\n"
-        )
-        .unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{bearer}\r\n\r\n").unwrap();
         BufReader::new(stream).lines().map_while(Result::ok)
     }
 
@@ -140,10 +132,7 @@ mod slow {
         assert!(serving.page("/").contains("</span> running</span>"));
         let snapshot = first.find(|line| line.starts_with("event:"));
         assert_eq!(snapshot.unwrap(), "event: snapshot");
-        for mut events in [
-            Box::new(first) as Box<dyn Iterator<Item = String>>,
-            Box::new(second),
-        ] {
+        for mut events in [Box::new(first) as Box<dyn Iterator<Item = String>>, Box::new(second)] {
             let mut last = String::new();
             let ended = events.any(|line| {
                 if line.starts_with("data: {\"runs") || line.starts_with("data: {\"arms") {
@@ -204,9 +193,8 @@ mod slow {
     fn it_ends_while_somebody_looks_and_on_both_signals() {
         let laboratory = Laboratory::new();
         let mut run = laboratory.start_experiment(SHORT.replace("400ms", "60s"));
-        let record = laboratory
-            .wait_for_record(&mut run, |record| !record.runs.is_empty())
-            .unwrap();
+        let record =
+            laboratory.wait_for_record(&mut run, |record| !record.runs.is_empty()).unwrap();
         for signal in [Signal::INT, Signal::TERM] {
             let serving = Serving::start(&laboratory, &[]);
             let mut events = serving.events(&format!("/experiment/{}/live", record.id));
@@ -303,11 +291,7 @@ mod slow {
             let mut run = record.runs[0].clone();
             run.block = foreign.runs.len() as u32;
             run.rig = Some(RigRecord {
-                trace: Some(TraceReference {
-                    path: path.clone(),
-                    requests: 0,
-                    overwritten: 0,
-                }),
+                trace: Some(TraceReference { path: path.clone(), requests: 0, overwritten: 0 }),
                 ..RigRecord::default()
             });
             foreign.runs.push(run);
@@ -426,12 +410,9 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
             shows("the plan", &format!("{said:?}"));
         }
         let mut refused = vec![password.clone(), format!("{password}{all}")];
-        for option in [
-            "authMechanismProperties",
-            "readPreference",
-            "serverMonitoringMode",
-            "compressors",
-        ] {
+        for option in
+            ["authMechanismProperties", "readPreference", "serverMonitoringMode", "compressors"]
+        {
             refused.push(format!("mongodb://127.0.0.1:9/?{option}={SECRET}"));
         }
         for uri in refused.iter().chain(&slips) {

@@ -82,14 +82,8 @@ fn what_is_removed_leaves_nothing_beside_the_store() {
     for run in &mut failed.runs {
         run.state = plimsoll_record::RunState::Interrupted;
     }
-    Store::open(&laboratory.store())
-        .unwrap()
-        .import(failed)
-        .unwrap();
-    let folder = laboratory
-        .store()
-        .with_file_name("servers")
-        .join("0badf00d");
+    Store::open(&laboratory.store()).unwrap().import(failed).unwrap();
+    let folder = laboratory.store().with_file_name("servers").join("0badf00d");
     fs::create_dir_all(&folder).unwrap();
     for name in ["0-a.log", "mine.txt"] {
         fs::write(folder.join(name), "x").unwrap();
@@ -164,10 +158,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30, spare_blo
         let (laboratory, record) = with_a_record();
         let mut store = Store::open(&laboratory.store()).unwrap();
         for id in ["abcd0001", "abcd0002"] {
-            let again = ExperimentRecord {
-                id: id.to_owned(),
-                ..record.clone()
-            };
+            let again = ExperimentRecord { id: id.to_owned(), ..record.clone() };
             assert_eq!(store.import(again).unwrap(), id);
         }
         drop(store);

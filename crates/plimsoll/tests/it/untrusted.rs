@@ -43,10 +43,7 @@ fn no_file_keeps_the_program_waiting() {
         (&["disk", "trace", "fifo"], fifo),
         (&["ycsb", "load", "basic", "-P", "fifo"], fifo),
         (&["ycsb", "load", "basic", "-P", "/dev/zero"], device),
-        (
-            &["ycsb", "load", "basic", "-P", "huge.json"],
-            "it has more than 16 MiB",
-        ),
+        (&["ycsb", "load", "basic", "-P", "huge.json"], "it has more than 16 MiB"),
     ] {
         let said = laboratory.run(arguments);
         let has_failed = !matches!(said.code, None | Some(0));
@@ -172,10 +169,7 @@ measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
             ),
         ),
         ("broken.yaml", format!("plimsoll: [1\n{OBEYED}")),
-        (
-            "broken.json",
-            format!("{{\"plimsoll_record\": 1, {quoted}: {quoted}}}"),
-        ),
+        ("broken.json", format!("{{\"plimsoll_record\": 1, {quoted}: {quoted}}}")),
         ("unknown.json", format!("{{\"plimsoll_record\": {quoted}}}")),
         ("output", format!("{OBEYED} is no output")),
         (
@@ -184,14 +178,8 @@ measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
                 "workload=x\nrecordcount=10\noperationcount=1\nlabel={OBEYED}\n{OBEYED}=1\nbasicdb.verbose=true\ntable={OBEYED}\n"
             ),
         ),
-        (
-            "wrong",
-            format!("workload={OBEYED}\nrecordcount={OBEYED}\n"),
-        ),
-        (
-            "law",
-            format!("requestdistribution={OBEYED}\nrecordcount=1\n"),
-        ),
+        ("wrong", format!("workload={OBEYED}\nrecordcount={OBEYED}\n")),
+        ("law", format!("requestdistribution={OBEYED}\nrecordcount=1\n")),
     ] {
         laboratory.write(&file(name), text);
     }
@@ -219,13 +207,7 @@ measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
         &["export", "last", "--only", OBEYED],
         &[OBEYED],
         &["clean", "--dry-run", "--directory", &file("leftovers")],
-        &[
-            "clean",
-            "--dry-run",
-            "--json",
-            "--directory",
-            &file("leftovers"),
-        ],
+        &["clean", "--dry-run", "--json", "--directory", &file("leftovers")],
     ] {
         let (_, said) = coloured(&laboratory, arguments);
         assert_harmless(&said, &format!("{arguments:?}"));

@@ -88,9 +88,7 @@ thresholds: [errors <= 0, throughput >= 0.001/s]
     let record = expect_whole(&laboratory, &said, 2);
     assert_eq!(record.question.as_deref(), Some("Does it work?"));
     for run in &record.runs {
-        let [point] = run.points.as_slice() else {
-            panic!("one point")
-        };
+        let [point] = run.points.as_slice() else { panic!("one point") };
         assert!((20..22).contains(&units(point)));
         for part in point.slices.iter().flat_map(|slice| &slice.operations) {
             let least = part.latencies.service.min_ns().unwrap();

@@ -261,18 +261,12 @@ fn what_has_no_effect_is_said_and_what_is_wrong_is_refused() {
     laboratory.write("bad", bad);
     laboratory.write("worse", "recordcount=\\u00zz\n");
     for (words, refusal) in [
-        (
-            "load basic",
-            "`workload`: it is missing: name a property file by -P",
-        ),
+        ("load basic", "`workload`: it is missing: name a property file by -P"),
         ("load", "name a binding: "),
         ("shell basic", "there is no `shell` here"),
         ("load redis -P @a", "there is no binding `redis`"),
         ("load basic -P @a -x", "there is no option `-x`"),
-        (
-            "load basic -P nothing",
-            "cannot read the property file nothing: ",
-        ),
+        ("load basic -P nothing", "cannot read the property file nothing: "),
         (
             "load basic -P bad",
             "`recordcount`: `1000 ` is no whole number: there is white space around it",
@@ -290,18 +284,9 @@ fn what_has_no_effect_is_said_and_what_is_wrong_is_refused() {
             "load basic -P @a -p dataintegrity=true -p fieldlengthdistribution=uniform",
             "`dataintegrity`: ",
         ),
-        (
-            "load basic -P @a -p measurementtype=hdr",
-            "`measurementtype`: there is no `hdr`",
-        ),
-        (
-            "load basic -P @a -p basicdb.count=true",
-            "`basicdb.count`: ",
-        ),
-        (
-            "run basic -P @a -p workload=site.ycsb.workloads.RestWorkload",
-            "`workload`: there is no",
-        ),
+        ("load basic -P @a -p measurementtype=hdr", "`measurementtype`: there is no `hdr`"),
+        ("load basic -P @a -p basicdb.count=true", "`basicdb.count`: "),
+        ("run basic -P @a -p workload=site.ycsb.workloads.RestWorkload", "`workload`: there is no"),
         (
             "load basic -P @a -p db=site.ycsb.db.JdbcDBClient",
             "there is no binding for `db=site.ycsb.db.JdbcDBClient`",
@@ -369,13 +354,9 @@ fn help_names_every_difference() {
     let laboratory = Laboratory::new();
     let said = laboratory.run(&["ycsb", "--help"]);
     assert_eq!(said.code, Some(0));
-    for words in [
-        "-threads N",
-        "exit code is 106",
-        "The last batch",
-        "plimsoll.seed",
-        "docs/ycsb.md",
-    ] {
+    for words in
+        ["-threads N", "exit code is 106", "The last batch", "plimsoll.seed", "docs/ycsb.md"]
+    {
         assert_contains(&said.out, words);
     }
 }

@@ -36,9 +36,7 @@ fn is_open_already(path: &Path) -> bool {
     let Some(path) = path.to_str() else {
         return false;
     };
-    let number = path
-        .strip_prefix("/dev/fd/")
-        .or_else(|| path.strip_prefix("/proc/self/fd/"));
+    let number = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"));
     path == "/dev/stdin"
         || number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -89,10 +87,7 @@ mod tests {
         let fifo = folder.path().join("fifo");
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
         let shown = refusal(&fifo);
-        assert!(
-            shown.starts_with("it is a FIFO, not a regular file"),
-            "{shown}"
-        );
+        assert!(shown.starts_with("it is a FIFO, not a regular file"), "{shown}");
         assert!(refusal(Path::new("/dev/zero")).contains("is a character device"));
         assert!(refusal(folder.path()).contains("is a directory"));
     }

@@ -34,11 +34,7 @@ impl OwnFolder {
         let path = or_here(path);
         if geteuid().is_root() {
             let (descriptor, path) = walk(path, Some(Mode::RWXU))?;
-            return Ok(Self {
-                descriptor,
-                path,
-                is_safe: true,
-            });
+            return Ok(Self { descriptor, path, is_safe: true });
         }
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Self::look(path)
@@ -53,11 +49,7 @@ impl OwnFolder {
         if geteuid().is_root() {
             match walk(path, None) {
                 Ok((descriptor, path)) => {
-                    return Ok(Self {
-                        descriptor,
-                        path,
-                        is_safe: true,
-                    });
+                    return Ok(Self { descriptor, path, is_safe: true });
                 }
                 Err(error) if is_refusal(&error) => {}
                 Err(error) => return Err(error),
@@ -97,11 +89,7 @@ impl OwnFolder {
         if about.st_mode & OTHERS != 0 {
             allowed(fchmod(&descriptor, Mode::RWXU))?;
         }
-        Ok(Self {
-            descriptor,
-            path,
-            is_safe: self.is_safe,
-        })
+        Ok(Self { descriptor, path, is_safe: self.is_safe })
     }
 
     /// A file in this folder for reading and writing, made if it is missing, for this user alone whatever it was before.
@@ -177,10 +165,7 @@ impl OwnFolder {
         ours(&path, &about)?;
         if about.st_mode & OTHERS != 0 {
             let file = format!("/proc/self/fd/{}", file.as_raw_fd());
-            allowed(chmod(
-                file,
-                Mode::from_raw_mode(about.st_mode & 0o777 & !OTHERS),
-            ))?;
+            allowed(chmod(file, Mode::from_raw_mode(about.st_mode & 0o777 & !OTHERS)))?;
         }
         Ok(())
     }
@@ -195,11 +180,7 @@ impl OwnFolder {
 }
 
 fn or_here(path: &Path) -> &Path {
-    if path == Path::new("") {
-        Path::new(".")
-    } else {
-        path
-    }
+    if path == Path::new("") { Path::new(".") } else { path }
 }
 
 fn is_refusal(error: &io::Error) -> bool {
@@ -212,20 +193,14 @@ fn open_folder(from: impl rustix::fd::AsFd, name: &OsStr) -> Result<OwnedFd, Err
 }
 
 fn not_a_file(path: &Path, found: FileType) -> Refusal {
-    Refusal::NotAFile {
-        path: path.to_owned(),
-        kind: kind(found),
-    }
+    Refusal::NotAFile { path: path.to_owned(), kind: kind(found) }
 }
 
 fn ours(path: &Path, about: &Stat) -> Result<(), Refusal> {
     if about.st_uid == geteuid().as_raw() {
         return Ok(());
     }
-    Err(Refusal::Foreign {
-        path: path.to_owned(),
-        owner: about.st_uid,
-    })
+    Err(Refusal::Foreign { path: path.to_owned(), owner: about.st_uid })
 }
 
 /// Filesystems without permissions, such as FAT, do not let even the owner change them.
@@ -322,35 +297,17 @@ mod tests {
         chown(at("theirs"), Some(SOMEBODY), None).unwrap();
         std::os::unix::fs::lchown(at("sticky/link"), Some(SOMEBODY), None).unwrap();
 
-        for name in [
-            "theirs",
-            "theirs/below",
-            "theirs/new",
-            "theirs/link",
-            "sticky/link",
-        ] {
+        for name in ["theirs", "theirs/below", "theirs/new", "theirs/link", "sticky/link"] {
             let refused = refusal(OwnFolder::make(&at(name)));
-            assert!(
-                refused.contains("belongs to user 65534"),
-                "{name}: {refused}"
-            );
+            assert!(refused.contains("belongs to user 65534"), "{name}: {refused}");
         }
         for name in ["open", "open/new", "sticky"] {
             let refused = refusal(OwnFolder::make(&at(name)));
-            assert!(
-                refused.contains("other users can write there"),
-                "{name}: {refused}"
-            );
+            assert!(refused.contains("other users can write there"), "{name}: {refused}");
         }
         assert!(!at("theirs/new").exists() && !at("open/new").exists());
 
-        for name in [
-            "ours",
-            "ours/a/../b",
-            "sticky/ours",
-            "sticky/new",
-            "sticky/root-s-link",
-        ] {
+        for name in ["ours", "ours/a/../b", "sticky/ours", "sticky/new", "sticky/root-s-link"] {
             assert!(OwnFolder::make(&at(name)).unwrap().is_safe(), "{name}");
         }
         let linked = OwnFolder::make(&at("sticky/root-s-link")).unwrap();

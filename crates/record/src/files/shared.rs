@@ -123,10 +123,8 @@ impl SharedFolder {
     fn open(&self, name: &OsStr, flags: OFlags) -> io::Result<Option<(File, Stat)>> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
-        let not_a_file = |found| Refusal::NotAFile {
-            path: self.path.join(name),
-            kind: kind(found),
-        };
+        let not_a_file =
+            |found| Refusal::NotAFile { path: self.path.join(name), kind: kind(found) };
         let file = match openat(&self.descriptor, name, flags, mode) {
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP) => return Err(not_a_file(FileType::Symlink).into()),

@@ -112,11 +112,7 @@ pub fn is_open_to_others(about: &Stat) -> bool {
 }
 
 fn foreign(path: &Path, owner: u32) -> io::Error {
-    Refusal::Foreign {
-        path: path.to_owned(),
-        owner,
-    }
-    .into()
+    Refusal::Foreign { path: path.to_owned(), owner }.into()
 }
 
 /// Checks a folder on the way. Returns whether others can make files in it.

@@ -81,11 +81,7 @@ impl Numbers {
             return self.nothing.into();
         }
         if value.is_infinite() {
-            return format!(
-                "{}{}",
-                if value < 0.0 { self.minus } else { "" },
-                self.infinity
-            );
+            return format!("{}{}", if value < 0.0 { self.minus } else { "" }, self.infinity);
         }
         if value == 0.0 {
             return "0".into();
@@ -109,11 +105,7 @@ impl Numbers {
             None => (text.as_str(), None),
         };
         let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        let mut out = String::from(if value < 0.0 && !is_zero {
-            self.minus
-        } else {
-            ""
-        });
+        let mut out = String::from(if value < 0.0 && !is_zero { self.minus } else { "" });
         out.push_str(&self.grouped(whole));
         if let Some(fraction) = fraction {
             out.push('.');
@@ -174,11 +166,7 @@ impl Numbers {
             return self.significant(nanos, DIGITS);
         }
         let unit = LatencyUnit::of(nanos);
-        format!(
-            "{}{gap}{}",
-            self.significant(nanos / unit.nanos(), DIGITS),
-            self.unit(unit)
-        )
+        format!("{}{gap}{}", self.significant(nanos / unit.nanos(), DIGITS), self.unit(unit))
     }
 
     /// The name of a unit.
@@ -239,11 +227,7 @@ impl Numbers {
         }
         let text = self.fixed(percent, decimals);
         let shows_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        let sign = if percent > 0.0 && !shows_zero {
-            "+"
-        } else {
-            ""
-        };
+        let sign = if percent > 0.0 && !shows_zero { "+" } else { "" };
         format!("{sign}{text}{}%", self.gap)
     }
 
@@ -275,11 +259,8 @@ impl Numbers {
             size /= 1024.0;
             unit += 1;
         }
-        let number = if size.fract() == 0.0 {
-            self.fixed(size, 0)
-        } else {
-            self.significant(size, DIGITS)
-        };
+        let number =
+            if size.fract() == 0.0 { self.fixed(size, 0) } else { self.significant(size, DIGITS) };
         format!("{number}{}{}", self.gap, UNITS[unit])
     }
 
@@ -320,11 +301,7 @@ impl Numbers {
             0..60 => format!("{whole}{gap}s"),
             60..3600 if whole.is_multiple_of(60) => format!("{}{gap}min", whole / 60),
             60..3600 => format!("{}{gap}min {}{gap}s", whole / 60, whole % 60),
-            _ => format!(
-                "{}{gap}h {}{gap}min",
-                self.count(whole / 3600),
-                whole % 3600 / 60
-            ),
+            _ => format!("{}{gap}h {}{gap}min", self.count(whole / 3600), whole % 3600 / 60),
         }
     }
 
@@ -379,11 +356,7 @@ impl LatencyUnit {
 }
 
 fn exponent(value: f64) -> i32 {
-    if value == 0.0 {
-        0
-    } else {
-        value.abs().log10().floor() as i32
-    }
+    if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 }
 }
 
 /// `value` with so many significant digits.
@@ -393,9 +366,7 @@ pub fn round_significant(value: f64, digits: i32) -> f64 {
     }
     // Rounding in decimal text, not by multiplying: 0.285 * 1000 is 284.99.
     let places = usize::try_from(digits - 1).unwrap_or(0);
-    format!("{value:.places$e}")
-        .parse()
-        .expect("Rust reads the numbers that it writes")
+    format!("{value:.places$e}").parse().expect("Rust reads the numbers that it writes")
 }
 
 #[cfg(test)]

@@ -188,12 +188,7 @@ mod tests {
         assert_eq!(parse_rate("20k"), Ok(20_000.0));
         assert_eq!(parse_rate("1.001k/s"), Ok(1_001.0));
         assert_eq!(parse_rate("0.5/s"), Ok(0.5));
-        assert!(
-            parse_rate("-5k")
-                .expect_err("negative")
-                .to_string()
-                .contains("`-5k` is negative")
-        );
+        assert!(parse_rate("-5k").expect_err("negative").to_string().contains("`-5k` is negative"));
         assert!(parse_rate("5 per second").is_err());
         assert_eq!(parse_share("5%"), Ok(0.05));
         assert_eq!(parse_share("0.05"), Ok(0.05));

@@ -8,11 +8,8 @@ pub fn duration(nanos: f64) -> String {
     for (unit, nanos_each) in [("ns", 1.0), ("µs", 1e3), ("ms", 1e6)] {
         let value = nanos / nanos_each;
         if value < 999.5 {
-            let decimals = if unit == "ns" || value >= 99.95 {
-                0
-            } else {
-                usize::from(value < 9.995) + 1
-            };
+            let decimals =
+                if unit == "ns" || value >= 99.95 { 0 } else { usize::from(value < 9.995) + 1 };
             return format!("{value:.decimals$} {unit}");
         }
     }

@@ -25,11 +25,7 @@ fn is_secret(name: &str) -> bool {
 
 /// The value of a property of this name, without what is secret in it.
 pub fn redact_value(name: &str, value: &str) -> String {
-    if is_secret(name) && !value.is_empty() {
-        HIDDEN.to_owned()
-    } else {
-        redact(value)
-    }
+    if is_secret(name) && !value.is_empty() { HIDDEN.to_owned() } else { redact(value) }
 }
 
 /// A command line, or anything else made of words, without what is secret in it: also `name=value` and `--name value`.
@@ -98,14 +94,8 @@ mod tests {
                 "-p mongodb.url=mongodb://me:geheim@db:27017/ycsb?w=1",
                 "-p mongodb.url=mongodb://me:***@db:27017/ycsb?w=1",
             ),
-            (
-                "mongodb://me:what?geheim@db/ycsb",
-                "mongodb://me:***@db/ycsb",
-            ),
-            (
-                "jdbc:x://db/y?user=me&password=geheim",
-                "jdbc:x://db/y?user=***&password=***",
-            ),
+            ("mongodb://me:what?geheim@db/ycsb", "mongodb://me:***@db/ycsb"),
+            ("jdbc:x://db/y?user=me&password=geheim", "jdbc:x://db/y?user=***&password=***"),
         ] {
             assert_eq!(redact_command(found), kept);
         }

@@ -17,11 +17,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 
 fn shown<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
     let shown = |character| {
-        if kept.contains(&character) {
-            character
-        } else {
-            visible(character)
-        }
+        if kept.contains(&character) { character } else { visible(character) }
     };
     if text.chars().all(|character| shown(character) == character) {
         return Cow::Borrowed(text);

@@ -42,9 +42,8 @@ pub(super) fn write(run: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     )?;
     let mut end_of_last = 0.0;
     for point in run.load.iter().chain(&run.points) {
-        let offset = begin
-            .and_then(|begin| seconds_after(begin, &point.started_at))
-            .unwrap_or(end_of_last);
+        let offset =
+            begin.and_then(|begin| seconds_after(begin, &point.started_at)).unwrap_or(end_of_last);
         write_point(point, offset, out)?;
         if let Some(slice) = point.slices.last() {
             end_of_last = offset + seconds(slice.start_ns.saturating_add(slice.length_ns));
@@ -65,9 +64,7 @@ fn seconds(nanos: u64) -> f64 {
 
 fn write_point(point: &PointRecord, offset: f64, out: &mut dyn Write) -> io::Result<()> {
     let trial = point.label.trial;
-    let trial = trial.map_or_else(String::new, |trial| {
-        format!(".trial-{}", u64::from(trial) + 1)
-    });
+    let trial = trial.map_or_else(String::new, |trial| format!(".trial-{}", u64::from(trial) + 1));
     for slice in &point.slices {
         for part in &slice.operations {
             let mut tag = format!(
@@ -82,12 +79,7 @@ fn write_point(point: &PointRecord, offset: f64, out: &mut dyn Write) -> io::Res
             let span = (offset + seconds(slice.start_ns), seconds(slice.length_ns));
             write_line(&tag, span, part.latencies.response(), out)?;
             if part.latencies.open.is_some() {
-                write_line(
-                    &format!("{tag}/service"),
-                    span,
-                    &part.latencies.service,
-                    out,
-                )?;
+                write_line(&format!("{tag}/service"), span, &part.latencies.service, out)?;
             }
         }
     }
@@ -116,12 +108,10 @@ fn write_line(
 fn tag_part(text: &str) -> String {
     text::short(text, 80)
         .chars()
-        .map(|character| {
-            if character == ',' || character.is_whitespace() {
-                '-'
-            } else {
-                character
-            }
-        })
+        .map(
+            |character| {
+                if character == ',' || character.is_whitespace() { '-' } else { character }
+            },
+        )
         .collect()
 }

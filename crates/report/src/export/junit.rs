@@ -108,10 +108,9 @@ fn of_comparison(experiment: &str, one: &Comparison) -> TestCase {
 fn case(experiment: &str, threshold: &ThresholdResult) -> TestCase {
     let spelled = |value| words::threshold_value(&threshold.text, value, TERMINAL);
     let (status, told) = match (threshold.measured, threshold.passed) {
-        (Some(value), true) => (
-            TestCaseStatus::success(),
-            format!("holds with {}", spelled(value)),
-        ),
+        (Some(value), true) => {
+            (TestCaseStatus::success(), format!("holds with {}", spelled(value)))
+        }
         (Some(value), false) => {
             let required = words::required(&threshold.text);
             let message = format!("FAILED: {} measured, {required}", spelled(value));
@@ -146,10 +145,7 @@ mod tests {
     fn rendered(thresholds: Vec<ThresholdResult>) -> String {
         let (record, mut analysis) = sample::experiment(&Shape::quickstart());
         analysis.thresholds = thresholds;
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
+        let report = Report { record: &record, analysis: &analysis };
         render(&report, false)
     }
 
@@ -169,10 +165,7 @@ mod tests {
         let read = quick_junit::Report::deserialize_from_str(&text).unwrap();
         assert_eq!((read.tests, read.failures, read.skipped), (1, 1, 0));
         let name = &read.test_suites[0].test_cases[0].name;
-        assert!(
-            name.contains("</testcase><!-- \"'&") && name.contains("שלום"),
-            "{name:?}"
-        );
+        assert!(name.contains("</testcase><!-- \"'&") && name.contains("שלום"), "{name:?}");
     }
 
     #[test]
@@ -195,10 +188,7 @@ mod tests {
                 usable: true,
                 sentence: "THE GATE".into(),
             });
-            let report = Report {
-                record: &record,
-                analysis: &analysis,
-            };
+            let report = Report { record: &record, analysis: &analysis };
             let text = render(&report, open_passes);
             let read = quick_junit::Report::deserialize_from_str(&text).unwrap();
             (read.tests, read.failures, read.skipped)

@@ -53,10 +53,7 @@ pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>
             line(&mut told, format_args!("\n{nothing} {arm} and {baseline}."));
             continue;
         }
-        line(
-            &mut told,
-            format_args!("\nWhat differs between {arm} and {baseline}:\n"),
-        );
+        line(&mut told, format_args!("\nWhat differs between {arm} and {baseline}:\n"));
         for one in pair.differences.iter().take(DIFFERENCES) {
             let values: Vec<String> = one.values.iter().map(|(_, value)| plain(value)).collect();
             let what = plain(&one.what);
@@ -70,17 +67,11 @@ pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>
         of_history(&mut told, history);
     }
     if let Some(page) = page {
-        line(
-            &mut told,
-            format_args!("\nAll figures and charts: {}", plain(page)),
-        );
+        line(&mut told, format_args!("\nAll figures and charts: {}", plain(page)));
     }
     let (id, version) = (&analysis.id, plain(&report.record.program.version));
     let blocks = counted(analysis.progress.blocks_complete as usize, "block");
-    line(
-        &mut told,
-        format_args!("\n<sub>Plimsoll {version}, experiment {id}, {blocks}.</sub>"),
-    );
+    line(&mut told, format_args!("\n<sub>Plimsoll {version}, experiment {id}, {blocks}.</sub>"));
     told
 }
 
@@ -105,15 +96,10 @@ fn row(analysis: &Analysis, one: &Comparison) -> String {
     };
     let verdict = &one.verdict;
     let nothing = || numbers.nothing().to_owned();
-    let difference = verdict
-        .estimate
-        .map_or_else(nothing, |share| numbers.difference(share));
+    let difference = verdict.estimate.map_or_else(nothing, |share| numbers.difference(share));
     let interval = verdict.interval.map_or_else(nothing, |interval| {
         let level = confidence(verdict.confidence.unwrap_or(0.95));
-        format!(
-            "{} ({level})",
-            numbers.differences(verdict.estimate, interval)
-        )
+        format!("{} ({level})", numbers.differences(verdict.estimate, interval))
     });
     let cells = [
         one.mix.clone(),
@@ -149,10 +135,7 @@ fn of_history(text: &mut String, history: &History) {
         text.push_str("No lasting change was found.\n");
     }
     let what = plain(&history.metric_label);
-    line(
-        text,
-        format_args!("\n| Begun | Experiment | {what} |\n|---|---|---:|"),
-    );
+    line(text, format_args!("\n| Begun | Experiment | {what} |\n|---|---|---:|"));
     let shown = results.len().saturating_sub(RESULTS);
     for result in &results[shown..] {
         let value = words::metric_value(history.metric, select::median(&result.value), TERMINAL);

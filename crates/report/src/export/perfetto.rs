@@ -24,25 +24,13 @@ const TRACKS: [(u32, &str); 5] = [
     (EVENTS, "events"),
 ];
 /// What is drawn as a curve: a counter of slices, and its name there.
-const CURVES: [(&str, &str); 2] = [
-    (figures::DEVICE_READS, "device reads/s"),
-    (figures::DEVICE_WRITES, "device writes/s"),
-];
+const CURVES: [(&str, &str); 2] =
+    [(figures::DEVICE_READS, "device reads/s"), (figures::DEVICE_WRITES, "device writes/s")];
 
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let begin = report
-        .record
-        .started_at
-        .parse()
-        .unwrap_or(Timestamp::UNIX_EPOCH);
-    let mut trace = Trace {
-        out,
-        begin,
-        is_first: true,
-    };
-    trace
-        .out
-        .write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
+    let begin = report.record.started_at.parse().unwrap_or(Timestamp::UNIX_EPOCH);
+    let mut trace = Trace { out, begin, is_first: true };
+    trace.out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
     for (number, arm) in report.analysis.arms.iter().enumerate() {
         let process = number as u32 + 1;
         trace.name("process_name", process, 0, &arm.name)?;
@@ -64,8 +52,7 @@ struct Trace<'a> {
 
 impl Trace<'_> {
     fn add(&mut self, event: &Value) -> io::Result<()> {
-        self.out
-            .write_all(if self.is_first { b"\n" } else { b",\n" })?;
+        self.out.write_all(if self.is_first { b"\n" } else { b",\n" })?;
         self.is_first = false;
         serde_json::to_writer(&mut *self.out, event).map_err(io::Error::from)
     }
@@ -147,9 +134,7 @@ impl Trace<'_> {
             });
             for (event, started_ns) in events {
                 let from_us = at_us + event.at_ns.saturating_sub(started_ns) as f64 / 1e3;
-                let length_ns = event
-                    .until_ns
-                    .map(|until| until.saturating_sub(event.at_ns));
+                let length_ns = event.until_ns.map(|until| until.saturating_sub(event.at_ns));
                 let times = (from_us, length_ns.unwrap_or(0) as f64 / 1e3);
                 let name = format!("event {}", event.event + 1);
                 let about = json!({"member": event.member, "is_over": event.until_ns.is_some()});

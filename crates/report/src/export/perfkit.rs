@@ -55,12 +55,7 @@ fn write_point(
             let line = common.sample(metric, value, unit, operation, *count);
             writeln!(out, "{line}")
         };
-        sample(
-            "overall Throughput",
-            Some(result.throughput),
-            "ops/sec",
-            "overall",
-        )?;
+        sample("overall Throughput", Some(result.throughput), "ops/sec", "overall")?;
         let mut latencies = |operation: &str, latencies: &LatencySummary| -> io::Result<()> {
             for (name, estimate) in [
                 ("average", &latencies.mean),
@@ -70,12 +65,7 @@ fn write_point(
                 ("p99.9", &latencies.p999),
             ] {
                 let millis = of_run(estimate, result).map(|nanos| nanos / 1e6);
-                sample(
-                    &format!("{operation} {name} latency"),
-                    millis,
-                    "ms",
-                    operation,
-                )?;
+                sample(&format!("{operation} {name} latency"), millis, "ms", operation)?;
             }
             Ok(())
         };
@@ -111,9 +101,7 @@ fn common<'a>(
         ("stage", stage.to_owned()),
     ];
     match point.load {
-        LoadKind::Closed {
-            sessions, target, ..
-        } => {
+        LoadKind::Closed { sessions, target, .. } => {
             // 0 where an imported point does not say.
             if sessions > 0 {
                 labels.push(("threads", sessions.to_string()));
@@ -129,11 +117,7 @@ fn common<'a>(
         labels.push(("engine", engine.name.clone()));
         labels.push(("engine_version", engine.version.clone()));
     }
-    Common {
-        report,
-        timestamp: begun(report, run, point),
-        labels,
-    }
+    Common { report, timestamp: begun(report, run, point), labels }
 }
 
 /// When the point was begun, or at least its run or the experiment: seconds since 1970.
@@ -147,10 +131,8 @@ fn begun(report: &Report<'_>, run: Option<&RunRecord>, point: &CurvePoint) -> f6
         run.map(|run| run.started_at.as_str()),
         Some(report.record.started_at.as_str()),
     ];
-    let mut instants = texts
-        .into_iter()
-        .flatten()
-        .filter_map(|text| text.parse::<Timestamp>().ok());
+    let mut instants =
+        texts.into_iter().flatten().filter_map(|text| text.parse::<Timestamp>().ok());
     let first = instants.next().unwrap_or(Timestamp::UNIX_EPOCH);
     first.as_millisecond() as f64 / 1e3
 }

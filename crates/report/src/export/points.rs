@@ -82,11 +82,7 @@ pub(super) fn write(report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> 
 }
 
 fn runs(record: &ExperimentRecord) -> HashMap<Key<'_>, &plimsoll_record::RunRecord> {
-    record
-        .runs
-        .iter()
-        .map(|run| ((run.arm.as_str(), run.block, run.attempt), run))
-        .collect()
+    record.runs.iter().map(|run| ((run.arm.as_str(), run.block, run.attempt), run)).collect()
 }
 
 fn rows(
@@ -99,30 +95,19 @@ fn rows(
 ) -> io::Result<()> {
     let price = select::cost(report.analysis, &point.arm, mix);
     for result in &point.results {
-        let run = runs
-            .get(&(point.arm.as_str(), result.block, result.attempt))
-            .copied();
+        let run = runs.get(&(point.arm.as_str(), result.block, result.attempt)).copied();
         // At the line several trials are one point; each of them alone is in slices.csv and trials.csv.
         let measured = run.filter(|_| !is_line).and_then(|run| match point.point {
-            Some(index) => run
-                .points
-                .iter()
-                .find(|record| record.label.point == Some(index)),
+            Some(index) => run.points.iter().find(|record| record.label.point == Some(index)),
             None => run.load.as_ref(),
         });
         let (kind, offered, think) = match point.load {
-            LoadKind::Closed {
-                think_time_ns,
-                target,
-                ..
-            } => ("closed", target, Some(think_time_ns)),
+            LoadKind::Closed { think_time_ns, target, .. } => {
+                ("closed", target, Some(think_time_ns))
+            }
             LoadKind::Open { rate, .. } => ("open", Some(rate), None),
         };
-        let warnings: Vec<&str> = result
-            .warnings
-            .iter()
-            .map(|warning| warning.id.id())
-            .collect();
+        let warnings: Vec<&str> = result.warnings.iter().map(|warning| warning.id.id()).collect();
         let (steadiness, cut) = match result.steadiness {
             Steadiness::Unknown => ("unknown", None),
             Steadiness::Steady { cut_seconds } => ("steady", Some(cut_seconds)),
@@ -186,13 +171,9 @@ pub(super) fn per_million(per_hour: f64, result: &PointResult) -> Option<f64> {
 
 /// Mean, p50, p95, p99, p99.9. Unknown for a run that is not valid.
 fn latencies(row: &mut Vec<Cell<'_>>, latencies: &LatencySummary, result: &PointResult) {
-    for estimate in [
-        &latencies.mean,
-        &latencies.p50,
-        &latencies.p95,
-        &latencies.p99,
-        &latencies.p999,
-    ] {
+    for estimate in
+        [&latencies.mean, &latencies.p50, &latencies.p95, &latencies.p99, &latencies.p999]
+    {
         row.push(of_run(estimate, result).into());
     }
 }
@@ -202,19 +183,12 @@ pub(super) fn of_run(estimate: &Estimate, result: &PointResult) -> Option<f64> {
     if !result.valid {
         return None;
     }
-    estimate
-        .values
-        .iter()
-        .find(|(block, _)| *block == result.block)
-        .map(|(_, value)| *value)
+    estimate.values.iter().find(|(block, _)| *block == result.block).map(|(_, value)| *value)
 }
 
 fn completed(point: &PointRecord) -> Completed {
     // What another program says of the whole is more than what its slices add up to.
-    if let Some(stated) = point
-        .imported()
-        .and_then(|imported| imported.stated.as_ref())
-    {
+    if let Some(stated) = point.imported().and_then(|imported| imported.stated.as_ref()) {
         return stated.completed;
     }
     let mut sum = Completed::default();

@@ -33,12 +33,8 @@ use std::fmt;
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The percentiles that are told, as quantiles.
-const QUANTILES: [(&str, f64); 4] = [
-    ("0.5", 50.0),
-    ("0.95", 95.0),
-    ("0.99", 99.0),
-    ("0.999", 99.9),
-];
+const QUANTILES: [(&str, f64); 4] =
+    [("0.5", 50.0), ("0.95", 95.0), ("0.99", 99.0), ("0.999", 99.9)];
 
 /// Names and values. The library escapes what would end a value.
 type Labels = Vec<(&'static str, String)>;

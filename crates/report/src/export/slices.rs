@@ -31,11 +31,8 @@ const SLICE: [&str; 6] = [
     "slice_worker_resident_bytes",
 ];
 /// Of one operation and status.
-const PART: [(&str, Kind); 3] = [
-    ("operation", Kind::Text),
-    ("status", Kind::Text),
-    ("operations", Kind::Integer),
-];
+const PART: [(&str, Kind); 3] =
+    [("operation", Kind::Text), ("status", Kind::Text), ("operations", Kind::Integer)];
 const KINDS: [&str; 3] = ["response", "service", "wait"];
 const PERCENTILES: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)];
 
@@ -76,10 +73,7 @@ pub(super) fn write(record: &ExperimentRecord, take: &mut Rows<'_>) -> io::Resul
 
 /// Names of all figures that any slice has, in alphabetical order.
 fn watched(record: &ExperimentRecord) -> BTreeSet<&str> {
-    let points = record
-        .runs
-        .iter()
-        .flat_map(|run| run.load.iter().chain(&run.points));
+    let points = record.runs.iter().flat_map(|run| run.load.iter().chain(&run.points));
     points
         .flat_map(|point| &point.slices)
         .flat_map(|slice| slice.telemetry.keys())
@@ -136,11 +130,7 @@ fn row<'a>(
 
 fn figures(row: &mut Vec<Cell<'_>>, histogram: Option<&Histogram>) {
     for (_, percentile) in PERCENTILES {
-        row.push(
-            histogram
-                .and_then(|histogram| histogram.percentile_ns(percentile))
-                .into(),
-        );
+        row.push(histogram.and_then(|histogram| histogram.percentile_ns(percentile)).into());
     }
     row.push(histogram.and_then(Histogram::max_ns).into());
     row.push(histogram.and_then(Histogram::mean_ns).into());

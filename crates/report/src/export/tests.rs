@@ -8,13 +8,8 @@ use plimsoll_record::{ExperimentRecord, Histogram, LoadKind, RunState};
 use std::time::Duration;
 
 fn small() -> (ExperimentRecord, Analysis) {
-    let shape = Shape {
-        slices: true,
-        sessions: vec![1, 4],
-        blocks: 2,
-        seconds: 6,
-        ..Shape::quickstart()
-    };
+    let shape =
+        Shape { slices: true, sessions: vec![1, 4], blocks: 2, seconds: 6, ..Shape::quickstart() };
     sample::experiment(&shape)
 }
 
@@ -31,16 +26,9 @@ fn written(record: &ExperimentRecord, analysis: &Analysis, name: &str) -> String
 
 fn table(text: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader
-        .headers()
-        .unwrap()
-        .iter()
-        .map(str::to_owned)
-        .collect();
-    let rows = reader
-        .records()
-        .map(|row| row.unwrap().iter().map(str::to_owned).collect())
-        .collect();
+    let header = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let rows =
+        reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
     (header, rows)
 }
 
@@ -67,15 +55,10 @@ fn a_trace_has_every_run_point_and_second() {
     let events = trace["traceEvents"].as_array().unwrap();
     let of = |phase: &str, track: u64| {
         let events = events.iter();
-        events
-            .filter(|event| event["ph"] == phase && event["tid"] == track)
-            .collect::<Vec<_>>()
+        events.filter(|event| event["ph"] == phase && event["tid"] == track).collect::<Vec<_>>()
     };
     assert_eq!(of("X", 1).len(), record.runs.len());
-    let points = record
-        .runs
-        .iter()
-        .flat_map(|run| run.load.iter().chain(&run.points));
+    let points = record.runs.iter().flat_map(|run| run.load.iter().chain(&run.points));
     let points = points.filter(|point| point.end.is_some()).count();
     let phases = of("X", 2);
     let measured = phases.iter().filter(|event| event["name"] != "warm-up");
@@ -94,11 +77,7 @@ fn a_trace_has_every_run_point_and_second() {
     let rates = curve.iter().filter(|event| event["name"] == "operations/s");
     let rate = &record.runs[0].points[0].slices[0];
     let expected = rate.completed.ok as f64 / (rate.length_ns as f64 / 1e9);
-    assert!(
-        rates
-            .map(|event| &event["args"]["value"])
-            .any(|value| *value == expected)
-    );
+    assert!(rates.map(|event| &event["args"]["value"]).any(|value| *value == expected));
     assert!(!curve.is_empty());
 }
 
@@ -143,9 +122,7 @@ fn slices_have_a_row_for_each_operation_and_one_for_a_second_without_any() {
     let points: usize = record.runs.iter().map(|run| run.points.len()).sum();
     // Of 6 slices one is empty, and five have two kinds of operations.
     assert_eq!(table.1.len(), points * (5 * 2 + 1));
-    let empty = (0..table.1.len())
-        .find(|row| field(&table, *row, "operation").is_empty())
-        .unwrap();
+    let empty = (0..table.1.len()).find(|row| field(&table, *row, "operation").is_empty()).unwrap();
     assert_eq!(field(&table, empty, "slice"), "2");
     assert_eq!(field(&table, empty, "operations"), "0");
     let slice = &record.runs[0].points[0].slices[0];
@@ -154,10 +131,7 @@ fn slices_have_a_row_for_each_operation_and_one_for_a_second_without_any() {
         field(&table, 0, "service_p99_ns"),
         service.percentile_ns(99.0).unwrap().to_string()
     );
-    assert_eq!(
-        field(&table, 0, "response_p99_ns"),
-        field(&table, 0, "service_p99_ns")
-    );
+    assert_eq!(field(&table, 0, "response_p99_ns"), field(&table, 0, "service_p99_ns"));
     assert_eq!(field(&table, 0, "wait_p99_ns"), "");
     assert_eq!(field(&table, 0, "status"), "ok");
     assert_eq!(field(&table, 1, "status"), "error");
@@ -185,9 +159,7 @@ fn hosts_have_a_row_for_each_arm() {
     assert_eq!(field(&table, 2, "makes_load"), "false");
     assert_eq!(field(&table, 2, "has_server"), "true");
     assert_eq!(field(&table, 2, "ok_operations_per_second"), "");
-    let stored: f64 = field(&table, 1, "ok_operations_per_second")
-        .parse()
-        .unwrap();
+    let stored: f64 = field(&table, 1, "ok_operations_per_second").parse().unwrap();
     assert_eq!(Some(stored), analysis.hosts[1].throughput);
     assert_eq!(field(&table, 1, "clock_bound_ns"), "1260000");
     assert_eq!(field(&table, 1, "start_skew_ns"), "412000");
@@ -197,10 +169,7 @@ fn hosts_have_a_row_for_each_arm() {
 #[test]
 fn controls_have_a_table_where_there_are_any() {
     let (record, mut analysis) = small();
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &record, analysis: &analysis };
     assert!(!Table::of(&report).contains(&Table::Controls));
     sample::noisy(&mut analysis);
     let table = table(&written(&record, &analysis, "controls.csv"));
@@ -210,9 +179,7 @@ fn controls_have_a_table_where_there_are_any() {
         let planted: f64 = field(&table, row, "planted_share").parse().unwrap();
         assert_eq!(planted, control.planted);
         assert_eq!(field(&table, row, "found"), control.is_found.to_string());
-        let lower = control
-            .interval
-            .map_or(String::new(), |(lower, _)| lower.to_string());
+        let lower = control.interval.map_or(String::new(), |(lower, _)| lower.to_string());
         assert_eq!(field(&table, row, "lower"), lower);
     }
 }
@@ -232,36 +199,23 @@ fn record_and_analysis_come_back_from_their_json() {
 #[test]
 fn hdr_logs_are_read_back_by_the_library() {
     let (record, analysis) = small();
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
-    let logs = files(&report)
-        .into_iter()
-        .filter(|file| file.name.ends_with(".hlog"));
+    let report = Report { record: &record, analysis: &analysis };
+    let logs = files(&report).into_iter().filter(|file| file.name.ends_with(".hlog"));
     for (file, run) in logs.zip(&record.runs) {
         let mut bytes = Vec::new();
         write(&file, &mut bytes).unwrap();
         let text = String::from_utf8(bytes.clone()).unwrap();
-        assert!(
-            text.contains("#[Histogram log format version 1.3]\n#[StartTime: "),
-            "{text}"
-        );
+        assert!(text.contains("#[Histogram log format version 1.3]\n#[StartTime: "), "{text}");
         assert!(text.contains("\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"));
         let mut read = Vec::new();
         for entry in IntervalLogIterator::new(&bytes) {
             if let LogEntry::Interval(interval) = entry.unwrap() {
                 let packed = STANDARD.decode(interval.encoded_histogram()).unwrap();
                 assert_eq!(interval.duration(), Duration::from_secs(1));
-                let plain: hdrhistogram::Histogram<u64> = Deserializer::new()
-                    .deserialize(&mut packed.as_slice())
-                    .unwrap();
+                let plain: hdrhistogram::Histogram<u64> =
+                    Deserializer::new().deserialize(&mut packed.as_slice()).unwrap();
                 let shown_ms = plain.max() as f64 / 1e6;
-                assert!(
-                    (interval.max() - shown_ms).abs() < 0.001,
-                    "{} {shown_ms}",
-                    interval.max()
-                );
+                assert!((interval.max() - shown_ms).abs() < 0.001, "{} {shown_ms}", interval.max());
                 read.push((
                     interval.tag().unwrap().as_str().to_owned(),
                     interval.start_timestamp(),
@@ -273,11 +227,8 @@ fn hdr_logs_are_read_back_by_the_library() {
         for (place, point) in run.points.iter().enumerate() {
             for slice in &point.slices {
                 for part in &slice.operations {
-                    let status = if part.status == plimsoll_record::Status::Ok {
-                        ""
-                    } else {
-                        "/error"
-                    };
+                    let status =
+                        if part.status == plimsoll_record::Status::Ok { "" } else { "/error" };
                     let tag = format!(
                         "{}/{}/{}{status}",
                         point.label.mix,
@@ -298,24 +249,11 @@ fn hdr_logs_are_read_back_by_the_library() {
 #[test]
 fn an_open_loop_has_service_times_beside_its_response_times() {
     let (mut record, analysis) = small();
-    let slice = sample::slice(
-        0,
-        0,
-        LoadKind::Open {
-            rate: 20_000.0,
-            sessions: 4,
-        },
-    );
+    let slice = sample::slice(0, 0, LoadKind::Open { rate: 20_000.0, sessions: 4 });
     record.runs.truncate(1);
     record.runs[0].points.truncate(1);
     record.runs[0].points[0].slices = vec![slice];
-    let name = files(&Report {
-        record: &record,
-        analysis: &analysis,
-    })
-    .pop()
-    .unwrap()
-    .name;
+    let name = files(&Report { record: &record, analysis: &analysis }).pop().unwrap().name;
     let text = written(&record, &analysis, &name);
     let tags: Vec<&str> = text
         .lines()
@@ -334,10 +272,7 @@ fn an_open_loop_has_service_times_beside_its_response_times() {
     let table = table(&written(&record, &analysis, "slices.csv"));
     assert_eq!(
         field(&table, 0, "wait_p50_ns"),
-        histogram_of(50_000)
-            .percentile_ns(50.0)
-            .unwrap()
-            .to_string()
+        histogram_of(50_000).percentile_ns(50.0).unwrap().to_string()
     );
 }
 
@@ -363,33 +298,19 @@ fn trials_have_a_row_each() {
     assert_eq!(table.1.len(), count);
     let first = &analysis.lines[0].blocks[0];
     let number = |row, column| field(&table, row, column).parse::<f64>().unwrap();
-    assert_eq!(
-        number(0, "offered_operations_per_second"),
-        first.trials[0].rate
-    );
-    assert_eq!(
-        number(0, "response_p99_ns"),
-        first.trials[0].p99_ns.unwrap()
-    );
-    assert_eq!(
-        number(0, "line_of_block_from_operations_per_second"),
-        first.lower.unwrap()
-    );
+    assert_eq!(number(0, "offered_operations_per_second"), first.trials[0].rate);
+    assert_eq!(number(0, "response_p99_ns"), first.trials[0].p99_ns.unwrap());
+    assert_eq!(number(0, "line_of_block_from_operations_per_second"), first.lower.unwrap());
     assert_eq!(field(&table, 1, "trial"), "1");
     let held = |row: &usize| field(&table, *row, "held_objective") == "true";
-    let good = blocks()
-        .flat_map(|block| &block.trials)
-        .filter(|trial| trial.is_good);
+    let good = blocks().flat_map(|block| &block.trials).filter(|trial| trial.is_good);
     assert_eq!((0..count).filter(held).count(), good.count());
     let empty = (0..count).filter(|row| field(&table, *row, "response_p99_ns").is_empty());
     assert_eq!(empty.count(), 1);
     assert!(
-        !files(&Report {
-            record: &small().0,
-            analysis: &small().1
-        })
-        .iter()
-        .any(|file| file.name == "trials.csv")
+        !files(&Report { record: &small().0, analysis: &small().1 })
+            .iter()
+            .any(|file| file.name == "trials.csv")
     );
 }
 
@@ -405,12 +326,8 @@ fn points_at_the_line_and_what_they_cost() {
     // 2 arms in 2 blocks.
     assert_eq!(lines.len(), 4);
     let price = analysis.costs[0].per_hour;
-    let rate: f64 = field(&table, lines[0], "throughput_operations_per_second")
-        .parse()
-        .unwrap();
-    let cost: f64 = field(&table, lines[0], "cost_per_million_operations")
-        .parse()
-        .unwrap();
+    let rate: f64 = field(&table, lines[0], "throughput_operations_per_second").parse().unwrap();
+    let cost: f64 = field(&table, lines[0], "cost_per_million_operations").parse().unwrap();
     // As many hours as a million operations take.
     let hours = 1e6 / rate / 3_600.0;
     assert!((cost / (price * hours) - 1.0).abs() < 1e-12, "{cost}");
@@ -435,10 +352,7 @@ fn trials_at_one_rate_are_told_apart_in_logs_and_slices() {
             trial
         })
         .collect();
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &record, analysis: &analysis };
     let name = files(&report).pop().unwrap().name;
     let text = written(&record, &analysis, &name);
     let mut tags: Vec<&str> = text
@@ -448,18 +362,9 @@ fn trials_at_one_rate_are_told_apart_in_logs_and_slices() {
         .filter(|tag| tag.ends_with("/read"))
         .collect();
     tags.dedup();
-    assert_eq!(
-        tags,
-        [
-            "A/1-thread/read",
-            "A/1-thread.trial-1/read",
-            "A/1-thread.trial-2/read"
-        ]
-    );
+    assert_eq!(tags, ["A/1-thread/read", "A/1-thread.trial-1/read", "A/1-thread.trial-2/read"]);
     let table = table(&written(&record, &analysis, "slices.csv"));
-    let mut trials: Vec<&str> = (0..table.1.len())
-        .map(|row| field(&table, row, "trial"))
-        .collect();
+    let mut trials: Vec<&str> = (0..table.1.len()).map(|row| field(&table, row, "trial")).collect();
     trials.dedup();
     assert_eq!(trials, ["", "0", "1"]);
 }
@@ -477,11 +382,7 @@ fn hostile_names_break_no_file() {
     let renamed = analysis.arms[0].name.clone();
     analysis.arms[0].name = hostile.into();
     analysis.mixes[0] = hostile.into();
-    for curve in analysis
-        .curves
-        .iter_mut()
-        .filter(|curve| curve.arm == renamed)
-    {
+    for curve in analysis.curves.iter_mut().filter(|curve| curve.arm == renamed) {
         curve.arm = hostile.into();
         for point in &mut curve.points {
             point.arm = hostile.into();
@@ -489,28 +390,19 @@ fn hostile_names_break_no_file() {
     }
     for run in record.runs.iter_mut().filter(|run| run.arm == renamed) {
         run.arm = hostile.into();
-        run.state = RunState::Failed {
-            message: hostile.into(),
-        };
+        run.state = RunState::Failed { message: hostile.into() };
         for point in &mut run.points {
             point.label.mix = hostile.into();
         }
     }
     let points = table(&written(&record, &analysis, "points.csv"));
     assert!((0..points.1.len()).any(|row| field(&points, row, "arm") == hostile));
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &record, analysis: &analysis };
     for file in files(&report) {
         let allowed = |character: char| {
             character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_')
         };
-        assert!(
-            file.name.chars().all(allowed) && !file.name.starts_with('.'),
-            "{}",
-            file.name
-        );
+        assert!(file.name.chars().all(allowed) && !file.name.starts_with('.'), "{}", file.name);
         let mut bytes = Vec::new();
         write(&file, &mut bytes).unwrap();
         if file.name.ends_with(".hlog") {
@@ -537,11 +429,7 @@ fn nothing_measured_gives_headers_alone() {
     assert_eq!(written(&record, &analysis, "points.csv").lines().count(), 1);
     assert_eq!(written(&record, &analysis, "slices.csv").lines().count(), 1);
     assert_eq!(
-        files(&Report {
-            record: &record,
-            analysis: &analysis
-        })
-        .len(),
+        files(&Report { record: &record, analysis: &analysis }).len(),
         // Three tables as CSV and as Parquet, and five documents.
         11
     );
@@ -552,15 +440,9 @@ fn markdown_has_what_decides_and_keeps_foreign_words_plain() {
     let (mut record, mut analysis) = small();
     analysis.name = "a|b <img> `c`".into();
     record.name.clone_from(&analysis.name);
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &record, analysis: &analysis };
     let text = markdown::render(&report, None, None);
-    assert!(
-        text.starts_with("### a\\|b &lt;img&gt; \\`c\\`\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("### a\\|b &lt;img&gt; \\`c\\`\n"), "{text}");
     let rows = text.lines().filter(|line| line.starts_with("| "));
     let deciding = analysis.comparisons.iter().filter(|one| one.primary);
     // The titles and a row for each; the line below the titles begins with `|-`.
@@ -574,10 +456,7 @@ fn markdown_has_what_decides_and_keeps_foreign_words_plain() {
 fn an_arm_has_one_value_also_where_only_some_of_its_blocks_are_compared() {
     let (record, mut analysis) = small();
     let rows = |analysis: &Analysis| -> Vec<String> {
-        let report = Report {
-            record: &record,
-            analysis,
-        };
+        let report = Report { record: &record, analysis };
         let text = markdown::render(&report, None, None);
         let rows = text.lines().filter(|line| line.starts_with("| "));
         rows.map(str::to_owned).collect()
@@ -594,11 +473,7 @@ mod slow {
 
     #[test]
     fn what_was_watched_is_in_two_tables_and_what_fio_said_in_files() {
-        let shape = Shape {
-            slices: true,
-            watched: true,
-            ..Shape::two_disks()
-        };
+        let shape = Shape { slices: true, watched: true, ..Shape::two_disks() };
         let (record, analysis) = sample::experiment(&shape);
         let slices = table(&written(&record, &analysis, "slices.csv"));
         assert_eq!(field(&slices, 0, "device.reads"), "5000");
@@ -607,16 +482,11 @@ mod slow {
         // 2 arms, 5 loads, 6 blocks, and the load phase.
         assert_eq!(figures.1.len(), 2 * 5 * 6 + 2 * 6);
         let result = &analysis.curves[0].points[0].results[0];
-        let stored: f64 = field(&figures, 0, "device_reads_per_second")
-            .parse()
-            .unwrap();
+        let stored: f64 = field(&figures, 0, "device_reads_per_second").parse().unwrap();
         assert_eq!(Some(stored), result.figures.device_reads_per_second);
         assert_eq!(field(&figures, 0, "cause"), "disk latency");
         assert_eq!(field(&figures, 0, "pressure_io"), "");
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
+        let report = Report { record: &record, analysis: &analysis };
         let names: Vec<String> = files(&report)
             .into_iter()
             .map(|file| file.name)

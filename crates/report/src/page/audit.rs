@@ -25,14 +25,7 @@ pub fn page(audit: &Audit, version: &str) -> String {
             section { h2 { "Every result" } (table(audit)) }
         }
     };
-    shell::document(
-        &Shell {
-            title,
-            version,
-            place,
-        },
-        &body,
-    )
+    shell::document(&Shell { title, version, place }, &body)
 }
 
 fn kinds(audit: &Audit) -> Markup {

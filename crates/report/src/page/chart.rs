@@ -48,11 +48,7 @@ impl fmt::Display for Px {
             f.write_str("-")?;
         }
         let (whole, tenth) = (tenths.abs() / 10, tenths.abs() % 10);
-        if tenth == 0 {
-            write!(f, "{whole}")
-        } else {
-            write!(f, "{whole}.{tenth}")
-        }
+        if tenth == 0 { write!(f, "{whole}") } else { write!(f, "{whole}.{tenth}") }
     }
 }
 
@@ -156,9 +152,8 @@ mod tests {
 
     #[test]
     fn coordinates_are_short() {
-        let spelled: Vec<String> = [0.0, 12.34, -0.04, -7.5, 100.0, f64::NAN]
-            .map(|value| Px(value).to_string())
-            .into();
+        let spelled: Vec<String> =
+            [0.0, 12.34, -0.04, -7.5, 100.0, f64::NAN].map(|value| Px(value).to_string()).into();
         assert_eq!(spelled, ["0", "12.3", "0", "-7.5", "100", "0"]);
     }
 }

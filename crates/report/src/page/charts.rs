@@ -106,11 +106,7 @@ impl<'a> Drawing<'a> {
             places.push((x, y));
             x += takes + GAP;
         }
-        let top = if lines.is_empty() {
-            y - 0.4 * LINE
-        } else {
-            y + LINE
-        };
+        let top = if lines.is_empty() { y - 0.4 * LINE } else { y + LINE };
         let height = top + self.size.1 + EDGE;
         let line_of = |number: f64| Px(EDGE + (number + 0.7) * LINE);
         let svg = html! {
@@ -241,9 +237,7 @@ static STYLE_ALONE: LazyLock<String> = LazyLock::new(|| {
             if body.contains("var(--c)") {
                 for (class, colour) in colours(&variables) {
                     let body = body.replace("var(--c)", colour);
-                    style.push_str(&format!(
-                        ".{class} {selector},.{class}{selector}{{{body}}}\n"
-                    ));
+                    style.push_str(&format!(".{class} {selector},.{class}{selector}{{{body}}}\n"));
                 }
             } else if !body.contains("var(") {
                 style.push_str(&format!("{selector}{{{body}}}\n"));
@@ -316,14 +310,10 @@ fn split(selectors: &str) -> Vec<&str> {
 
 /// `:is(.a,.b) .c` is `.a .c` and `.b .c`.
 fn alternatives(selector: &str) -> Vec<String> {
-    match selector
-        .split_once(":is(")
-        .map(|(before, rest)| (before, rest.split_once(')')))
-    {
-        Some((before, Some((list, after)))) => list
-            .split(',')
-            .map(|one| format!("{before}{one}{after}"))
-            .collect(),
+    match selector.split_once(":is(").map(|(before, rest)| (before, rest.split_once(')'))) {
+        Some((before, Some((list, after)))) => {
+            list.split(',').map(|one| format!("{before}{one}{after}")).collect()
+        }
         _ => vec![selector.to_owned()],
     }
 }
@@ -374,20 +364,14 @@ mod tests {
 
     fn of_sample() -> Vec<Chart> {
         let (record, analysis) = sample::experiment(&Shape::quickstart());
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
+        let report = Report { record: &record, analysis: &analysis };
         charts(&report)
     }
 
     #[test]
     fn every_chart_of_the_page_is_a_file() {
         let (record, analysis) = sample::experiment(&Shape::quickstart());
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
+        let report = Report { record: &record, analysis: &analysis };
         let on_page = render(&report).matches(CHART).count();
         let charts = charts(&report);
         assert_eq!(charts.len(), on_page);
@@ -399,10 +383,7 @@ mod tests {
             assert!(chart.name.chars().all(is_plain), "{}", chart.name);
             let document = roxmltree::Document::parse(&chart.svg).unwrap();
             let root = document.root_element();
-            assert_eq!(
-                root.tag_name().namespace(),
-                Some("http://www.w3.org/2000/svg")
-            );
+            assert_eq!(root.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
             let title = root.children().find(|child| child.has_tag_name("title"));
             assert!(!chart.title.is_empty() && title.is_some());
         }
@@ -412,10 +393,7 @@ mod tests {
     fn arms_are_named_in_their_colours() {
         let (record, analysis) = sample::experiment(&Shape::quickstart());
         let charts = of_sample();
-        let load = charts
-            .iter()
-            .find(|chart| chart.name == "load-0-rate")
-            .unwrap();
+        let load = charts.iter().find(|chart| chart.name == "load-0-rate").unwrap();
         for arm in &analysis.arms {
             let name = format!(">{}</text>", arm.name);
             assert_eq!(load.svg.matches(&name).count(), 1, "{}", arm.name);
@@ -438,9 +416,6 @@ mod tests {
         assert_eq!(found, [("a", "b:c"), (".e,.f .g", "h:i"), (".o", "p:q")]);
         assert_eq!(split(":is(.a,.b) .c,.d"), [":is(.a,.b) .c", ".d"]);
         assert_eq!(alternatives(":is(.a,.b) .c"), [".a .c", ".b .c"]);
-        assert_eq!(
-            expanded_font("font:12px a,b;fill:c"),
-            "font-size:12px;font-family:a,b;fill:c"
-        );
+        assert_eq!(expanded_font("font:12px a,b;fill:c"), "font-size:12px;font-family:a,b;fill:c");
     }
 }

@@ -56,11 +56,7 @@ pub fn page(
             @if !comparison.warnings.is_empty() { section #warnings { h2 { "Warnings" } (warning_list(&comparison.warnings, WARNINGS, "all in the JSON of plimsoll compare")) } }
         }
     };
-    let shell = Shell {
-        title: &title,
-        version,
-        place,
-    };
+    let shell = Shell { title: &title, version, place };
     shell::document(&shell, &body)
 }
 

@@ -35,19 +35,13 @@ pub fn page(disk: &DiskPicture<'_>) -> String {
             }
         }
     };
-    let shell = Shell {
-        title: &name,
-        version: disk.version,
-        place: Place::File,
-    };
+    let shell = Shell { title: &name, version: disk.version, place: Place::File };
     shell::document(&shell, &body)
 }
 
 fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn figure(disk: &DiskPicture<'_>, kind: &str, number: usize) -> Markup {
@@ -82,21 +76,11 @@ fn chart(
 ) -> Markup {
     let rows = || all.iter().flat_map(|series| &series.rows);
     let loads: Vec<f64> = rows().map(|row| f64::from(row.in_flight)).collect();
-    let values = || {
-        rows()
-            .map(|row| value(row))
-            .filter(|value| value.is_finite())
-    };
-    let (lowest, highest) = (
-        values().fold(f64::INFINITY, f64::min),
-        values().fold(0.0, f64::max),
-    );
+    let values = || rows().map(|row| value(row)).filter(|value| value.is_finite());
+    let (lowest, highest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let x = Axis::load(&loads, 12, "requests in flight".into());
     let y = if what == "IOPS" {
-        Axis {
-            title: "requests per second".into(),
-            ..Axis::rate(highest, 5)
-        }
+        Axis { title: "requests per second".into(), ..Axis::rate(highest, 5) }
     } else {
         Axis::latency(lowest, highest, what)
     };
@@ -125,8 +109,7 @@ fn chart(
     let told = all.iter().enumerate().map(|(place, series)| {
         let of = |in_flight: &u32| {
             let mut rows = series.rows.iter();
-            rows.find(|row| row.in_flight == *in_flight)
-                .map_or(f64::NAN, |row| value(row))
+            rows.find(|row| row.in_flight == *in_flight).map_or(f64::NAN, |row| value(row))
         };
         ValueSeries {
             name: text::short(&series.name, NAME),
@@ -142,23 +125,13 @@ fn chart(
         scale: x.scale,
         unit: "",
         x: at.iter().map(|in_flight| f64::from(*in_flight)).collect(),
-        labels: at
-            .iter()
-            .map(|in_flight| format!("{in_flight} in flight"))
-            .collect(),
+        labels: at.iter().map(|in_flight| format!("{in_flight} in flight")).collect(),
         stretch: 1,
         series: told.collect(),
     };
     let title = format!("{what} against requests in flight, {kind}");
     let words = (title.as_str(), "The figures are in the table below.");
-    answering(
-        id,
-        "wide",
-        (PLOT.width, PLOT.height),
-        words,
-        &values,
-        &content,
-    )
+    answering(id, "wide", (PLOT.width, PLOT.height), words, &values, &content)
 }
 
 fn line(places: &[(f64, f64)]) -> String {
@@ -174,10 +147,7 @@ fn line(places: &[(f64, f64)]) -> String {
 }
 
 fn table(all: &[Series<'_>]) -> Markup {
-    let with_fsync = all
-        .iter()
-        .flat_map(|series| &series.rows)
-        .any(|row| row.fsync.is_some());
+    let with_fsync = all.iter().flat_map(|series| &series.rows).any(|row| row.fsync.is_some());
     html! {
         div.scroll tabindex="0" role="region" aria-label="Figures" {
             table.data {

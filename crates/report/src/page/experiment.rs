@@ -178,20 +178,12 @@ pub fn render(report: &Report<'_>) -> String {
 
 pub fn render_in(report: &Report<'_>, setting: &Setting<'_>) -> String {
     let full = render_within(report, setting, FULL);
-    if full.len() <= LARGEST {
-        full
-    } else {
-        render_within(report, setting, LEAN)
-    }
+    if full.len() <= LARGEST { full } else { render_within(report, setting, LEAN) }
 }
 
 fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> String {
-    let page = Page {
-        setting: *setting,
-        report: *report,
-        styles: ArmStyles::of(report.analysis),
-        budget,
-    };
+    let page =
+        Page { setting: *setting, report: *report, styles: ArmStyles::of(report.analysis), budget };
     let name = text::short(&report.analysis.name, 80);
     let mut sections: Vec<(&str, &str, Markup)> = Vec::new();
     // With factors, the page opens with the figure of the experiment: the curves over the load where there are such, and then those over the factors.
@@ -228,11 +220,7 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
         sections.push(("why", "Why", why::section(&page)));
     }
     sections.push(("time", "Over time", time::section(&page)));
-    sections.push((
-        "differed",
-        "Declared and undeclared differences",
-        differences::section(&page),
-    ));
+    sections.push(("differed", "Declared and undeclared differences", differences::section(&page)));
     if rig::is_known(&page) {
         sections.push(("rig", "Storage and limits", rig::section(&page)));
     }
@@ -274,11 +262,8 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
             }
         }
     };
-    let shell = Shell {
-        title: &name,
-        version: &report.record.program.version,
-        place: setting.place,
-    };
+    let shell =
+        Shell { title: &name, version: &report.record.program.version, place: setting.place };
     shell::document(&shell, &body)
 }
 

@@ -52,24 +52,13 @@ pub fn page(title: &str, exhibits: &[Exhibit], version: &str) -> String {
             }
         }
     };
-    shell::document(
-        &Shell {
-            title: &title,
-            version,
-            place,
-        },
-        &body,
-    )
+    shell::document(&Shell { title: &title, version, place }, &body)
 }
 
 fn row(exhibit: &Exhibit) -> Markup {
     let name = text::short(&exhibit.name, NAME);
-    let shown: Vec<String> = exhibit
-        .arms
-        .iter()
-        .take(ARMS)
-        .map(|arm| text::short(arm, 40))
-        .collect();
+    let shown: Vec<String> =
+        exhibit.arms.iter().take(ARMS).map(|arm| text::short(arm, 40)).collect();
     let more = exhibit.arms.len() - shown.len();
     html! {
         tr {
@@ -107,10 +96,7 @@ mod tests {
         assert!(page.contains("href=\"cache--size--k3f9q.plimsoll\""));
         assert!(!page.contains("<b>quarter"));
         let text = shown(&page);
-        assert!(
-            text.contains("INVALID: the generator was the limit"),
-            "{text}"
-        );
+        assert!(text.contains("INVALID: the generator was the limit"), "{text}");
         assert!(page.contains("class=\"failed\""));
     }
 }

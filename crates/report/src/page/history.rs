@@ -11,11 +11,7 @@ use plimsoll_judge::History;
 use plimsoll_plan::Metric;
 use plimsoll_record::quantities::numbers::PAGE;
 
-const PLOT: Plot = Plot {
-    width: 760.0,
-    left: 64.0,
-    ..Plot::WIDE
-};
+const PLOT: Plot = Plot { width: 760.0, left: 64.0, ..Plot::WIDE };
 const NAME: usize = 80;
 
 /// Makes the page. `version` is that of the program.
@@ -44,14 +40,7 @@ pub fn page(history: &History, version: &str, place: Place) -> String {
         }
     };
     let title = format!("{name} over time");
-    shell::document(
-        &Shell {
-            title: &title,
-            version,
-            place,
-        },
-        &body,
-    )
+    shell::document(&Shell { title: &title, version, place }, &body)
 }
 
 /// What else can be followed, for `plimsoll serve`.
@@ -59,9 +48,7 @@ fn other(history: &History) -> Markup {
     let choices = &history.choices;
     let metric = history.metric.name();
     let of = |names: &[String]| -> Vec<(String, String)> {
-        let named = names
-            .iter()
-            .map(|name| (name.clone(), text::short(name, NAME)));
+        let named = names.iter().map(|name| (name.clone(), text::short(name, NAME)));
         named.collect()
     };
     // The line and the cost are of a whole mix.
@@ -92,9 +79,7 @@ fn choice(title: &str, name: &str, options: &[(String, String)], chosen: &str) -
 
 fn chart(history: &History) -> Markup {
     let (unit, name) = unit(history.metric, highest(history));
-    let numbers: Vec<f64> = (1..=history.results.len())
-        .map(|number| number as f64)
-        .collect();
+    let numbers: Vec<f64> = (1..=history.results.len()).map(|number| number as f64).collect();
     let x = Axis {
         title: "records, the oldest first".into(),
         ..Axis::seconds(numbers.len() as f64 + 1.0)
@@ -113,10 +98,7 @@ fn chart(history: &History) -> Markup {
         ..Axis::rate(highest(history) / unit, 5)
     };
     let place = |number: usize, value: f64| {
-        (
-            PLOT.x(x.scale.share(number as f64 + 1.0)),
-            PLOT.y(y.scale.share(value / unit)),
-        )
+        (PLOT.x(x.scale.share(number as f64 + 1.0)), PLOT.y(y.scale.share(value / unit)))
     };
     let style = ArmStyle::at(0);
     let mut line = Path::default();
@@ -163,10 +145,7 @@ fn chart(history: &History) -> Markup {
             .results
             .iter()
             .map(|result| {
-                text::short(
-                    &format!("{}, {}", words::date(&result.started_at), result.id),
-                    NAME,
-                )
+                text::short(&format!("{}, {}", words::date(&result.started_at), result.id), NAME)
             })
             .collect(),
         stretch: 1,
@@ -188,10 +167,7 @@ fn chart(history: &History) -> Markup {
 /// The series with its intervals, for a cursor.
 fn told(history: &History) -> ValueSeries {
     let end = |of: fn((f64, f64)) -> f64| {
-        let ends = history
-            .results
-            .iter()
-            .map(|result| result.value.interval.map_or(f64::NAN, of));
+        let ends = history.results.iter().map(|result| result.value.interval.map_or(f64::NAN, of));
         ends.collect::<Vec<f64>>()
     };
     ValueSeries {
@@ -206,11 +182,7 @@ fn told(history: &History) -> ValueSeries {
             | Metric::CpuPerOperation => "ns",
         },
         style: Some(ArmStyle::at(0)),
-        values: history
-            .results
-            .iter()
-            .map(|result| select::median(&result.value))
-            .collect(),
+        values: history.results.iter().map(|result| select::median(&result.value)).collect(),
         ends: Some((end(|(lower, _)| lower), end(|(_, upper)| upper))),
     }
 }

@@ -35,20 +35,12 @@ pub fn file(id: &str, name: &str) -> String {
 
 /// `/experiment/ID/map?arm=A&block=B`: the packed accesses of a run. `block` is from 0.
 pub fn map(id: &str, arm: &str, block: u32) -> String {
-    format!(
-        "/experiment/{}/map?arm={}&block={block}",
-        escaped(id),
-        escaped(arm)
-    )
+    format!("/experiment/{}/map?arm={}&block={block}", escaped(id), escaped(arm))
 }
 
 /// `/compare?first=ID:ARM&second=ID:ARM`, the two spelled as one word each.
 pub fn compare(first: &str, second: &str) -> String {
-    format!(
-        "/compare?first={}&second={}",
-        escaped(first),
-        escaped(second)
-    )
+    format!("/compare?first={}&second={}", escaped(first), escaped(second))
 }
 
 pub fn history(name: &str) -> String {
@@ -72,15 +64,9 @@ mod tests {
     #[test]
     fn foreign_names_stay_within_their_part() {
         assert_eq!(experiment("1f3a"), "/experiment/1f3a");
-        assert_eq!(
-            file("k3f9q", "points.csv"),
-            "/experiment/k3f9q/files/points.csv"
-        );
+        assert_eq!(file("k3f9q", "points.csv"), "/experiment/k3f9q/files/points.csv");
         assert_eq!(file("../a b", ".."), "/experiment/..%2Fa%20b/files/%2E%2E");
-        assert_eq!(
-            history("a/b?c=d&e#f \"<é"),
-            "/history/a%2Fb%3Fc%3Dd%26e%23f%20%22%3C%C3%A9"
-        );
+        assert_eq!(history("a/b?c=d&e#f \"<é"), "/history/a%2Fb%3Fc%3Dd%26e%23f%20%22%3C%C3%A9");
         assert_eq!(
             compare("1f3a:x=y", "9b:z&second=evil"),
             "/compare?first=1f3a%3Ax%3Dy&second=9b%3Az%26second%3Devil"

@@ -96,9 +96,7 @@ impl Entry {
         }
         let searched = self.searched();
         let wanted = text::line(wanted).to_lowercase();
-        wanted
-            .split_whitespace()
-            .all(|word| searched.contains(word))
+        wanted.split_whitespace().all(|word| searched.contains(word))
     }
 }
 
@@ -125,11 +123,7 @@ pub fn page(listed: &Listed<'_>, version: &str) -> String {
             @if listed.entries.is_empty() { (first_experiment()) } @else { (found(listed)) }
         }
     };
-    let shell = Shell {
-        title: "Experiments",
-        version,
-        place: Place::Served,
-    };
+    let shell = Shell { title: "Experiments", version, place: Place::Served };
     shell::document(&shell, &body)
 }
 
@@ -150,11 +144,8 @@ fn first_experiment() -> Markup {
 }
 
 fn found(listed: &Listed<'_>) -> Markup {
-    let fitting: Vec<&Entry> = listed
-        .entries
-        .iter()
-        .filter(|entry| entry.fits(listed.text, listed.state))
-        .collect();
+    let fitting: Vec<&Entry> =
+        listed.entries.iter().filter(|entry| entry.fits(listed.text, listed.state)).collect();
     // With everything on the page the script can filter without asking again.
     let whole = listed.entries.len() <= MOST && fitting.len() == listed.entries.len();
     html! {

@@ -81,10 +81,7 @@ mod tests {
 
     #[test]
     fn foreign_text_is_shown_and_not_obeyed() {
-        let links = [(
-            "<b>one</b>".to_owned(),
-            crate::page::link::experiment("\"><script>"),
-        )];
+        let links = [("<b>one</b>".to_owned(), crate::page::link::experiment("\"><script>"))];
         let message = Message {
             title: "There is no such experiment",
             text: "the store has no experiment \"<script>alert(1)</script>\"",
@@ -110,11 +107,7 @@ mod tests {
             assert!(page.len() < 5_000, "{text}: {}", page.len());
             assert!(page.contains("and 4998 more"), "{page}");
         }
-        let message = Message {
-            title: "There is no such page",
-            text: "",
-            links: &[],
-        };
+        let message = Message { title: "There is no such page", text: "", links: &[] };
         let page = page(&message, "0.1.0");
         let style = format!("<style>{STYLE}</style>");
         assert!(page.contains(&style) && !page.contains("<script"));

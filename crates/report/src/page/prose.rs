@@ -11,11 +11,7 @@ pub(crate) fn prose(text: &str) -> String {
         let bare = word.trim_end_matches([',', '.', ';', ':', ')']);
         let after_digit = out.ends_with(|character: char| character.is_ascii_digit());
         if number > 0 {
-            out.push(if after_digit && UNITS.contains(&bare) {
-                '\u{202f}'
-            } else {
-                ' '
-            });
+            out.push(if after_digit && UNITS.contains(&bare) { '\u{202f}' } else { ' ' });
         }
         if is_grouped(bare.trim_start_matches('(')) {
             out.push_str(&bare.replace(',', "\u{202f}"));
@@ -32,9 +28,7 @@ fn is_grouped(word: &str) -> bool {
     let whole = word.split('.').next().unwrap_or_default();
     let mut groups = whole.split(',');
     let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let first = groups
-        .next()
-        .is_some_and(|group| (1..=3).contains(&group.len()) && digits(group));
+    let first = groups.next().is_some_and(|group| (1..=3).contains(&group.len()) && digits(group));
     first && whole.contains(',') && groups.all(|group| group.len() == 3 && digits(group))
 }
 

@@ -8,27 +8,16 @@ use plimsoll_record::{
 
 /// A disk in a few words: `san-raid10: 600 IOPS, 7 ms`. Without limits and latencies it is `unlimited`.
 pub(crate) fn disk_in(disk: &DiskSpec, numbers: Numbers) -> String {
-    let mut parts = rates(&disk.iops, |value| {
-        format!("{} IOPS", numbers.compact_count(value))
-    });
-    parts.extend(rates(&disk.bandwidth, |value| {
-        format!("{}/s", numbers.bytes_of(value))
-    }));
+    let mut parts = rates(&disk.iops, |value| format!("{} IOPS", numbers.compact_count(value)));
+    parts.extend(rates(&disk.bandwidth, |value| format!("{}/s", numbers.bytes_of(value))));
     parts.extend(latencies(disk, numbers));
     if let Some(depth) = disk.queue_depth {
         parts.push(format!("{depth} at once"));
     }
     if let Some(burst) = &disk.burst {
-        parts.push(format!(
-            "{} IOPS while it has credits",
-            numbers.compact_count(burst.iops)
-        ));
+        parts.push(format!("{} IOPS while it has credits", numbers.compact_count(burst.iops)));
     }
-    let told = if parts.is_empty() {
-        "unlimited".into()
-    } else {
-        parts.join(", ")
-    };
+    let told = if parts.is_empty() { "unlimited".into() } else { parts.join(", ") };
     match &disk.preset {
         Some(preset) => format!("{}: {told}", text::short(preset, 40)),
         None => told,
@@ -55,10 +44,7 @@ fn latencies(disk: &DiskSpec, numbers: Numbers) -> Vec<String> {
     if disk.read_latency == disk.write_latency {
         parts.extend(latency(&disk.read_latency, numbers));
     } else {
-        for (law, what) in [
-            (&disk.read_latency, "reads"),
-            (&disk.write_latency, "writes"),
-        ] {
+        for (law, what) in [(&disk.read_latency, "reads"), (&disk.write_latency, "writes")] {
             parts.extend(latency(law, numbers).map(|told| format!("{what} {told}")));
         }
     }
@@ -70,18 +56,12 @@ fn latency(law: &DiskLatency, numbers: Numbers) -> Option<String> {
     match law {
         DiskLatency::None => None,
         DiskLatency::Constant { ns } => Some(nanos(*ns, numbers)),
-        DiskLatency::Lognormal { median_ns, p99_ns } => Some(format!(
-            "{} (p99 {})",
-            nanos(*median_ns, numbers),
-            nanos(*p99_ns, numbers)
-        )),
+        DiskLatency::Lognormal { median_ns, p99_ns } => {
+            Some(format!("{} (p99 {})", nanos(*median_ns, numbers), nanos(*p99_ns, numbers)))
+        }
         DiskLatency::Table { points } => {
             let (first, last) = (points.first()?, points.last()?);
-            Some(format!(
-                "{} to {} by a table",
-                nanos(first.1, numbers),
-                nanos(last.1, numbers)
-            ))
+            Some(format!("{} to {} by a table", nanos(first.1, numbers), nanos(last.1, numbers)))
         }
     }
 }
@@ -120,11 +100,7 @@ pub(crate) fn backing(rig: &RigSpec, numbers: Numbers) -> Option<String> {
 /// Memory, processors, pinning; `None` where nothing is limited.
 pub(crate) fn limits(limits: &LimitsSpec, numbers: Numbers) -> Option<String> {
     let mut parts = Vec::new();
-    parts.extend(
-        limits
-            .memory_bytes
-            .map(|bytes| format!("{} of memory", numbers.bytes(bytes))),
-    );
+    parts.extend(limits.memory_bytes.map(|bytes| format!("{} of memory", numbers.bytes(bytes))));
     let page_cache = limits.page_cache_bytes;
     parts.extend(page_cache.map(|bytes| format!("{} of page cache", numbers.bytes(bytes))));
     if let Some(cpus) = limits.cpus {
@@ -140,16 +116,9 @@ pub(crate) fn limits(limits: &LimitsSpec, numbers: Numbers) -> Option<String> {
 
 /// `0.07 USD an hour (price list of a cloud, 2026-02)`.
 pub(crate) fn price(price: &Price, numbers: Numbers) -> String {
-    let mut told = format!(
-        "{} {} an hour",
-        words::price(price.per_hour, numbers),
-        price.currency
-    );
-    let origin: Vec<&str> = [&price.source, &price.date]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .collect();
+    let mut told = format!("{} {} an hour", words::price(price.per_hour, numbers), price.currency);
+    let origin: Vec<&str> =
+        [&price.source, &price.date].into_iter().flatten().map(String::as_str).collect();
     if !origin.is_empty() {
         told.push_str(&format!(" ({})", origin.join(", ")));
     }
@@ -185,33 +154,21 @@ mod tests {
     fn disks_are_told_by_their_figures() {
         let plain = DiskSpec::unlimited(1 << 30);
         let san = DiskSpec {
-            iops: DiskRates {
-                joint: Some(600.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(600.0), ..DiskRates::default() },
             read_latency: constant(7_000_000),
             write_latency: constant(7_000_000),
             ..plain.clone()
         };
         let cloud = DiskSpec {
             preset: Some("imaginary".into()),
-            iops: DiskRates {
-                read: Some(98_000.0),
-                write: Some(88_000.0),
-                joint: None,
-            },
+            iops: DiskRates { read: Some(98_000.0), write: Some(88_000.0), joint: None },
             bandwidth: DiskRates {
                 read: Some(f64::from(128 << 20)),
                 write: Some(f64::from(128 << 20)),
                 joint: None,
             },
-            read_latency: DiskLatency::Lognormal {
-                median_ns: 500_000,
-                p99_ns: 9_000_000,
-            },
-            write_latency: DiskLatency::Table {
-                points: vec![(0.0, 100_000), (100.0, 2_500_000)],
-            },
+            read_latency: DiskLatency::Lognormal { median_ns: 500_000, p99_ns: 9_000_000 },
+            write_latency: DiskLatency::Table { points: vec![(0.0, 100_000), (100.0, 2_500_000)] },
             flush_latency: constant(1_500_000),
             queue_depth: Some(32),
             burst: Some(DiskBurst {
@@ -227,10 +184,7 @@ mod tests {
         assert_eq!(described(&plain), "unlimited");
         assert_eq!(described(&san), "600 IOPS, 7 ms");
         assert_eq!(
-            described(&DiskSpec {
-                preset: Some("san-raid10".into()),
-                ..san
-            }),
+            described(&DiskSpec { preset: Some("san-raid10".into()), ..san }),
             "san-raid10: 600 IOPS, 7 ms"
         );
         assert_eq!(

@@ -121,16 +121,10 @@ impl Shown {
             self.line.push_str(&format!("[{label}] "));
         }
         match name {
-            "svg" => {
-                self.picture = Some(Picture {
-                    name: class,
-                    ..Picture::default()
-                })
-            }
-            "h1" | "h2" | "h3" => self.line.push_str(&format!(
-                "{} ",
-                "#".repeat(usize::from(name.as_bytes()[1] - b'0'))
-            )),
+            "svg" => self.picture = Some(Picture { name: class, ..Picture::default() }),
+            "h1" | "h2" | "h3" => self
+                .line
+                .push_str(&format!("{} ", "#".repeat(usize::from(name.as_bytes()[1] - b'0')))),
             "li" => self.line.push_str("- "),
             "td" | "th" => {
                 let is_first = self.line.is_empty();
@@ -164,11 +158,8 @@ impl Shown {
 
     /// Charts have lines of their own; small pictures stand in the text.
     fn draw(&mut self, picture: &Picture) {
-        let shapes: Vec<String> = picture
-            .shapes
-            .iter()
-            .map(|(class, count)| format!("{count} {class}"))
-            .collect();
+        let shapes: Vec<String> =
+            picture.shapes.iter().map(|(class, count)| format!("{count} {class}")).collect();
         let (shapes, labels) = (shapes.join(", "), picture.labels.join(" · "));
         if picture.name.starts_with("swatch") || shapes.is_empty() && labels.is_empty() {
             return;
@@ -195,27 +186,17 @@ impl Shown {
         let data: serde_json::Value = serde_json::from_str(data).expect("the values are JSON");
         let list = |values: &serde_json::Value| {
             let values = values.as_array().into_iter().flatten();
-            let words = values.map(|value| {
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned)
-            });
+            let words =
+                values.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
             words.collect::<Vec<String>>().join(" ")
         };
-        for key in ["x", "labels"]
-            .into_iter()
-            .filter(|key| !data[key].is_null())
-        {
+        for key in ["x", "labels"].into_iter().filter(|key| !data[key].is_null()) {
             self.lines.push(format!("    {key}: {}", list(&data[key])));
         }
         for series in data["series"].as_array().into_iter().flatten() {
             let word = |key: &str| series[key].as_str().unwrap_or_default().to_owned();
-            let mut line = format!(
-                "    {} {}: {}",
-                word("name"),
-                word("unit"),
-                list(&series["values"])
-            );
+            let mut line =
+                format!("    {} {}: {}", word("name"), word("unit"), list(&series["values"]));
             for key in ["low", "high"] {
                 if !series[key].is_null() {
                     line.push_str(&format!(" {key}: {}", list(&series[key])));

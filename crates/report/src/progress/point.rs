@@ -21,10 +21,7 @@ pub struct PointProgress {
 
 impl PointProgress {
     pub fn load() -> Self {
-        Self {
-            is_load: true,
-            ..Self::default()
-        }
+        Self { is_load: true, ..Self::default() }
     }
 
     /// A point that is to be warmed up and measured for so long.
@@ -46,9 +43,7 @@ impl PointProgress {
     pub fn phase(&self) -> Phase {
         match self {
             Self { is_load: true, .. } => Phase::Load,
-            Self {
-                is_measured: true, ..
-            } => Phase::Measure,
+            Self { is_measured: true, .. } => Phase::Measure,
             _ => Phase::WarmUp,
         }
     }

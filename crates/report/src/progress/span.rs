@@ -31,11 +31,7 @@ impl Span {
     }
 
     pub fn rate(&self) -> f64 {
-        if self.seconds > 0.0 {
-            self.completed as f64 / self.seconds
-        } else {
-            0.0
-        }
+        if self.seconds > 0.0 { self.completed as f64 / self.seconds } else { 0.0 }
     }
 
     pub fn p99_ns(&self) -> Option<f64> {

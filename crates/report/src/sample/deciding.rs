@@ -33,12 +33,7 @@ fn p99(rate: f64, capacity: f64) -> f64 {
 /// One block's search: doubling until it does not hold, then halving the gap until it is 2 % wide.
 fn search(arm: usize, mix: usize, block: u32, noise: &mut Noise) -> BlockLine {
     let capacity = capacity(arm, mix) * (1.0 + 0.012 * noise.next());
-    let mut line = BlockLine {
-        block,
-        lower: None,
-        upper: None,
-        trials: Vec::new(),
-    };
+    let mut line = BlockLine { block, lower: None, upper: None, trials: Vec::new() };
     let mut rate = 5_000.0;
     while line.trials.len() < 16 {
         let p99 = p99(rate, capacity) * (1.0 + 0.04 * noise.next());
@@ -83,11 +78,7 @@ fn open(
     let rate = line * share;
     let over = |of: f64, spread: f64, noise: &mut Noise| {
         let values = point.throughput.values.iter();
-        estimate(
-            values
-                .map(|(block, _)| (*block, of * (1.0 + spread * noise.next())))
-                .collect(),
-        )
+        estimate(values.map(|(block, _)| (*block, of * (1.0 + spread * noise.next()))).collect())
     };
     let mut made = point.clone();
     made.point = Some(index);
@@ -116,17 +107,10 @@ fn open(
 
 fn line(shape: &Shape, analysis: &Analysis, arm: usize, mix: usize, index: u32) -> LineResult {
     let mut noise = Noise::new(100 + arm as u64 * 13 + mix as u64);
-    let blocks: Vec<BlockLine> = (0..shape.blocks)
-        .map(|block| search(arm, mix, block, &mut noise))
-        .collect();
-    let lower = blocks
-        .iter()
-        .filter_map(|block| block.lower)
-        .fold(f64::INFINITY, f64::min);
-    let upper = blocks
-        .iter()
-        .filter_map(|block| block.upper)
-        .fold(0.0, f64::max);
+    let blocks: Vec<BlockLine> =
+        (0..shape.blocks).map(|block| search(arm, mix, block, &mut noise)).collect();
+    let lower = blocks.iter().filter_map(|block| block.lower).fold(f64::INFINITY, f64::min);
+    let upper = blocks.iter().filter_map(|block| block.upper).fold(0.0, f64::max);
     let rate = estimate(
         blocks
             .iter()
@@ -191,9 +175,7 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
             for (number, share) in SHARES.into_iter().enumerate() {
                 let label = format!("{} % of the line", share * 100.0);
                 let index = index + 1 + number as u32;
-                curve
-                    .points
-                    .push(open(&first, index, &label, arm, mix, share));
+                curve.points.push(open(&first, index, &label, arm, mix, share));
             }
         }
     }
@@ -224,15 +206,9 @@ fn prices(shape: &Shape, analysis: &mut Analysis) {
             )
         };
         let knee = curve.knee.as_ref().map(|knee| knee.load_label.as_str());
-        let at_knee = curve
-            .points
-            .iter()
-            .find(|point| Some(point.load_label.as_str()) == knee);
+        let at_knee = curve.points.iter().find(|point| Some(point.load_label.as_str()) == knee);
         let rate = |point: &&CurvePoint| median_of(&point.throughput);
-        let best = curve
-            .points
-            .iter()
-            .max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let best = curve.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
         let of = |point: &CurvePoint| (point.load_label.clone(), cost(&point.throughput.values));
         analysis.costs.push(CostResult {
             arm: curve.arm.clone(),
@@ -242,10 +218,7 @@ fn prices(shape: &Shape, analysis: &mut Analysis) {
             source: Some("price list of Imaginary Cloud, 2026-02".into()),
             at_knee: at_knee.map(of),
             at_best: best.map(of),
-            at_line: analysis
-                .lines
-                .get(place)
-                .map(|line| cost(&line.rate.values)),
+            at_line: analysis.lines.get(place).map(|line| cost(&line.rate.values)),
         });
     }
 }
@@ -257,11 +230,7 @@ fn spreads(analysis: &mut Analysis) {
         };
         let noted = [
             (Metric::Throughput, &point.throughput, None),
-            (
-                Metric::Response { percentile: 99.0 },
-                &point.response.p99,
-                Some(0.031),
-            ),
+            (Metric::Response { percentile: 99.0 }, &point.response.p99, Some(0.031)),
         ];
         for (metric, values, trend) in noted {
             let logs: Vec<f64> = values.values.iter().map(|(_, value)| value.ln()).collect();
@@ -295,10 +264,7 @@ fn spreads(analysis: &mut Analysis) {
 
 /// The first deciding comparison becomes one that is not settled yet.
 fn needs(analysis: &mut Analysis) {
-    let Some(comparison) = analysis
-        .comparisons
-        .iter_mut()
-        .find(|comparison| comparison.primary)
+    let Some(comparison) = analysis.comparisons.iter_mut().find(|comparison| comparison.primary)
     else {
         return;
     };
@@ -418,16 +384,8 @@ pub fn disturbed(analysis: &mut Analysis) {
             sentence: "The arm could not be written for 10.65 s.".into(),
         });
     }
-    for series in analysis
-        .series
-        .iter_mut()
-        .filter(|series| series.point.is_some())
-    {
+    for series in analysis.series.iter_mut().filter(|series| series.point.is_some()) {
         let words = "at 8s: the primary is killed, and started again after 6s (127.0.0.1:27017)";
-        series.events = vec![SeriesEvent {
-            at: 5.0,
-            until: Some(6.5),
-            words: words.into(),
-        }];
+        series.events = vec![SeriesEvent { at: 5.0, until: Some(6.5), words: words.into() }];
     }
 }

@@ -7,19 +7,10 @@ use plimsoll_judge::{
 use plimsoll_plan::{Design, Direction, Factor, Level, Metric, Quantity};
 
 const DISKS: [&str; 3] = ["fast-5000", "san-raid10", "spinning-disk"];
-const SIZES: [(&str, f64); 4] = [
-    ("92%", 0.92),
-    ("138%", 1.38),
-    ("182%", 1.82),
-    ("230%", 2.30),
-];
+const SIZES: [(&str, f64); 4] = [("92%", 0.92), ("138%", 1.38), ("182%", 1.82), ("230%", 2.30)];
 
 fn change(factor: &str, baseline: &str, level: &str) -> Change {
-    Change {
-        factor: factor.into(),
-        baseline: baseline.into(),
-        level: level.into(),
-    }
+    Change { factor: factor.into(), baseline: baseline.into(), level: level.into() }
 }
 
 fn verdict(judgement: Judgement, estimate: f64, (low, high): (f64, f64), p: f64) -> Verdict {
@@ -39,11 +30,7 @@ fn verdict(judgement: Judgement, estimate: f64, (low, high): (f64, f64), p: f64)
 
 /// The cells are the arms in their order: three disks for each size.
 pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
-    let point = analysis
-        .curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .next();
+    let point = analysis.curves.iter().flat_map(|curve| &curve.points).next();
     let place = EffectPlace {
         mix: analysis.mixes[0].clone(),
         point: point.and_then(|point| point.point).unwrap_or(0),
@@ -51,10 +38,7 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
         metric: Metric::Throughput,
         direction: Direction::HigherIsBetter,
     };
-    let level = |name: &str, value: Option<f64>| Level {
-        name: name.into(),
-        value,
-    };
+    let level = |name: &str, value: Option<f64>| Level { name: name.into(), value };
     let effect =
         |kind, change: Change, with: Option<Change>, within: Option<&str>, verdict: Verdict| {
             Effect {
@@ -84,10 +68,7 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
             },
             Factor {
                 name: "working_set".into(),
-                levels: SIZES
-                    .iter()
-                    .map(|(name, value)| level(name, Some(*value)))
-                    .collect(),
+                levels: SIZES.iter().map(|(name, value)| level(name, Some(*value))).collect(),
                 baseline: 0,
                 quantity: Some(Quantity::Share),
                 refine: None,
@@ -99,10 +80,7 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
         scouting: None,
         cells: (0..)
             .zip(&analysis.arms)
-            .map(|(index, arm)| Cell {
-                arm: arm.name.clone(),
-                levels: vec![index % 3, index / 3],
-            })
+            .map(|(index, arm)| Cell { arm: arm.name.clone(), levels: vec![index % 3, index / 3] })
             .collect(),
         effects: vec![
             effect(

@@ -15,10 +15,7 @@ pub fn history(metric: Metric) -> History {
             interval: (number != 2).then_some((4_800.0, 5_300.0)),
             values: vec![(0, 5_000.0)],
         },
-        circumstances: Circumstances {
-            program: "0.4".into(),
-            ..Circumstances::default()
-        },
+        circumstances: Circumstances { program: "0.4".into(), ..Circumstances::default() },
     };
     History {
         name: "filesystems".into(),

@@ -4,11 +4,8 @@ use plimsoll_judge::{Analysis, HostSummary, NetworkSummary, Validity, ValiditySt
 use plimsoll_record::{ExperimentRecord, Machine, Warning, WarningId};
 
 /// Of each host: whether it makes load, its processors, and how well its clock is known.
-const HOSTS: [(&str, bool, u32, u64); 3] = [
-    ("bench1", true, 16, 84_000),
-    ("bench2", true, 8, 1_260_000),
-    ("db1", false, 32, 61_500),
-];
+const HOSTS: [(&str, bool, u32, u64); 3] =
+    [("bench1", true, 16, 84_000), ("bench2", true, 8, 1_260_000), ("db1", false, 32, 61_500)];
 
 /// Puts the arms on a host of their own, and two load hosts before it.
 pub fn furnish(record: &mut ExperimentRecord, analysis: &mut Analysis) {

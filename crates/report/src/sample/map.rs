@@ -12,12 +12,7 @@ const NOTED: usize = 100;
 
 /// About so many accesses; and a further point of the run, whose first hundred operations are noted.
 pub fn accesses(run: &mut RunRecord, number: usize) -> Accesses {
-    let file = |path: &str, size| File {
-        path: path.into(),
-        size,
-        accesses: 0,
-        bytes: 0,
-    };
+    let file = |path: &str, size| File { path: path.into(), size, accesses: 0, bytes: 0 };
     let files = vec![
         file("data/collection.wt", 420 << 20),
         file("data/index.wt", 31 << 20),
@@ -25,9 +20,7 @@ pub fn accesses(run: &mut RunRecord, number: usize) -> Accesses {
     ];
     let mut state = 7_u64;
     let mut drawn = |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) % below
     };
     let mut all = Vec::with_capacity(number);
@@ -43,13 +36,7 @@ pub fn accesses(run: &mut RunRecord, number: usize) -> Accesses {
     time_ns = measuring_ns;
     while all.len() < number {
         let begin_ns = time_ns;
-        all.push(access(
-            begin_ns + 1_000,
-            1,
-            drawn(7_900) * 4_096,
-            4_096,
-            false,
-        ));
+        all.push(access(begin_ns + 1_000, 1, drawn(7_900) * 4_096, 4_096, false));
         let offset = drawn(13_400) * 32_768;
         all.push(access(begin_ns + 20_000, 0, offset, 28_672, false));
         if drawn(4) == 0 {
@@ -68,18 +55,12 @@ pub fn accesses(run: &mut RunRecord, number: usize) -> Accesses {
         time_ns += FIND_NS;
     }
     run.points.push(point(operations));
-    let moment = |time_ns, label: &str| Moment {
-        time_ns,
-        label: label.into(),
-    };
+    let moment = |time_ns, label: &str| Moment { time_ns, label: label.into() };
     Accesses {
         files,
         all,
         files_left_out: 3,
-        moments: vec![
-            moment(0, "load"),
-            moment(measuring_ns, "reads, 1 thread: measuring"),
-        ],
+        moments: vec![moment(0, "load"), moment(measuring_ns, "reads, 1 thread: measuring")],
         start_ns: START_NS,
         elsewhere: 12,
         overwritten: 0,
@@ -92,29 +73,16 @@ fn point(operations: Vec<NotedOperation>) -> PointRecord {
             point: Some(0),
             mix: "reads".into(),
             load_label: "1 thread".into(),
-            load: LoadKind::Closed {
-                sessions: 1,
-                think_time_ns: 0,
-                target: None,
-            },
+            load: LoadKind::Closed { sessions: 1, think_time_ns: 0, target: None },
             trial: None,
         },
         warm_up_ns: 0,
         started_at: String::new(),
         slices: Vec::new(),
-        end: Some(PointEnd {
-            operations,
-            ..PointEnd::default()
-        }),
+        end: Some(PointEnd { operations, ..PointEnd::default() }),
     }
 }
 
 fn access(time_ns: u64, file: u16, offset: u64, length: u64, is_write: bool) -> Access {
-    Access {
-        time_ns,
-        file,
-        offset,
-        length,
-        is_write,
-    }
+    Access { time_ns, file, offset, length, is_write }
 }

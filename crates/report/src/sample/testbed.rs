@@ -20,11 +20,7 @@ const DISKS: [&str; 3] = ["fast-5000", "san-raid10", "spinning-disk"];
 
 /// Numbers of the arm's working set and disk.
 fn place(shape: &Shape, arm: usize) -> (usize, usize) {
-    if shape.arms.len() <= 4 {
-        (2, arm % 3)
-    } else {
-        (arm / 3 % 4, arm % 3)
-    }
+    if shape.arms.len() <= 4 { (2, arm % 3) } else { (arm / 3 % 4, arm % 3) }
 }
 
 fn number(shape: &Shape, arm: &str) -> usize {
@@ -43,26 +39,16 @@ pub fn most(shape: &Shape, arm: usize) -> f64 {
 
 /// The arm that this one is compared with: with many watched arms, that with the same working set on the first disk.
 pub fn against<'a>(shape: &'a Shape, arm: &str) -> &'a str {
-    let first = if shape.watched && shape.arms.len() > 4 {
-        number(shape, arm) / 3 * 3
-    } else {
-        0
-    };
+    let first = if shape.watched && shape.arms.len() > 4 { number(shape, arm) / 3 * 3 } else { 0 };
     &shape.arms[first]
 }
 
 fn disk(number: usize) -> DiskSpec {
-    let latency = if number == 0 {
-        DiskLatency::None
-    } else {
-        DiskLatency::Constant { ns: 7_000_000 }
-    };
+    let latency =
+        if number == 0 { DiskLatency::None } else { DiskLatency::Constant { ns: 7_000_000 } };
     DiskSpec {
         preset: Some(DISKS[number].into()),
-        iops: DiskRates {
-            joint: Some(CAPS[number]),
-            ..DiskRates::default()
-        },
+        iops: DiskRates { joint: Some(CAPS[number]), ..DiskRates::default() },
         read_latency: latency.clone(),
         write_latency: latency,
         backing: Backing::File,
@@ -134,20 +120,10 @@ fn calibration(number: usize) -> Calibration {
         measured,
         allowed: asked * 0.02,
     };
-    let mut checks = vec![check(
-        "random reads of 4 KiB, 16 jobs",
-        "IOPS",
-        cap,
-        cap * 1.000_7,
-    )];
+    let mut checks = vec![check("random reads of 4 KiB, 16 jobs", "IOPS", cap, cap * 1.000_7)];
     if number > 0 {
         let off = if number == 2 { 1.034 } else { 1.004 };
-        checks.push(check(
-            "random reads of 4 KiB, 1 job",
-            "ns",
-            7_000_000.0,
-            7_000_000.0 * off,
-        ));
+        checks.push(check("random reads of 4 KiB, 1 job", "ns", 7_000_000.0, 7_000_000.0 * off));
     }
     Calibration {
         machine: None,
@@ -246,11 +222,7 @@ fn cause(shape: &Shape, arm: usize, figures: &Figures, sessions: u32) -> Cause {
             binding: true,
         });
     }
-    let kind = if sessions == 1 {
-        CauseKind::DiskLatency
-    } else {
-        cause_kind(working_set, disk)
-    };
+    let kind = if sessions == 1 { CauseKind::DiskLatency } else { cause_kind(working_set, disk) };
     let sentence = match kind {
         CauseKind::DiskIops => format!(
             "disk IOPS: {used:.0} of {cap:.0} used, {reads} device requests per operation, so at most {:.0} op/s; measured {throughput:.0}",
@@ -300,30 +272,16 @@ fn furnish_point(shape: &Shape, point: &mut CurvePoint) {
         result.figures = measured(shape, arm, result.throughput);
     }
     let of = |throughput: Option<f64>| {
-        measured(
-            shape,
-            arm,
-            throughput.unwrap_or(median_of(&point.throughput)),
-        )
+        measured(shape, arm, throughput.unwrap_or(median_of(&point.throughput)))
     };
-    let mut rates: Vec<f64> = point
-        .throughput
-        .values
-        .iter()
-        .map(|(_, rate)| *rate)
-        .collect();
+    let mut rates: Vec<f64> = point.throughput.values.iter().map(|(_, rate)| *rate).collect();
     rates.sort_by(f64::total_cmp);
     point.figures = FigureSummary {
         median: of(None),
         lowest: of(rates.first().copied()),
         highest: of(rates.last().copied()),
     };
-    point.cause = Some(cause(
-        shape,
-        arm,
-        &point.figures.median,
-        point.load.sessions(),
-    ));
+    point.cause = Some(cause(shape, arm, &point.figures.median, point.load.sessions()));
 }
 
 pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
@@ -342,11 +300,7 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
         arm.shares = DataShares::of(share, 1.0, 1.2);
         arm.calibration = Some(CalibrationResult::from(&calibration(disk)));
     }
-    for point in analysis
-        .curves
-        .iter_mut()
-        .flat_map(|curve| &mut curve.points)
-    {
+    for point in analysis.curves.iter_mut().flat_map(|curve| &mut curve.points) {
         furnish_point(shape, point);
     }
     for point in &mut analysis.load_phase {
@@ -358,9 +312,8 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
         for (place, second) in series.seconds.iter().enumerate() {
             let mut figures = measured(shape, arm, second.throughput);
             figures.engine_cache_fill = Some((0.5 + 0.03 * place as f64).min(0.8));
-            figures.device_read_ns = figures
-                .device_read_ns
-                .map(|latency| latency * (1.0 + 0.1 * noise.next()));
+            figures.device_read_ns =
+                figures.device_read_ns.map(|latency| latency * (1.0 + 0.1 * noise.next()));
             let checkpoint = (10..13).contains(&place);
             figures.checkpoint_share = Some(if checkpoint { 1.0 } else { 0.0 });
             figures.device_writes_per_second = Some(if checkpoint { 90.0 } else { 6.0 });
@@ -388,10 +341,7 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
         if baseline == arm {
             continue;
         }
-        let (first, other) = (
-            place(shape, number(shape, baseline)).1,
-            place(shape, index).1,
-        );
+        let (first, other) = (place(shape, number(shape, baseline)).1, place(shape, index).1);
         let values =
             |first: String, other: String| vec![(baseline.to_owned(), first), (arm.clone(), other)];
         analysis.pairs.push(PairDifferences {

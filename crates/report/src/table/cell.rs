@@ -23,10 +23,7 @@ pub struct Column {
 impl Column {
     /// A column of this name.
     pub fn new(name: impl Into<Cow<'static, str>>, kind: Kind) -> Self {
-        Self {
-            name: name.into(),
-            kind,
-        }
+        Self { name: name.into(), kind }
     }
 }
 

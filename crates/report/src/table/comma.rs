@@ -12,11 +12,8 @@ pub fn write_csv(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = Writer::from_writer(out);
-    writer.write_record(
-        columns
-            .iter()
-            .map(|column| spreadsheet_safe(&column.name).into_owned()),
-    )?;
+    writer
+        .write_record(columns.iter().map(|column| spreadsheet_safe(&column.name).into_owned()))?;
     rows(&mut |row| {
         debug_assert_eq!(row.len(), columns.len());
         for cell in row {
@@ -54,10 +51,7 @@ mod tests {
             "\n=1",
             "＝1",
         ];
-        let columns = [
-            Column::new("=name", Kind::Text),
-            Column::new("number", Kind::Number),
-        ];
+        let columns = [Column::new("=name", Kind::Text), Column::new("number", Kind::Number)];
         let mut out = Vec::new();
         let rows = |take: &mut Rows<'_>| {
             for text in hostile.into_iter().chain(["a=b", "", "ext4"]) {

@@ -33,10 +33,7 @@ pub fn write_parquet(
         Arc::new(properties),
     )
     .map_err(other)?;
-    let mut group: Vec<Values> = columns
-        .iter()
-        .map(|column| Values::of(column.kind))
-        .collect();
+    let mut group: Vec<Values> = columns.iter().map(|column| Values::of(column.kind)).collect();
     let mut gathered = 0;
     rows(&mut |row| {
         assert_eq!(row.len(), group.len(), "a row has a cell for each column");
@@ -76,9 +73,7 @@ fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
             .build()?;
         fields.push(Arc::new(field));
     }
-    let root = Type::group_type_builder("table")
-        .with_fields(fields)
-        .build()?;
+    let root = Type::group_type_builder("table").with_fields(fields).build()?;
     Ok(Arc::new(root))
 }
 
@@ -103,10 +98,7 @@ impl Values {
             Kind::Number => Typed::Number(Vec::new()),
             Kind::Flag => Typed::Flag(Vec::new()),
         };
-        Self {
-            known: Vec::new(),
-            typed,
-        }
+        Self { known: Vec::new(), typed }
     }
 
     fn push(&mut self, cell: &Cell<'_>) {
@@ -169,9 +161,7 @@ fn write_column<T: DataType>(
     known: &[i16],
     values: &mut Vec<T::T>,
 ) -> Result<(), ParquetError> {
-    let mut column = group
-        .next_column()?
-        .expect("the schema has as many columns as the table");
+    let mut column = group.next_column()?.expect("the schema has as many columns as the table");
     column.typed::<T>().write_batch(values, Some(known), None)?;
     column.close()?;
     values.clear();
@@ -199,29 +189,15 @@ mod tests {
         write_parquet(
             &columns(),
             |take| {
-                take(&[
-                    "شيء \"x\",\n".into(),
-                    u64::MAX.into(),
-                    0.1.into(),
-                    true.into(),
-                ])?;
+                take(&["شيء \"x\",\n".into(), u64::MAX.into(), 0.1.into(), true.into()])?;
                 take(&[Cell::Unknown, Cell::Unknown, f64::NAN.into(), Cell::Unknown])?;
-                take(&[
-                    "".into(),
-                    0_u64.into(),
-                    f64::MIN_POSITIVE.into(),
-                    false.into(),
-                ])
+                take(&["".into(), 0_u64.into(), f64::MIN_POSITIVE.into(), false.into()])
             },
             &mut out,
         )
         .unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
-        let rows: Vec<_> = reader
-            .get_row_iter(None)
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows.len(), 3);
         assert_eq!(rows[0].get_string(0).unwrap(), "شيء \"x\",\n");
         assert_eq!(rows[0].get_ulong(1).unwrap(), u64::MAX);

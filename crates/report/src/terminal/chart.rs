@@ -43,10 +43,7 @@ pub(crate) struct Line {
 
 /// Throughput over the load with its legend, or nothing where there are fewer than three loads, no number, or no room.
 pub(super) fn throughput(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> String {
-    let lines: Vec<Line> = curves
-        .iter()
-        .map(|curve| throughput_line(curve, signs))
-        .collect();
+    let lines: Vec<Line> = curves.iter().map(|curve| throughput_line(curve, signs)).collect();
     let open = curves
         .iter()
         .flat_map(|curve| &curve.points)
@@ -68,15 +65,9 @@ pub(super) fn p99(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> Stri
     }
     let y = Axis::latency(lowest, highest, "p99");
     let title = screen.plain(&y.title).into_owned();
-    let open = curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .any(select::is_open);
+    let open = curves.iter().flat_map(|curve| &curve.points).any(select::is_open);
     // The axis is that of the throughput above it, also where some points are not told.
-    let rates: Vec<Line> = curves
-        .iter()
-        .map(|curve| throughput_line(curve, signs))
-        .collect();
+    let rates: Vec<Line> = curves.iter().map(|curve| throughput_line(curve, signs)).collect();
     let picture = Picture {
         lines: &lines,
         loads: loads(&drawn(&rates)),
@@ -85,9 +76,7 @@ pub(super) fn p99(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> Stri
         y,
         rows: LOW_ROWS,
     };
-    picture
-        .draw(screen)
-        .map_or_else(String::new, |drawn| drawn.0)
+    picture.draw(screen).map_or_else(String::new, |drawn| drawn.0)
 }
 
 /// Where a curve stands among the signs; one of an arm that nobody knows is not drawn.
@@ -204,21 +193,10 @@ impl Picture<'_> {
                 (true, false) => "│",
                 (false, _) => "|",
             };
-            out.push_str(&format!(
-                "  {label:>LABELS$} {rule}{}\n",
-                row_text(cells, screen)
-            ));
+            out.push_str(&format!("  {label:>LABELS$} {rule}{}\n", row_text(cells, screen)));
         }
-        let (corner, rule) = if screen.unicode {
-            ("└", "─")
-        } else {
-            ("+", "-")
-        };
-        out.push_str(&format!(
-            "  {:>LABELS$} {corner}{}\n",
-            "",
-            rule.repeat(width)
-        ));
+        let (corner, rule) = if screen.unicode { ("└", "─") } else { ("+", "-") };
+        out.push_str(&format!("  {:>LABELS$} {corner}{}\n", "", rule.repeat(width)));
         out.push_str(&format!("  {:>LABELS$}  {}\n", "", tick_line(&x, width)));
         out.push_str(&format!("  {:>LABELS$}  {:>width$}\n", "", x.title));
         Some((out, canvas))
@@ -257,21 +235,11 @@ fn line(canvas: &mut Canvas, arm: usize, from: (f64, f64), to: (f64, f64)) {
     /// Bits of a braille character by column and by row from its top.
     const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
     let rows = canvas.len();
-    let steps = (to.0 - from.0)
-        .abs()
-        .max((to.1 - from.1).abs())
-        .ceil()
-        .max(1.0);
+    let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().max(1.0);
     for step in 0..=steps as usize {
         let share = step as f64 / steps;
-        let (dot_x, dot_y) = (
-            from.0 + (to.0 - from.0) * share,
-            from.1 + (to.1 - from.1) * share,
-        );
-        let (column, from_top) = (
-            dot_x.round() as usize,
-            rows * 4 - 3 - dot_y.round() as usize,
-        );
+        let (dot_x, dot_y) = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
+        let (column, from_top) = (dot_x.round() as usize, rows * 4 - 3 - dot_y.round() as usize);
         let cell = &mut canvas[from_top / 4][column / 2];
         cell.dots |= BITS[column % 2][from_top % 4];
         cell.line_of = arm;
@@ -283,18 +251,15 @@ fn row_text(cells: &[CellContent], screen: &Screen) -> String {
     let mut run = (Style::new(), String::new());
     for cell in cells {
         let (style, text) = match (cell.mark, cell.dots) {
-            (Some(_), _) if cell.several => (
-                Style::new(),
-                SEVERAL[usize::from(screen.unicode)].to_owned(),
-            ),
+            (Some(_), _) if cell.several => {
+                (Style::new(), SEVERAL[usize::from(screen.unicode)].to_owned())
+            }
             (Some(arm), _) => (style(arm), mark(arm, screen.unicode).into_owned()),
             (None, 0) => (Style::new(), " ".to_owned()),
             (None, _) if !screen.unicode => (style(cell.line_of), ".".to_owned()),
             (None, dots) => (
                 style(cell.line_of),
-                char::from_u32(0x2800 + u32::from(dots))
-                    .unwrap_or(' ')
-                    .to_string(),
+                char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' ').to_string(),
             ),
         };
         if style != run.0 {
@@ -338,16 +303,10 @@ fn legend(
         ));
     }
     if canvas.iter().flatten().any(|cell| cell.several) {
-        entries.push((
-            SEVERAL[usize::from(screen.unicode)].into(),
-            "several".into(),
-        ));
+        entries.push((SEVERAL[usize::from(screen.unicode)].into(), "several".into()));
     }
     if left_out > 0 {
-        entries.push((
-            String::new(),
-            format!("{left_out} more {what} are not drawn"),
-        ));
+        entries.push((String::new(), format!("{left_out} more {what} are not drawn")));
     }
     for (mark, name) in entries {
         let width = name.width() + 4;

@@ -24,13 +24,7 @@ pub fn closing(analysis: &Analysis, screen: &Screen) -> String {
     let more = sentences.count() as u64;
     if more > 0 {
         let more = words::counted(more, "more sentence", screen.numbers());
-        paragraph(
-            &mut out,
-            Style::new(),
-            &format!("({more} above)"),
-            0,
-            screen,
-        );
+        paragraph(&mut out, Style::new(), &format!("({more} above)"), 0, screen);
     }
     let (state, trust) = words::trust(analysis, screen.numbers());
     let colour = match state {
@@ -62,15 +56,10 @@ pub fn verdict(analysis: &Analysis, screen: &Screen) -> String {
             _ => word.to_owned(),
         });
     } else {
-        for judgement in [
-            Judgement::Better,
-            Judgement::Worse,
-            Judgement::Equivalent,
-            Judgement::Inconclusive,
-        ] {
-            let of_word = deciding
-                .iter()
-                .filter(|one| one.verdict.judgement == judgement);
+        for judgement in
+            [Judgement::Better, Judgement::Worse, Judgement::Equivalent, Judgement::Inconclusive]
+        {
+            let of_word = deciding.iter().filter(|one| one.verdict.judgement == judgement);
             let count = of_word.count();
             if count > 0 {
                 parts.push(format!("{count} {}", words::judgement(judgement)));

@@ -45,11 +45,7 @@ impl<'a> From<&'a Comparison> for Row<'a> {
             ),
             because: comparison.because.as_deref().filter(|_| comparison.primary),
             dearer: comparison.dearer.as_deref().filter(|_| comparison.primary),
-            unit: if comparison.apart.is_some() {
-                "run"
-            } else {
-                "block"
-            },
+            unit: if comparison.apart.is_some() { "run" } else { "block" },
             uneven: None,
             needed: None,
         }
@@ -106,11 +102,7 @@ impl<'a> Row<'a> {
 impl Row<'_> {
     /// The same without saying what held its arms back.
     pub(super) fn without_cause(self) -> Self {
-        Self {
-            because: None,
-            dearer: None,
-            ..self
-        }
+        Self { because: None, dearer: None, ..self }
     }
 }
 
@@ -119,10 +111,7 @@ pub(super) fn by_weight(out: &mut String, rows: &[Row<'_>], screen: &Screen) {
     if rows.is_empty() {
         out.push_str("\n  nothing could be compared\n");
     }
-    for (primary, name) in [
-        (true, "deciding comparisons"),
-        (false, "exploratory comparisons"),
-    ] {
+    for (primary, name) in [(true, "deciding comparisons"), (false, "exploratory comparisons")] {
         let chosen: Vec<&Row<'_>> = rows.iter().filter(|row| row.primary == primary).collect();
         if !chosen.is_empty() {
             heading(out, name);
@@ -150,10 +139,8 @@ pub(super) fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
             words::compared(&text::short(row.load_label, 24), row.metric, ", ")
         );
         let judged = format!("{mark} {}", wrap::padded(word, 12));
-        let told = screen.short(
-            &format!("{figures}{interval}  {what}"),
-            screen.width.saturating_sub(18),
-        );
+        let told =
+            screen.short(&format!("{figures}{interval}  {what}"), screen.width.saturating_sub(18));
         out.push_str(&format!(
             "  {}  {told}\n",
             paint(judgement_style(verdict.judgement), &judged)
@@ -170,20 +157,16 @@ pub(super) fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
         }
     }
     if rows.len() > ENTRIES {
-        out.push_str(&format!(
-            "  and {} more, in the JSON\n",
-            rows.len() - ENTRIES
-        ));
+        out.push_str(&format!("  and {} more, in the JSON\n", rows.len() - ENTRIES));
     }
 }
 
 fn beneath(row: &Row<'_>, screen: &Screen) -> String {
     let numbers = screen.numbers();
     let counted = match row.uneven {
-        Some([runs, of_baseline]) => format!(
-            "{} against {of_baseline}",
-            words::counted(runs as u64, row.unit, numbers)
-        ),
+        Some([runs, of_baseline]) => {
+            format!("{} against {of_baseline}", words::counted(runs as u64, row.unit, numbers))
+        }
         None => words::counted(row.verdict.blocks.into(), row.unit, numbers),
     };
     let reason = row.verdict.reason.as_deref();
@@ -196,10 +179,7 @@ fn beneath(row: &Row<'_>, screen: &Screen) -> String {
     if let Some(share) = row.verdict.smallest_visible
         && !words::is_decided(row.verdict.judgement)
     {
-        told.push_str(&format!(
-            " could detect a difference of {} or more",
-            numbers.visible(share)
-        ));
+        told.push_str(&format!(" could detect a difference of {} or more", numbers.visible(share)));
     }
     if let Some(reason) = reason {
         told.push_str(if counts { "" } else { "; " });

@@ -46,16 +46,8 @@ fn beneath(line: &LineResult, screen: &Screen) -> String {
     if middle.is_finite() {
         let each = line.rate.values.iter().take(8);
         let each: Vec<String> = each.map(|(_, rate)| numbers.compact(*rate)).collect();
-        let rest = if line.rate.values.len() > each.len() {
-            " ..."
-        } else {
-            ""
-        };
-        parts.push(format!(
-            "middle {}, blocks {}{rest}",
-            numbers.rate(middle),
-            each.join(" ")
-        ));
+        let rest = if line.rate.values.len() > each.len() { " ..." } else { "" };
+        parts.push(format!("middle {}, blocks {}{rest}", numbers.rate(middle), each.join(" ")));
     }
     let trials: usize = line.blocks.iter().map(|block| block.trials.len()).sum();
     parts.push(words::counted(trials as u64, "trial", numbers));
@@ -124,12 +116,7 @@ pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
         name(out, analysis, signs, (&cost.arm, &cost.mix), screen);
         let currency = text::short(&cost.currency, 8);
         let places = [
-            (
-                "at the plimsoll line",
-                None,
-                cost.at_line.as_ref(),
-                of_line as Of,
-            ),
+            ("at the plimsoll line", None, cost.at_line.as_ref(), of_line as Of),
             (
                 "at the knee",
                 cost.at_knee.as_ref().map(|(load, _)| load),
@@ -150,11 +137,7 @@ pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
             let load =
                 load.map_or_else(String::new, |load| format!(" ({})", text::short(load, 24)));
             let told = format!("{place}{load}: {} {currency}", spelled(estimate, screen));
-            let best = if is_cheapest(analysis, cost, of) {
-                ", the cheapest"
-            } else {
-                ""
-            };
+            let best = if is_cheapest(analysis, cost, of) { ", the cheapest" } else { "" };
             paragraph(out, Style::new(), &format!("{told}{best}"), 4, screen);
         }
         let source = cost.source.as_deref().unwrap_or("source not given");
@@ -162,10 +145,7 @@ pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
         paragraph(
             out,
             DIM,
-            &format!(
-                "at {price} {currency} an hour; {}",
-                text::short(source, 120)
-            ),
+            &format!("at {price} {currency} an hour; {}", text::short(source, 120)),
             4,
             screen,
         );
@@ -188,16 +168,9 @@ fn of_best(cost: &CostResult) -> Option<&Estimate> {
 }
 
 fn is_cheapest(analysis: &Analysis, cost: &CostResult, of: Of) -> bool {
-    let costs: Vec<&CostResult> = analysis
-        .costs
-        .iter()
-        .filter(|other| other.mix == cost.mix)
-        .collect();
-    let best = select::cheapest(
-        costs
-            .iter()
-            .map(|cost| Some((cost.currency.as_str(), of(cost)?))),
-    );
+    let costs: Vec<&CostResult> =
+        analysis.costs.iter().filter(|other| other.mix == cost.mix).collect();
+    let best = select::cheapest(costs.iter().map(|cost| Some((cost.currency.as_str(), of(cost)?))));
     best.is_some_and(|place| std::ptr::eq(costs[place], cost))
 }
 
@@ -205,11 +178,9 @@ fn spelled(estimate: &Estimate, screen: &Screen) -> String {
     let numbers = screen.numbers();
     let median = words::money(select::median(estimate), numbers);
     match estimate.interval {
-        Some((low, high)) => format!(
-            "{median} ({} to {})",
-            words::money(low, numbers),
-            words::money(high, numbers)
-        ),
+        Some((low, high)) => {
+            format!("{median} ({} to {})", words::money(low, numbers), words::money(high, numbers))
+        }
         None => median,
     }
 }
@@ -293,10 +264,7 @@ fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
             continue;
         }
         told.push(group);
-        let of_group = || {
-            all.iter()
-                .filter(|other| (other.mix.as_str(), other.metric) == group)
-        };
+        let of_group = || all.iter().filter(|other| (other.mix.as_str(), other.metric) == group);
         let by_spread =
             |left: &&Repeatability, right: &&Repeatability| left.spread.total_cmp(&right.spread);
         let (Some(least), Some(most)) =
@@ -308,11 +276,7 @@ fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
             let visible = one.visible.map_or_else(String::new, |share| {
                 format!(", {} would be seen", numbers.visible(share))
             });
-            format!(
-                "{} ({}{visible})",
-                numbers.percent(one.spread),
-                text::short(&one.arm, 40)
-            )
+            format!("{} ({}{visible})", numbers.percent(one.spread), text::short(&one.arm, 40))
         };
         let line = format!(
             "{}, {}: spread from {} to {}",
@@ -328,21 +292,16 @@ fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
 
 fn varies(one: &Repeatability, screen: &Screen) -> String {
     let numbers = screen.numbers();
-    let trend = one.trend.map_or_else(
-        || "no trend".into(),
-        |share| format!("trend {}", numbers.difference(share)),
-    );
+    let trend = one
+        .trend
+        .map_or_else(|| "no trend".into(), |share| format!("trend {}", numbers.difference(share)));
     let visible = one.visible.map_or_else(
         || ", too few blocks to show any difference".into(),
         |share| format!(", {} would be seen", numbers.visible(share)),
     );
     let what = match one.metric {
         Metric::Line => words::metric(one.metric),
-        other => format!(
-            "{} at {}",
-            words::metric(other),
-            text::short(&one.load_label, 24)
-        ),
+        other => format!("{} at {}", words::metric(other), text::short(&one.load_label, 24)),
     };
     format!(
         "{what}: spread {} ({} to {}), range {}, {trend}{visible}",
@@ -363,10 +322,7 @@ pub(super) fn against_itself(
     let numbers = screen.numbers();
     heading(out, "the arm against itself");
     let largest = itself.largest.map_or_else(String::new, |share| {
-        format!(
-            "; the largest difference is {}",
-            numbers.percent(share.abs())
-        )
+        format!("; the largest difference is {}", numbers.percent(share.abs()))
     });
     let told = match itself.comparisons {
         0 => "no comparison could be judged".to_owned(),
@@ -403,10 +359,7 @@ fn name(
 
 fn more(out: &mut String, count: usize, screen: &Screen) {
     if count > ARMS {
-        let told = format!(
-            "and {} more, on the page and in analysis.json",
-            count - ARMS
-        );
+        let told = format!("and {} more, on the page and in analysis.json", count - ARMS);
         paragraph(out, Style::new(), &told, 2, screen);
     }
 }

@@ -39,21 +39,11 @@ pub fn disk(picture: &DiskPicture<'_>, screen: &Screen) -> String {
                 points: series
                     .rows
                     .iter()
-                    .map(|row| {
-                        row.iops
-                            .is_finite()
-                            .then(|| (f64::from(row.in_flight), row.iops))
-                    })
+                    .map(|row| row.iops.is_finite().then(|| (f64::from(row.in_flight), row.iops)))
                     .collect(),
             })
             .collect();
-        out.push_str(&over_load(
-            &lines,
-            "requests in flight",
-            "IOPS",
-            "sizes",
-            screen,
-        ));
+        out.push_str(&over_load(&lines, "requests in flight", "IOPS", "sizes", screen));
     }
     out
 }
@@ -63,16 +53,7 @@ fn table(rows: &[&DiskRow], screen: &Screen) -> String {
     let with_fsync = rows.iter().any(|row| row.fsync.is_some());
     let mut table = unruled();
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    let mut titles = vec![
-        "size",
-        "in flight",
-        "IOPS",
-        "MB/s",
-        "mean",
-        "p50",
-        "p99",
-        "p99.9",
-    ];
+    let mut titles = vec!["size", "in flight", "IOPS", "MB/s", "mean", "p50", "p99", "p99.9"];
     if with_fsync {
         titles.push("fsync mean");
         titles.push("fsync p99");
@@ -92,10 +73,7 @@ fn table(rows: &[&DiskRow], screen: &Screen) -> String {
         ];
         if with_fsync {
             let spelled = |nanos: Option<f64>| {
-                nanos.map_or_else(
-                    || numbers.nothing().to_owned(),
-                    |nanos| numbers.latency(nanos),
-                )
+                nanos.map_or_else(|| numbers.nothing().to_owned(), |nanos| numbers.latency(nanos))
             };
             cells.push(spelled(row.fsync.map(|fsync| fsync.mean_ns)));
             cells.push(spelled(row.fsync.map(|fsync| fsync.p99_ns)));
@@ -121,10 +99,7 @@ mod tests {
 
     #[test]
     fn in_a_terminal_that_knows_ascii_alone() {
-        let screen = Screen {
-            width: 80,
-            unicode: false,
-        };
+        let screen = Screen { width: 80, unicode: false };
         let text = disk(&picture(), &screen);
         assert!(text.is_ascii(), "{text}");
     }

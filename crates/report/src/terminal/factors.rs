@@ -14,10 +14,7 @@ const CELLS: usize = 40;
 
 /// Whether the matrix stands for a table of each arm.
 pub(super) fn has_matrix(analysis: &Analysis) -> bool {
-    analysis
-        .factors
-        .as_ref()
-        .is_some_and(|results| Layout::of(results).is_some())
+    analysis.factors.as_ref().is_some_and(|results| Layout::of(results).is_some())
 }
 
 pub(super) fn factors(out: &mut String, analysis: &Analysis, screen: &Screen) {
@@ -56,11 +53,7 @@ pub(super) fn factors(out: &mut String, analysis: &Analysis, screen: &Screen) {
 }
 
 fn named(effect: &Effect) -> String {
-    let mut name = format!(
-        "{}, {}, ",
-        factors::name(effect),
-        factors::kind(effect.kind)
-    );
+    let mut name = format!("{}, {}, ", factors::name(effect), factors::kind(effect.kind));
     if !effect.depends_on.is_empty() {
         name.push_str(&format!(
             "an average only, it depends on {}, ",
@@ -105,11 +98,7 @@ fn of_place(
                 let cell = layout.cell(results, panel, level, *column);
                 let point = cell.and_then(|cell| factors::point(analysis, cell, place));
                 let words = match cell {
-                    None => [
-                        screen.plain("left out").into_owned(),
-                        String::new(),
-                        String::new(),
-                    ],
+                    None => [screen.plain("left out").into_owned(), String::new(), String::new()],
                     Some(_) => told(point, screen),
                 };
                 for (line, word) in row.iter_mut().zip(words) {
@@ -118,10 +107,7 @@ fn of_place(
             }
             rows.push(row);
         }
-        let head: Vec<String> = along
-            .iter()
-            .map(|level| factor.level(*level).to_owned())
-            .collect();
+        let head: Vec<String> = along.iter().map(|level| factor.level(*level).to_owned()).collect();
         matrix(
             out,
             (&factor.name, lines.map_or("", |one| &one.name)),
@@ -132,10 +118,7 @@ fn of_place(
         );
     }
     if layout.panels.len() > PANELS {
-        let more = format!(
-            "and {} more combinations, on the page",
-            layout.panels.len() - PANELS
-        );
+        let more = format!("and {} more combinations, on the page", layout.panels.len() - PANELS);
         paragraph(out, DIM, &more, 2, screen);
     }
 }
@@ -149,19 +132,12 @@ fn told(point: Option<&CurvePoint>, screen: &Screen) -> [String; 3] {
     let rate = select::median(&point.throughput);
     let p99 = select::median(&point.response.p99);
     let spelled = |value: f64, words: String| {
-        if value.is_finite() {
-            words
-        } else {
-            numbers.nothing().into()
-        }
+        if value.is_finite() { words } else { numbers.nothing().into() }
     };
     [
         spelled(rate, numbers.rate(rate)),
         spelled(p99, screen.plain(&numbers.latency(p99)).into_owned()),
-        point
-            .cause
-            .as_ref()
-            .map_or_else(String::new, |cause| cause.kind.name().to_owned()),
+        point.cause.as_ref().map_or_else(String::new, |cause| cause.kind.name().to_owned()),
     ]
 }
 
@@ -188,10 +164,8 @@ fn matrix(
         for (name, row) in named.iter().zip(rows) {
             for (column, title) in head.iter().enumerate().take(CELLS) {
                 let words = row.iter().filter_map(|line| line.get(column));
-                let words: Vec<&str> = words
-                    .map(String::as_str)
-                    .filter(|word| !word.is_empty())
-                    .collect();
+                let words: Vec<&str> =
+                    words.map(String::as_str).filter(|word| !word.is_empty()).collect();
                 let line = format!("{name}, {across} {title}: {}", words.join(", "));
                 paragraph(out, anstyle::Style::new(), &line, 2, screen);
             }
@@ -200,10 +174,7 @@ fn matrix(
     }
     let mut line = format!("  {}", wrap::padded(&screen.short(down, first), first));
     for (title, width) in head.iter().zip(&widths) {
-        line.push_str(&format!(
-            "  {}",
-            right(&screen.short(title, *width), *width, screen)
-        ));
+        line.push_str(&format!("  {}", right(&screen.short(title, *width), *width, screen)));
     }
     out.push_str(&format!("{}\n", paint(DIM, line.trim_end())));
     for (name, row) in named.iter().zip(rows) {
@@ -211,20 +182,13 @@ fn matrix(
             let name = if number == 0 { name.as_str() } else { "" };
             let mut line = format!("  {}", wrap::padded(&screen.short(name, first), first));
             for (cell, width) in cells.iter().zip(&widths) {
-                line.push_str(&format!(
-                    "  {}",
-                    right(&screen.short(cell, *width), *width, screen)
-                ));
+                line.push_str(&format!("  {}", right(&screen.short(cell, *width), *width, screen)));
             }
             if line.trim().is_empty() {
                 continue;
             }
             let line = line.trim_end();
-            let style = if number == 0 {
-                anstyle::Style::new()
-            } else {
-                DIM
-            };
+            let style = if number == 0 { anstyle::Style::new() } else { DIM };
             out.push_str(&format!("{}\n", paint(style, line)));
         }
     }
@@ -232,8 +196,5 @@ fn matrix(
 }
 
 fn right(text: &str, width: usize, screen: &Screen) -> String {
-    format!(
-        "{}{text}",
-        " ".repeat(width.saturating_sub(screen.columns(text)))
-    )
+    format!("{}{text}", " ".repeat(width.saturating_sub(screen.columns(text))))
 }

@@ -14,17 +14,11 @@ pub fn history(history: &History, screen: &Screen) -> String {
         "{}\n",
         paint(
             BOLD,
-            &screen.short(
-                &format!("{}: {}", history.name, subject(history)),
-                screen.width
-            )
+            &screen.short(&format!("{}: {}", history.name, subject(history)), screen.width)
         )
     );
     let machine = format!("on {}", history.machine);
-    out.push_str(&format!(
-        "{}\n\n",
-        paint(DIM, &screen.short(&machine, screen.width))
-    ));
+    out.push_str(&format!("{}\n\n", paint(DIM, &screen.short(&machine, screen.width))));
     for sentence in &history.sentences {
         paragraph(&mut out, Style::new(), &screen.plain(sentence), 0, screen);
     }
@@ -97,14 +91,7 @@ fn table(out: &mut String, history: &History, screen: &Screen) {
         out.push_str(&paint(style, line.trim_end()));
         out.push('\n');
     };
-    let header = [
-        "",
-        "begun (UTC)",
-        "record",
-        "median",
-        "95 % interval",
-        "change",
-    ];
+    let header = ["", "begun (UTC)", "record", "median", "95 % interval", "change"];
     let [number, begun, record, median, interval, change] = header.map(str::to_owned);
     put(&(number, begun, record, median, interval, change), DIM);
     for row in &rows {
@@ -135,27 +122,19 @@ mod tests {
                 assert!(line.chars().count() <= width, "{width}: {line}");
                 assert!(unicode || line.is_ascii(), "{line}");
             }
-            let changed: Vec<&str> = plain
-                .lines()
-                .filter(|line| line.contains("k5<b>"))
-                .collect();
+            let changed: Vec<&str> = plain.lines().filter(|line| line.contains("k5<b>")).collect();
             assert!(
                 changed.len() == 1 && changed[0].contains("6.2") && changed[0].contains("4,880"),
                 "{changed:?}"
             );
-            let others = plain
-                .lines()
-                .filter(|line| line.contains("<b>") && !line.contains("k5"));
+            let others = plain.lines().filter(|line| line.contains("<b>") && !line.contains("k5"));
             assert!(others.into_iter().all(|line| !line.contains("6.2")));
         }
     }
 
     #[test]
     fn times_have_units() {
-        let text = shown(
-            &history(Metric::Response { percentile: 99.0 }),
-            &Screen::default(),
-        );
+        let text = shown(&history(Metric::Response { percentile: 99.0 }), &Screen::default());
         assert!(text.contains("5.20 µs"), "{text}");
     }
 }

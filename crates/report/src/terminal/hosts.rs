@@ -21,18 +21,9 @@ struct Column {
 
 /// The least telling last: they are left out first where a screen is narrow.
 const COLUMNS: [Column; 8] = [
-    Column {
-        title: "host",
-        of: |host, screen| Some(screen.short(name(host), 20)),
-    },
-    Column {
-        title: "role",
-        of: |host, _| Some(role(host).into()),
-    },
-    Column {
-        title: "op/s",
-        of: |host, screen| Some(screen.numbers().compact(host.throughput?)),
-    },
+    Column { title: "host", of: |host, screen| Some(screen.short(name(host), 20)) },
+    Column { title: "role", of: |host, _| Some(role(host).into()) },
+    Column { title: "op/s", of: |host, screen| Some(screen.numbers().compact(host.throughput?)) },
     Column {
         title: "CPU",
         of: |host, screen| {
@@ -55,18 +46,12 @@ const COLUMNS: [Column; 8] = [
         title: "began after",
         of: |host, screen| Some(screen.numbers().latency(host.start_skew_ns? as f64)),
     },
-    Column {
-        title: "stolen",
-        of: |host, screen| Some(screen.numbers().percent(host.stolen?)),
-    },
+    Column { title: "stolen", of: |host, screen| Some(screen.numbers().percent(host.stolen?)) },
 ];
 
 /// The network of a host.
 const NETWORK: [Column; 7] = [
-    Column {
-        title: "host",
-        of: |host, screen| Some(screen.short(name(host), 20)),
-    },
+    Column { title: "host", of: |host, screen| Some(screen.short(name(host), 20)) },
     Column {
         title: "round trip",
         of: |host, screen| {
@@ -83,13 +68,7 @@ const NETWORK: [Column; 7] = [
     },
     Column {
         title: "sent/s",
-        of: |host, screen| {
-            Some(
-                screen
-                    .numbers()
-                    .bytes_of(host.network?.sent_bytes_per_second?),
-            )
-        },
+        of: |host, screen| Some(screen.numbers().bytes_of(host.network?.sent_bytes_per_second?)),
     },
     Column {
         title: "sent again",
@@ -135,9 +114,7 @@ fn by_arms(
 ) {
     let tables = |columns: &[Column]| -> Vec<String> {
         let shown = arms.iter().take(ARMS);
-        shown
-            .map(|(_, hosts)| table(hosts, columns, screen))
-            .collect()
+        shown.map(|(_, hosts)| table(hosts, columns, screen)).collect()
     };
     let mut count = columns.len();
     let mut shown = tables(columns);
@@ -151,11 +128,7 @@ fn by_arms(
     }
     for ((arm, hosts), table) in arms.iter().zip(shown) {
         let shown = screen.short(arm, screen.width.saturating_sub(4));
-        out.push_str(&format!(
-            "  {} {}\n",
-            signs.painted(arm),
-            paint(BOLD, &shown)
-        ));
+        out.push_str(&format!("  {} {}\n", signs.painted(arm), paint(BOLD, &shown)));
         out.push_str(&table);
         if hosts.len() > HOSTS {
             let more = hosts.len() - HOSTS;

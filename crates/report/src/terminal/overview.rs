@@ -95,28 +95,17 @@ pub(super) fn draw(
     if points.len() < 2 {
         return;
     }
-    let at_line = points[0]
-        .point
-        .is_some_and(|point| select::is_line(analysis, mix, point));
+    let at_line = points[0].point.is_some_and(|point| select::is_line(analysis, mix, point));
     let label = if at_line {
         words::AT_LINE.to_owned()
     } else {
         text::line(&points[0].load_label).into_owned()
     };
     let star = sign::best(screen.unicode);
-    let told = format!(
-        "at {}; {star} is the best median of its column",
-        text::short(&label, 40)
-    );
+    let told = format!("at {}; {star} is the best median of its column", text::short(&label, 40));
     let told = screen.short(&told, screen.width.saturating_sub(2));
     out.push_str(&format!("  {}\n", paint(DIM, &told)));
-    let arms = Arms {
-        analysis,
-        mix,
-        points: &points[..points.len().min(ARMS)],
-        signs,
-        screen,
-    };
+    let arms = Arms { analysis, mix, points: &points[..points.len().min(ARMS)], signs, screen };
     out.push_str(&arms.fitting());
     if points.len() > ARMS {
         out.push_str(&format!(
@@ -152,9 +141,7 @@ fn judged<'a>(analysis: &'a Analysis, mix: &str) -> Vec<&'a CurvePoint> {
         return Vec::new();
     };
     let curves = analysis.curves.iter().filter(|curve| curve.mix == mix);
-    curves
-        .filter_map(|curve| select::point(analysis, &curve.arm, mix, judged))
-        .collect()
+    curves.filter_map(|curve| select::point(analysis, &curve.arm, mix, judged)).collect()
 }
 
 /// The arms of one mix at the load at which it is judged.
@@ -169,17 +156,12 @@ struct Arms<'a> {
 impl Arms<'_> {
     /// The table with as many columns as fit.
     fn fitting(&self) -> String {
-        let mut columns: Vec<Column> = COLUMNS
-            .into_iter()
-            .filter(|column| self.is_known(*column))
-            .collect();
+        let mut columns: Vec<Column> =
+            COLUMNS.into_iter().filter(|column| self.is_known(*column)).collect();
         let mut table = self.table(&columns);
         for column in LEFT_OUT {
             let text = strip_str(&table).to_string();
-            if text
-                .lines()
-                .all(|line| self.screen.columns(line) <= self.screen.width)
-            {
+            if text.lines().all(|line| self.screen.columns(line) <= self.screen.width) {
                 break;
             }
             columns.retain(|kept| *kept != column);
@@ -196,11 +178,7 @@ impl Arms<'_> {
         };
         let head = columns.iter().map(|column| {
             let title = match column {
-                Cost => format!(
-                    "{}, {}",
-                    title(*column),
-                    select::shown_cost_place(self.analysis)
-                ),
+                Cost => format!("{}, {}", title(*column), select::shown_cost_place(self.analysis)),
                 _ => title(*column).to_owned(),
             };
             let title = paint(DIM, &self.screen.plain(&title));
@@ -273,13 +251,11 @@ impl Arms<'_> {
                 continue;
             }
             candidates += 1;
-            let better = found.is_none_or(|(_, best)| {
-                if more_is_better {
-                    value > best
-                } else {
-                    value < best
-                }
-            });
+            let better = found.is_none_or(
+                |(_, best)| {
+                    if more_is_better { value > best } else { value < best }
+                },
+            );
             if better {
                 found = Some((row, value));
             }
@@ -307,20 +283,16 @@ impl Arms<'_> {
             PageCache => any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
             Requests => any(|point| requests(point).is_some()),
             Queue => any(|point| point.figures.median.device_queue.is_some()),
-            Line | Cost => self
-                .points
-                .iter()
-                .any(|point| self.value(column, point).is_some()),
+            Line | Cost => self.points.iter().any(|point| self.value(column, point).is_some()),
             Cause => any(|point| point.cause.is_some()),
         }
     }
 
     fn cell(&self, column: Column, point: &CurvePoint) -> String {
         let numbers = self.screen.numbers();
-        if let (Some(refused), false) = (
-            &point.refused,
-            matches!(column, Due | Valid | Cause | Line | Cost),
-        ) {
+        if let (Some(refused), false) =
+            (&point.refused, matches!(column, Due | Valid | Cause | Line | Cost))
+        {
             let figure = self.cell(column, refused);
             return paint(DIM, &select::in_brackets(&figure, numbers));
         }
@@ -371,10 +343,7 @@ impl Arms<'_> {
 /// Reads and writes at the device, a second.
 fn requests(point: &CurvePoint) -> Option<f64> {
     let figures = &point.figures.median;
-    let (reads, writes) = (
-        figures.device_reads_per_second,
-        figures.device_writes_per_second,
-    );
+    let (reads, writes) = (figures.device_reads_per_second, figures.device_writes_per_second);
     (reads.is_some() || writes.is_some()).then(|| reads.unwrap_or(0.0) + writes.unwrap_or(0.0))
 }
 

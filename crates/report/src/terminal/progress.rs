@@ -38,11 +38,7 @@ impl Moment<'_> {
         let numbers = if unicode { TERMINAL } else { ASCII };
         for tail in self.tails(numbers) {
             for head in self.heads(numbers, unicode, width.saturating_sub(tail.width() + 2)) {
-                let gap = if head.is_empty() || tail.is_empty() {
-                    ""
-                } else {
-                    "  "
-                };
+                let gap = if head.is_empty() || tail.is_empty() { "" } else { "  " };
                 let line = format!("{head}{gap}{tail}");
                 if line.width() <= width {
                     return line;
@@ -76,10 +72,7 @@ impl Moment<'_> {
             if whole.width() <= room {
                 heads.push(format!("{run} {whole}{around}"));
             } else if room >= SHORTEST_NAME {
-                heads.push(format!(
-                    "{run} {}{around}",
-                    shortened(self.arm, room, unicode)
-                ));
+                heads.push(format!("{run} {}{around}", shortened(self.arm, room, unicode)));
             }
         }
         heads.push(run);
@@ -112,15 +105,9 @@ impl Moment<'_> {
             .filter(|_| has_rate(self.phase))
             .map(|nanos| format!("p99 {}", numbers.latency(nanos)));
         let errors = (self.errors > 0).then(|| format!("errors {}", numbers.count(self.errors)));
-        let left = self
-            .left_seconds
-            .map(|seconds| format!("{} left", numbers.clock(seconds)));
+        let left = self.left_seconds.map(|seconds| format!("{} left", numbers.clock(seconds)));
         let joined = |parts: &[&Option<String>]| {
-            parts
-                .iter()
-                .filter_map(|part| part.as_deref())
-                .collect::<Vec<_>>()
-                .join("  ")
+            parts.iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("  ")
         };
         vec![
             joined(&[&rate, &p99, &errors, &left]),
@@ -141,11 +128,7 @@ impl Moment<'_> {
             text::line(self.arm)
         );
         if self.point_is_known() {
-            line.push_str(&format!(
-                ", {}, {}",
-                text::line(self.mix),
-                text::line(self.load_label)
-            ));
+            line.push_str(&format!(", {}, {}", text::line(self.mix), text::line(self.load_label)));
         } else {
             line.push_str(&format!(", {}", self.phase.word()));
         }
@@ -173,11 +156,7 @@ fn has_rate(phase: Phase) -> bool {
 
 fn shortened(name: &str, width: usize, unicode: bool) -> String {
     let short = text::short(name, width);
-    if unicode {
-        short
-    } else {
-        short.replace('…', "~")
-    }
+    if unicode { short } else { short.replace('…', "~") }
 }
 
 #[cfg(test)]
@@ -215,12 +194,7 @@ mod tests {
         let long = "語".repeat(1000);
         for width in 0..140 {
             for unicode in [true, false] {
-                let moment = Moment {
-                    arm: &long,
-                    mix: &long,
-                    errors: 7,
-                    ..moment()
-                };
+                let moment = Moment { arm: &long, mix: &long, errors: 7, ..moment() };
                 assert!(moment.live(width, unicode).width() <= width, "{width}");
             }
         }
@@ -228,10 +202,7 @@ mod tests {
 
     #[test]
     fn a_hostile_name_moves_no_cursor() {
-        let moment = Moment {
-            arm: "a\x1b[2J\r\nb",
-            ..moment()
-        };
+        let moment = Moment { arm: "a\x1b[2J\r\nb", ..moment() };
         assert!(!moment.live(100, true).contains(['\x1b', '\r', '\n']));
         assert!(!moment.plain(true).contains(['\x1b', '\r', '\n']));
     }
@@ -250,23 +221,9 @@ mod tests {
     fn plain_lines() {
         let lines = [
             moment().plain(true),
-            Moment {
-                errors: 3,
-                left_seconds: None,
-                ..moment()
-            }
-            .plain(true),
-            Moment {
-                phase: Phase::Load,
-                p99_ns: None,
-                ..moment()
-            }
-            .plain(true),
-            Moment {
-                phase: Phase::TearDown,
-                ..moment()
-            }
-            .plain(true),
+            Moment { errors: 3, left_seconds: None, ..moment() }.plain(true),
+            Moment { phase: Phase::Load, p99_ns: None, ..moment() }.plain(true),
+            Moment { phase: Phase::TearDown, ..moment() }.plain(true),
         ];
         insta::assert_snapshot!(lines.join("\n"), @r"
         run 3 of 12, block 2: shallow-harbour, A, 8 threads: 203,500 op/s, p99 48.1 µs, no errors; 2 min 10 s left

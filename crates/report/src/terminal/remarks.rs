@@ -32,12 +32,7 @@ pub(super) fn validity(out: &mut String, entries: &[Validity], screen: &Screen) 
         return;
     }
     out.push('\n');
-    let sign = |state| {
-        paint(
-            state_style(state),
-            words::validity_mark(state, screen.unicode),
-        )
-    };
+    let sign = |state| paint(state_style(state), words::validity_mark(state, screen.unicode));
     let good: Vec<&str> = entries
         .iter()
         .filter(|entry| entry.state == ValidityState::Good)
@@ -47,10 +42,7 @@ pub(super) fn validity(out: &mut String, entries: &[Validity], screen: &Screen) 
         let lines = wrap::wrapped(&good.join(", "), screen.width.saturating_sub(5));
         hanging(out, &sign(ValidityState::Good), &lines, screen);
     }
-    for entry in entries
-        .iter()
-        .filter(|entry| entry.state != ValidityState::Good)
-    {
+    for entry in entries.iter().filter(|entry| entry.state != ValidityState::Good) {
         let told = format!("{}: {}", entry.name, entry.text);
         let lines = wrap::wrapped(&told, screen.width.saturating_sub(5));
         hanging(out, &sign(entry.state), &lines, screen);
@@ -75,15 +67,8 @@ pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], scree
     }
     heading(out, "thresholds");
     for threshold in thresholds.iter().take(ENTRIES) {
-        let state = if threshold.passed {
-            ValidityState::Good
-        } else {
-            ValidityState::Bad
-        };
-        let mark = paint(
-            state_style(state),
-            words::validity_mark(state, screen.unicode),
-        );
+        let state = if threshold.passed { ValidityState::Good } else { ValidityState::Bad };
+        let mark = paint(state_style(state), words::validity_mark(state, screen.unicode));
         out.push_str(&format!(
             "  {mark} {}\n",
             screen.short(&threshold.text, screen.width.saturating_sub(6))
@@ -130,10 +115,7 @@ pub(super) fn warnings(
     heading(out, "warnings");
     for (id, severity, places) in kinds {
         let state = words::severity_state(severity);
-        let mark = paint(
-            state_style(state),
-            words::validity_mark(state, screen.unicode),
-        );
+        let mark = paint(state_style(state), words::validity_mark(state, screen.unicode));
         out.push_str(&format!(
             "  {mark} {} {}\n",
             paint(BOLD, id.id()),
@@ -145,13 +127,7 @@ pub(super) fn warnings(
             } else {
                 format!("{}: ", text::short(&cut(&warning.subject), SUBJECT))
             };
-            paragraph(
-                out,
-                Style::new(),
-                &format!("{subject}{}", warning.message),
-                4,
-                screen,
-            );
+            paragraph(out, Style::new(), &format!("{subject}{}", warning.message), 4, screen);
         }
         if places.len() > PLACES {
             out.push_str(&format!("    and {} more\n", places.len() - PLACES));
@@ -166,12 +142,7 @@ pub(super) fn differed(out: &mut String, analysis: &Analysis, signs: &Signs<'_>,
     if analysis.arms.len() < 2 {
         return;
     }
-    differences(
-        out,
-        &analysis.differences,
-        analysis.factors.as_ref(),
-        screen,
-    );
+    differences(out, &analysis.differences, analysis.factors.as_ref(), screen);
     let blocks = &analysis.progress.order;
     if blocks.is_empty() {
         return;
@@ -179,30 +150,13 @@ pub(super) fn differed(out: &mut String, analysis: &Analysis, signs: &Signs<'_>,
     heading(out, "order of the blocks");
     let mut each: Vec<String> = Vec::new();
     for block in blocks.iter().take(ENTRIES) {
-        let marks: Vec<_> = block
-            .arms
-            .iter()
-            .take(ENTRIES)
-            .map(|arm| signs.plain(arm))
-            .collect();
+        let marks: Vec<_> = block.arms.iter().take(ENTRIES).map(|arm| signs.plain(arm)).collect();
         // Numbers side by side would be one number.
-        let between = if marks.iter().any(|mark| mark.chars().count() > 1) {
-            ","
-        } else {
-            ""
-        };
-        let rest = if block.arms.len() > marks.len() {
-            "..."
-        } else {
-            ""
-        };
+        let between = if marks.iter().any(|mark| mark.chars().count() > 1) { "," } else { "" };
+        let rest = if block.arms.len() > marks.len() { "..." } else { "" };
         each.push(format!("{}{rest}", marks.join(between)));
     }
-    let rest = if blocks.len() > each.len() {
-        " ..."
-    } else {
-        ""
-    };
+    let rest = if blocks.len() > each.len() { " ..." } else { "" };
     let numbers = screen.numbers();
     let told = format!(
         "{} of {} complete: {}{rest}",
@@ -241,17 +195,10 @@ pub(super) fn differences(
     for difference in differences.iter().take(ENTRIES) {
         let values = by_value(difference, factors);
         let values: Vec<String> = values.iter().map(value_of).collect();
-        let told = format!(
-            "{}: {}",
-            text::short(&difference.what, 40),
-            values.join(", ")
-        );
+        let told = format!("{}: {}", text::short(&difference.what, 40), values.join(", "));
         paragraph(out, Style::new(), &told, 2, screen);
     }
     if differences.len() > ENTRIES {
-        out.push_str(&format!(
-            "  and {} more, in the JSON\n",
-            differences.len() - ENTRIES
-        ));
+        out.push_str(&format!("  and {} more, in the JSON\n", differences.len() - ENTRIES));
     }
 }

@@ -16,10 +16,7 @@ pub struct Screen {
 
 impl Default for Screen {
     fn default() -> Self {
-        Self {
-            width: 80,
-            unicode: true,
-        }
+        Self { width: 80, unicode: true }
     }
 }
 

@@ -9,12 +9,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// As on the page, the second half hollow.
-const SHAPES: [&str; STYLES] = [
-    "●", "■", "▲", "◆", "▼", "✚", "⬢", "✦", "○", "□", "△", "◇", "▽", "+", "⬡", "✧",
-];
-const ASCII_SHAPES: [&str; STYLES] = [
-    "o", "#", "^", "x", "v", "+", "0", "@", "a", "b", "c", "d", "e", "f", "g", "h",
-];
+const SHAPES: [&str; STYLES] =
+    ["●", "■", "▲", "◆", "▼", "✚", "⬢", "✦", "○", "□", "△", "◇", "▽", "+", "⬡", "✧"];
+const ASCII_SHAPES: [&str; STYLES] =
+    ["o", "#", "^", "x", "v", "+", "0", "@", "a", "b", "c", "d", "e", "f", "g", "h"];
 /// Without those that are shapes, or look like one.
 const LETTERS: &str = "ijklmnpqrstuwyzABCDEFGHIJKLMNPQRSTUVWXYZ";
 /// Of an arm that the analysis does not know.
@@ -49,11 +47,7 @@ pub(super) fn style(place: usize) -> Style {
         AnsiColor::Red,
         AnsiColor::BrightBlue,
     ];
-    if place < STYLES {
-        COLOURS[place % COLOURS.len()].on_default()
-    } else {
-        Style::new()
-    }
+    if place < STYLES { COLOURS[place % COLOURS.len()].on_default() } else { Style::new() }
 }
 
 /// Which arm has which sign.
@@ -74,10 +68,7 @@ impl<'a> Signs<'a> {
             });
             places.insert(arm.name.as_str(), place);
         }
-        Self {
-            places,
-            unicode: screen.unicode,
-        }
+        Self { places, unicode: screen.unicode }
     }
 
     /// The place of an arm among the signs; below [`STYLES`] it is drawn in charts.
@@ -87,8 +78,7 @@ impl<'a> Signs<'a> {
 
     /// The sign of an arm.
     pub(super) fn plain(&self, arm: &str) -> Cow<'static, str> {
-        self.place(arm)
-            .map_or(UNKNOWN.into(), |place| mark(place, self.unicode))
+        self.place(arm).map_or(UNKNOWN.into(), |place| mark(place, self.unicode))
     }
 
     /// The sign of an arm in its colour.
@@ -118,10 +108,7 @@ mod tests {
     #[test]
     fn the_arms_that_the_page_draws_have_the_shapes() {
         let (_, analysis) = sample::experiment(&Shape::of(20, 1, 1, 2, 6));
-        let (styles, signs) = (
-            ArmPlaces::of(&analysis),
-            Signs::of(&analysis, &Screen::default()),
-        );
+        let (styles, signs) = (ArmPlaces::of(&analysis), Signs::of(&analysis, &Screen::default()));
         let mut shapes = 0;
         for arm in &analysis.arms {
             let is_shape = SHAPES.contains(&&*signs.plain(&arm.name));

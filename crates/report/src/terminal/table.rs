@@ -32,33 +32,12 @@ use Column::{Cause, Cpu, Due, Errors, Interval, Load, P50, P95, P99, P999, Rate,
 
 /// From the fullest to the barest; `true` spells numbers out.
 const LAYOUTS: [(bool, &[Column]); 9] = [
-    (
-        true,
-        &[
-            Load, Rate, Interval, P50, P95, P99, P999, Cpu, Errors, Valid, Cause,
-        ],
-    ),
-    (
-        false,
-        &[Load, Rate, Interval, P50, P99, Errors, Valid, Cause],
-    ),
+    (true, &[Load, Rate, Interval, P50, P95, P99, P999, Cpu, Errors, Valid, Cause]),
+    (false, &[Load, Rate, Interval, P50, P99, Errors, Valid, Cause]),
     (false, &[Load, Rate, P99, Valid, Cause]),
-    (
-        true,
-        &[
-            Load, Rate, Interval, P50, P95, P99, P999, Cpu, Errors, Valid,
-        ],
-    ),
-    (
-        false,
-        &[
-            Load, Rate, Interval, P50, P95, P99, P999, Cpu, Errors, Valid,
-        ],
-    ),
-    (
-        false,
-        &[Load, Rate, Interval, P50, P99, P999, Errors, Valid],
-    ),
+    (true, &[Load, Rate, Interval, P50, P95, P99, P999, Cpu, Errors, Valid]),
+    (false, &[Load, Rate, Interval, P50, P95, P99, P999, Cpu, Errors, Valid]),
+    (false, &[Load, Rate, Interval, P50, P99, P999, Errors, Valid]),
     (false, &[Load, Rate, P50, P99, P999, Errors, Valid]),
     (false, &[Load, Rate, P50, P99, Valid]),
     (false, BAREST),
@@ -75,10 +54,7 @@ pub(super) struct Layout {
 impl Layout {
     /// The fullest in which the tables of all these curves fit, so that they look alike.
     pub(super) fn of(curves: &[&Curve], screen: &Screen) -> Self {
-        let mut layout = Self {
-            full: false,
-            columns: BAREST,
-        };
+        let mut layout = Self { full: false, columns: BAREST };
         let caused = |curve: &&Curve| curve.points.iter().any(|point| point.cause.is_some());
         let with_causes = curves.iter().any(caused);
         for (full, columns) in LAYOUTS {
@@ -102,9 +78,7 @@ impl Layout {
 /// A table without lines, as wide as what is in it.
 pub(super) fn unruled() -> Table {
     let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table
 }
 
@@ -136,18 +110,11 @@ pub(super) fn draw(curve: &Curve, layout: Layout, screen: &Screen) -> String {
             .map(|column| right(paint(Style::new().dimmed(), &header(*column, curve, full)))),
     );
     for point in &curve.points {
-        table.add_row(
-            columns
-                .iter()
-                .map(|column| right(cell(*column, point, curve, full, screen))),
-        );
+        table
+            .add_row(columns.iter().map(|column| right(cell(*column, point, curve, full, screen))));
     }
     for (column, kind) in table.column_iter_mut().zip(&columns) {
-        let gap = if !full && matches!(kind, Errors | Valid) {
-            1
-        } else {
-            2
-        };
+        let gap = if !full && matches!(kind, Errors | Valid) { 1 } else { 2 };
         column.set_padding((gap, 0));
     }
     printed(&table)
@@ -156,14 +123,7 @@ pub(super) fn draw(curve: &Curve, layout: Layout, screen: &Screen) -> String {
 /// Whether all loads are of one kind, which the header then names, so that rows hold the number alone.
 fn load_header(curve: &Curve) -> Option<&'static str> {
     let closed = |point: &CurvePoint| {
-        matches!(
-            point.load,
-            LoadKind::Closed {
-                think_time_ns: 0,
-                target: None,
-                ..
-            }
-        )
+        matches!(point.load, LoadKind::Closed { think_time_ns: 0, target: None, .. })
     };
     let open = |point: &CurvePoint| matches!(point.load, LoadKind::Open { .. });
     if curve.points.iter().all(closed) {
@@ -218,10 +178,9 @@ fn cell(column: Column, point: &CurvePoint, curve: &Curve, full: bool, screen: &
             None => numbers.nothing().into(),
         },
         Due => spelled_rate(point.due().unwrap_or(f64::NAN), full, numbers),
-        Errors if point.errors > 0 => paint(
-            AnsiColor::Red.on_default(),
-            &errors(point.errors, full, numbers),
-        ),
+        Errors if point.errors > 0 => {
+            paint(AnsiColor::Red.on_default(), &errors(point.errors, full, numbers))
+        }
         Errors => errors(point.errors, full, numbers),
         Rate => spelled_rate(select::median(&point.throughput), full, numbers),
         Interval => match point.throughput.interval {
@@ -248,27 +207,15 @@ fn cell(column: Column, point: &CurvePoint, curve: &Curve, full: bool, screen: &
 }
 
 fn spelled_rate(rate: f64, full: bool, numbers: Numbers) -> String {
-    if full {
-        numbers.rate(rate)
-    } else {
-        numbers.compact(rate)
-    }
+    if full { numbers.rate(rate) } else { numbers.compact(rate) }
 }
 
 fn spelled_latency(nanos: f64, full: bool, numbers: Numbers) -> String {
-    if full {
-        numbers.latency(nanos)
-    } else {
-        numbers.latency_tight(nanos)
-    }
+    if full { numbers.latency(nanos) } else { numbers.latency_tight(nanos) }
 }
 
 fn errors(count: u64, full: bool, numbers: Numbers) -> String {
-    if full || count < 1_000 {
-        numbers.count(count)
-    } else {
-        numbers.compact(count as f64)
-    }
+    if full || count < 1_000 { numbers.count(count) } else { numbers.compact(count as f64) }
 }
 
 /// Valid runs of all, with a mark: all good, something to know, nothing to compare.
@@ -283,9 +230,7 @@ pub(super) fn valid(point: &CurvePoint, screen: &Screen) -> String {
         valid if valid < point.runs || noticed => ValidityState::Caution,
         _ => ValidityState::Good,
     };
-    let mark = paint(
-        super::remarks::state_style(state),
-        words::validity_mark(state, screen.unicode),
-    );
+    let mark =
+        paint(super::remarks::state_style(state), words::validity_mark(state, screen.unicode));
     format!("{}/{} {mark}", point.valid_runs, point.runs)
 }

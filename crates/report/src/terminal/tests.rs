@@ -21,24 +21,12 @@ fn the_whole_screen_at_80_columns() {
 
 #[test]
 fn the_whole_screen_at_120_columns() {
-    insta::assert_snapshot!(shown(
-        &Shape::quickstart(),
-        &Screen {
-            width: 120,
-            unicode: true
-        }
-    ));
+    insta::assert_snapshot!(shown(&Shape::quickstart(), &Screen { width: 120, unicode: true }));
 }
 
 #[test]
 fn the_whole_screen_in_ascii() {
-    let text = shown(
-        &Shape::quickstart(),
-        &Screen {
-            width: 80,
-            unicode: false,
-        },
-    );
+    let text = shown(&Shape::quickstart(), &Screen { width: 80, unicode: false });
     assert!(text.is_ascii());
     insta::assert_snapshot!(text);
 }
@@ -74,24 +62,17 @@ fn hosts_part(text: &str) -> String {
         let lines = lines.take_while(|line| !line.is_empty());
         lines.collect::<Vec<&str>>().join("\n")
     };
-    format!("{}\n{}", of("hosts"), of("network"))
-        .trim()
-        .to_owned()
+    format!("{}\n{}", of("hosts"), of("network")).trim().to_owned()
 }
 
 #[test]
 fn hosts_at_several_widths_and_in_ascii() {
     let (mut record, mut analysis) = sample::experiment(&Shape::quickstart());
     sample::hosts::furnish(&mut record, &mut analysis);
-    for (name, width, unicode) in [
-        ("hosts-100", 100, true),
-        ("hosts-80", 80, true),
-        ("hosts-40-ascii", 40, false),
-    ] {
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
+    for (name, width, unicode) in
+        [("hosts-100", 100, true), ("hosts-80", 80, true), ("hosts-40-ascii", 40, false)]
+    {
+        let report = Report { record: &record, analysis: &analysis };
         let text = summary(&report, &Screen { width, unicode });
         let text = hosts_part(&strip_str(&text).to_string());
         assert!(unicode || text.is_ascii());
@@ -110,15 +91,9 @@ fn hosts_at_several_widths_and_in_ascii() {
 
 #[test]
 fn causes_at_80_and_at_120_columns() {
-    let shape = Shape {
-        sessions: vec![1, 8],
-        ..Shape::two_disks()
-    };
+    let shape = Shape { sessions: vec![1, 8], ..Shape::two_disks() };
     for width in [80, 120] {
-        let screen = Screen {
-            width,
-            unicode: true,
-        };
+        let screen = Screen { width, unicode: true };
         let text = shown(&shape, &screen);
         insta::assert_snapshot!(format!("causes-{width}"), mix_part(&text));
     }
@@ -133,10 +108,7 @@ fn decided_part(text: &str) -> String {
 
 #[test]
 fn what_a_run_decided_at_80_columns_and_in_ascii() {
-    let shape = Shape {
-        mixes: vec!["A".into()],
-        ..Shape::safe_load()
-    };
+    let shape = Shape { mixes: vec!["A".into()], ..Shape::safe_load() };
     for (name, unicode) in [("decided-80", true), ("decided-80-ascii", false)] {
         let text = shown(&shape, &Screen { width: 80, unicode });
         assert!(unicode || text.is_ascii());
@@ -146,10 +118,8 @@ fn what_a_run_decided_at_80_columns_and_in_ascii() {
 
 #[test]
 fn a_search_without_points_has_its_part_alone() {
-    let (record, mut analysis) = sample::experiment(&Shape {
-        mixes: vec!["A".into()],
-        ..Shape::safe_load()
-    });
+    let (record, mut analysis) =
+        sample::experiment(&Shape { mixes: vec!["A".into()], ..Shape::safe_load() });
     for curve in &mut analysis.curves {
         curve.points.clear();
     }
@@ -160,32 +130,20 @@ fn a_search_without_points_has_its_part_alone() {
     analysis.lines.clear();
     assert!(shown(&analysis).contains("mix A\n  no point was measured\n"));
     let last = strip_str(&closing(&analysis, &Screen::default())).to_string();
-    assert!(
-        last.ends_with("Can you trust this? Nothing was measured yet.\n"),
-        "{last}"
-    );
+    assert!(last.ends_with("Can you trust this? Nothing was measured yet.\n"), "{last}");
 }
 
 #[test]
 fn what_was_not_decided_is_not_mentioned() {
     let text = shown(&Shape::quickstart(), &Screen::default());
-    for absent in [
-        "Plimsoll line",
-        "cost of",
-        "from block to block",
-        "itself",
-        "would make",
-    ] {
+    for absent in ["Plimsoll line", "cost of", "from block to block", "itself", "would make"] {
         assert!(!text.contains(absent), "{absent}");
     }
 }
 
 #[test]
 fn closed_and_open_loops_have_a_chart_each() {
-    let shape = Shape {
-        mixes: vec!["A".into()],
-        ..Shape::safe_load()
-    };
+    let shape = Shape { mixes: vec!["A".into()], ..Shape::safe_load() };
     let text = shown(&shape, &Screen::default());
     assert!(text.contains("threads (log scale)") && text.contains("  offered op/s"));
 }
@@ -207,10 +165,8 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
         .skip_while(|line| !line.starts_with("  at the plimsoll line; "))
         .take(5)
         .collect();
-    let rates = analysis
-        .lines
-        .iter()
-        .map(|line| line.at_line.as_ref().unwrap().throughput.median.unwrap());
+    let rates =
+        analysis.lines.iter().map(|line| line.at_line.as_ref().unwrap().throughput.median.unwrap());
     for (line, rate) in table[2..].iter().zip(rates) {
         assert!(
             line.contains(&plimsoll_record::quantities::numbers::TERMINAL.rate(rate)),
@@ -231,10 +187,7 @@ fn an_arm_against_itself_is_told_at_once() {
     // The headline may have the sentence already.
     let sentence = analysis.against_itself.as_ref().unwrap().sentence.clone();
     analysis.headline.push(sentence);
-    assert_eq!(
-        told(&analysis).matches("This machine passed off").count(),
-        1
-    );
+    assert_eq!(told(&analysis).matches("This machine passed off").count(), 1);
     // Nothing is not "0 of 0".
     let itself = analysis.against_itself.as_mut().unwrap();
     (itself.comparisons, itself.different, itself.largest) = (0, 0, None);
@@ -304,10 +257,7 @@ fn styles_are_written_where_a_terminal_wants_them() {
         ..Shape::quickstart()
     });
     insta::assert_snapshot!(summary(
-        &Report {
-            record: &record,
-            analysis: &analysis
-        },
+        &Report { record: &record, analysis: &analysis },
         &Screen::default()
     ));
 }
@@ -383,20 +333,14 @@ fn no_line_is_wider_than_the_screen() {
     analysis.question = Some(long.clone());
     analysis.headline.push(long.clone());
     analysis.arms[1].name = long.clone();
-    analysis
-        .warnings
-        .push(Warning::new(WarningId::Errors, long.clone(), long.clone()));
+    analysis.warnings.push(Warning::new(WarningId::Errors, long.clone(), long.clone()));
     analysis.thresholds.push(ThresholdResult {
         text: long.clone(),
         subject: long.clone(),
         measured: None,
         passed: false,
     });
-    for curve in analysis
-        .curves
-        .iter_mut()
-        .filter(|curve| curve.arm == renamed)
-    {
+    for curve in analysis.curves.iter_mut().filter(|curve| curve.arm == renamed) {
         curve.arm = long.clone();
     }
     for comparison in &mut analysis.comparisons {
@@ -453,10 +397,7 @@ fn no_line_is_wider_than_the_screen() {
     for width in [40, 60, 80, 100, 200] {
         for unicode in [true, false] {
             let screen = Screen { width, unicode };
-            let report = Report {
-                record: &record,
-                analysis: &analysis,
-            };
+            let report = Report { record: &record, analysis: &analysis };
             for text in [
                 summary(&report, &screen),
                 comparisons(&analysis, &screen),
@@ -475,19 +416,9 @@ fn no_line_is_wider_than_the_screen() {
 #[test]
 fn what_was_due_is_shown_of_invalid_points_too() {
     let (record, mut analysis) = sample::experiment(&Shape::quickstart());
-    for point in analysis
-        .curves
-        .iter_mut()
-        .flat_map(|curve| &mut curve.points)
-    {
-        point.load = LoadKind::Open {
-            rate: 20_000.0,
-            sessions: 16,
-        };
-        point
-            .results
-            .iter_mut()
-            .for_each(|one| one.due = Some(19_640.0));
+    for point in analysis.curves.iter_mut().flat_map(|curve| &mut curve.points) {
+        point.load = LoadKind::Open { rate: 20_000.0, sessions: 16 };
+        point.results.iter_mut().for_each(|one| one.due = Some(19_640.0));
         sample::refuse(point);
     }
     let text = shown_of(&record, &analysis, &Screen::default());
@@ -498,30 +429,19 @@ fn what_was_due_is_shown_of_invalid_points_too() {
 
 #[test]
 fn points_that_fail_are_shown_as_failed() {
-    let (record, mut analysis) = sample::experiment(&Shape {
-        mixes: vec!["A".into()],
-        ..Shape::quickstart()
-    });
+    let (record, mut analysis) =
+        sample::experiment(&Shape { mixes: vec!["A".into()], ..Shape::quickstart() });
     let points = &mut analysis.curves[1].points;
     sample::refuse(&mut points[1]);
     points[1].errors = 12_345;
     points[2].valid_runs = 4;
     points[3].p99_at_least = true;
-    points[4].load = LoadKind::Open {
-        rate: 20_000.0,
-        sessions: 16,
-    };
+    points[4].load = LoadKind::Open { rate: 20_000.0, sessions: 16 };
     points[4].load_label = "20,000 op/s".into();
-    points[4]
-        .results
-        .iter_mut()
-        .for_each(|one| one.due = Some(19_640.0));
+    points[4].results.iter_mut().for_each(|one| one.due = Some(19_640.0));
     let text = shown_of(&record, &analysis, &Screen::default());
-    let table: Vec<&str> = text
-        .lines()
-        .skip_while(|line| !line.contains("■ shallow-harbour"))
-        .take(7)
-        .collect();
+    let table: Vec<&str> =
+        text.lines().skip_while(|line| !line.contains("■ shallow-harbour")).take(7).collect();
     insta::assert_snapshot!(table.join("\n"));
 }
 

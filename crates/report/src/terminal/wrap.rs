@@ -10,11 +10,8 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut current = String::new();
     for word in line(text).split(' ').filter(|word| !word.is_empty()) {
         let word = short(word, width);
-        let needed = if current.is_empty() {
-            word.width()
-        } else {
-            current.width() + 1 + word.width()
-        };
+        let needed =
+            if current.is_empty() { word.width() } else { current.width() + 1 + word.width() };
         if needed > width {
             lines.push(std::mem::take(&mut current));
         }

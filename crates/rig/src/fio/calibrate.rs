@@ -45,10 +45,7 @@ pub fn calibrate(
     if checks.all.is_empty() {
         return Ok(calibration);
     }
-    let target = Target::Device {
-        path: device.to_owned(),
-        permission: Permission::MadeHere,
-    };
+    let target = Target::Device { path: device.to_owned(), permission: Permission::MadeHere };
     let fast: Vec<&Check> = checks.all.iter().filter(|check| is_fast(check)).collect();
     // Holes in a sparse file are read without the disk that it lies on.
     let fills = disk.backing == Backing::File;

@@ -39,12 +39,7 @@ impl Profile {
 
     /// The same questions on 1 GB, each for a second.
     pub fn quick() -> Self {
-        Self {
-            size_bytes: 1_000_000_000,
-            runtime_ms: 1_000,
-            ramp_ms: 200,
-            ..Self::study()
-        }
+        Self { size_bytes: 1_000_000_000, runtime_ms: 1_000, ramp_ms: 200, ..Self::study() }
     }
 
     /// The jobs, in order: those that only read first.
@@ -62,9 +57,7 @@ impl Profile {
                 }
             }
         }
-        all.into_iter()
-            .map(|job| job.lasting(self.runtime_ms, self.ramp_ms))
-            .collect()
+        all.into_iter().map(|job| job.lasting(self.runtime_ms, self.ramp_ms)).collect()
     }
 }
 
@@ -106,14 +99,7 @@ pub fn characterise(
     let mut session = Session::new(target, ready, parts, watch);
     let ended = every(&mut session, jobs);
     let (rows, results) = session.finish(ended)?;
-    Ok(Characterisation {
-        target: target.clone(),
-        at,
-        fio_version,
-        size_bytes,
-        rows,
-        results,
-    })
+    Ok(Characterisation { target: target.clone(), at, fio_version, size_bytes, rows, results })
 }
 
 fn every(

@@ -53,9 +53,7 @@ impl Figure {
     /// From what fio measured; zero where it measured nothing.
     pub(crate) fn of(self, measured: &Measured) -> f64 {
         let median = |direction: &Option<crate::fio::Direction>| {
-            direction
-                .as_ref()
-                .map_or(0.0, |direction| direction.latency.p50_ns)
+            direction.as_ref().map_or(0.0, |direction| direction.latency.p50_ns)
         };
         match self {
             Self::Iops => measured.iops(),
@@ -126,11 +124,7 @@ fn credits(disk: &DiskSpec) -> (Credits, Option<Job>) {
     if full < 1.0 {
         return (Credits::Spent, None);
     }
-    let load = Load {
-        kind: Kind::RandomRead,
-        block_bytes: SMALL_BYTES,
-        credits: Credits::Plenty,
-    };
+    let load = Load { kind: Kind::RandomRead, block_bytes: SMALL_BYTES, credits: Credits::Plenty };
     let mut job = many(load, disk, load.rate(disk));
     job.label = "emptying the bucket of burst credits".into();
     job.ramp_ms = 0;
@@ -152,14 +146,9 @@ fn iops(disk: &DiskSpec, kind: Kind, credits: Credits) -> Option<Check> {
     if !says_something {
         return None;
     }
-    let load = Load {
-        kind,
-        block_bytes: SMALL_BYTES,
-        credits,
-    };
+    let load = Load { kind, block_bytes: SMALL_BYTES, credits };
     let rate = load.rate(disk);
-    rate.is_finite()
-        .then(|| rate_check(load, disk, rate, Figure::Iops))
+    rate.is_finite().then(|| rate_check(load, disk, rate, Figure::Iops))
 }
 
 /// The bandwidth of large random requests, where it is what limits them.
@@ -170,11 +159,7 @@ fn bandwidth(disk: &DiskSpec, kind: Kind, credits: Credits) -> Option<Check> {
         Kind::RandomWrite => limits.write.is_some(),
         _ => limits.joint.is_some(),
     };
-    let load = Load {
-        kind,
-        block_bytes: LARGE_BYTES,
-        credits,
-    };
+    let load = Load { kind, block_bytes: LARGE_BYTES, credits };
     let mut boundless = disk.clone();
     boundless.bandwidth = Default::default();
     boundless.burst = boundless.burst.map(|mut burst| {
@@ -234,11 +219,7 @@ fn latency(
     if *law == DiskLatency::None {
         return None;
     }
-    let load = Load {
-        kind,
-        block_bytes: SMALL_BYTES,
-        credits,
-    };
+    let load = Load { kind, block_bytes: SMALL_BYTES, credits };
     let (job, samples) = single(load, law, load.single_ns(disk));
     let asked = load.single_median_ns(disk);
     let by_chance = chance_of_median_ns(law, samples, STANDARD_ERRORS);
@@ -257,11 +238,7 @@ fn flush(disk: &DiskSpec, credits: Credits) -> Option<Check> {
     if *law == DiskLatency::None {
         return None;
     }
-    let load = Load {
-        kind: Kind::RandomWriteFsync,
-        block_bytes: SMALL_BYTES,
-        credits,
-    };
+    let load = Load { kind: Kind::RandomWriteFsync, block_bytes: SMALL_BYTES, credits };
     let asked = mean_ns(law);
     let (job, samples) = single(load, law, asked + load.single_ns(disk));
     let by_chance = STANDARD_ERRORS * deviation_ns(law) / samples.sqrt();
@@ -277,11 +254,7 @@ fn flush(disk: &DiskSpec, credits: Credits) -> Option<Check> {
 /// A job of one thread that draws from a law once in each turn, and how often that is.
 fn single(load: Load, law: &DiskLatency, turn_ns: f64) -> (Job, f64) {
     let varies = deviation_ns(law) > mean_ns(law) / 1_000.0;
-    let (samples, longest_ms) = if varies {
-        (2_000.0, 6_000.0)
-    } else {
-        (300.0, 3_000.0)
-    };
+    let (samples, longest_ms) = if varies { (2_000.0, 6_000.0) } else { (300.0, 3_000.0) };
     let runtime_ms = (samples * turn_ns / 1e6).clamp(1_000.0, longest_ms);
     let job = Job::psync(load.kind, load.block_bytes, 1).lasting(runtime_ms as u64, 200);
     (job, (runtime_ms * 1e6 / turn_ns).max(1.0))
@@ -303,10 +276,7 @@ mod tests {
     fn san() -> DiskSpec {
         let latency = DiskLatency::Constant { ns: 7_000_000 };
         DiskSpec {
-            iops: DiskRates {
-                joint: Some(600.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(600.0), ..DiskRates::default() },
             read_latency: latency.clone(),
             write_latency: latency,
             ..DiskSpec::unlimited(1 << 30)
@@ -338,21 +308,10 @@ mod tests {
 
     #[test]
     fn a_disk_with_everything() {
-        let lognormal = DiskLatency::Lognormal {
-            median_ns: 1_000_000,
-            p99_ns: 3_000_000,
-        };
+        let lognormal = DiskLatency::Lognormal { median_ns: 1_000_000, p99_ns: 3_000_000 };
         let disk = DiskSpec {
-            iops: DiskRates {
-                read: Some(4000.0),
-                write: Some(2000.0),
-                joint: Some(5000.0),
-            },
-            bandwidth: DiskRates {
-                read: Some(125e6),
-                write: Some(100e6),
-                joint: Some(200e6),
-            },
+            iops: DiskRates { read: Some(4000.0), write: Some(2000.0), joint: Some(5000.0) },
+            bandwidth: DiskRates { read: Some(125e6), write: Some(100e6), joint: Some(200e6) },
             read_latency: lognormal.clone(),
             write_latency: lognormal,
             flush_latency: DiskLatency::Constant { ns: 2_000_000 },
@@ -361,11 +320,8 @@ mod tests {
         };
         let checks = Checks::of(&disk);
         insta::assert_snapshot!(told(&checks).join("\n"));
-        let whole_ms: u64 = checks
-            .all
-            .iter()
-            .map(|check| check.job.ramp_ms + check.job.runtime_ms)
-            .sum();
+        let whole_ms: u64 =
+            checks.all.iter().map(|check| check.job.ramp_ms + check.job.runtime_ms).sum();
         assert!(whole_ms < 35_000, "{whole_ms} ms");
     }
 
@@ -399,11 +355,8 @@ mod tests {
                             ..Default::default()
                         },
                     });
-                    let measured = Measured {
-                        reads: direction.clone(),
-                        writes: direction,
-                        syncs: None,
-                    };
+                    let measured =
+                        Measured { reads: direction.clone(), writes: direction, syncs: None };
                     plimsoll_record::CalibrationCheck {
                         what: check.what.clone(),
                         unit: check.figure.unit().into(),
@@ -426,22 +379,13 @@ mod tests {
     #[test]
     fn a_disk_without_limits_needs_no_check() {
         let checks = Checks::of(&DiskSpec::unlimited(1 << 30));
-        assert_eq!(
-            checks,
-            Checks {
-                drain: None,
-                all: vec![]
-            }
-        );
+        assert_eq!(checks, Checks { drain: None, all: vec![] });
     }
 
     #[test]
     fn a_fast_disk_is_asked_with_many_requests_in_flight() {
         let disk = DiskSpec {
-            iops: DiskRates {
-                joint: Some(64_000.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(64_000.0), ..DiskRates::default() },
             read_latency: DiskLatency::Constant { ns: 500_000 },
             ..DiskSpec::unlimited(1 << 30)
         };
@@ -453,10 +397,7 @@ mod tests {
     #[test]
     fn what_cannot_be_reached_is_not_asked() {
         let disk = DiskSpec {
-            iops: DiskRates {
-                joint: Some(16_000.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(16_000.0), ..DiskRates::default() },
             read_latency: DiskLatency::Constant { ns: 10_000_000 },
             ..DiskSpec::unlimited(1 << 30)
         };
@@ -466,13 +407,7 @@ mod tests {
     #[test]
     fn a_bucket_that_lasts_is_checked_full_and_another_is_emptied_first() {
         let burst = |credits, start| DiskSpec {
-            burst: Some(DiskBurst {
-                iops: 3000.0,
-                bandwidth: None,
-                credits,
-                refill: 600.0,
-                start,
-            }),
+            burst: Some(DiskBurst { iops: 3000.0, bandwidth: None, credits, refill: 600.0, start }),
             ..san()
         };
         let lasting = Checks::of(&burst(5.4e6, 1.0));

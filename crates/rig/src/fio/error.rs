@@ -30,10 +30,7 @@ pub enum FioError {
     Interrupted,
     /// What it wrote was not understood.
     #[error("cannot understand what fio said about {label}: {source}")]
-    NotUnderstood {
-        label: String,
-        source: serde_json::Error,
-    },
+    NotUnderstood { label: String, source: serde_json::Error },
     /// The job would destroy what is on a device.
     #[error(
         "did not write to {}: what is on it would be lost, and nothing says that it may be erased",
@@ -45,11 +42,7 @@ pub enum FioError {
     NoTarget { path: PathBuf },
     /// Less room than one block for each job.
     #[error("{} has only {size_bytes} bytes for fio to work on, and needs {need_bytes}", path.display())]
-    TooSmall {
-        path: PathBuf,
-        size_bytes: u64,
-        need_bytes: u64,
-    },
+    TooSmall { path: PathBuf, size_bytes: u64, need_bytes: u64 },
     /// The operating system refused something about the target.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {

@@ -105,14 +105,8 @@ impl Load {
             .io_unit_bytes
             .map_or(1, |unit| u64::from(self.block_bytes).div_ceil(unit.max(1)))
             .max(1) as f64;
-        let requests = self.least(&DiskRates {
-            joint: iops,
-            ..disk.iops
-        });
-        let bytes = self.least(&DiskRates {
-            joint: bandwidth,
-            ..disk.bandwidth
-        });
+        let requests = self.least(&DiskRates { joint: iops, ..disk.iops });
+        let bytes = self.least(&DiskRates { joint: bandwidth, ..disk.bandwidth });
         (requests / units).min(bytes / block)
     }
 
@@ -125,9 +119,7 @@ impl Load {
             }
             // Where more credits flow in than the disk spends without burst, the difference is spent at once.
             (Some(burst), Credits::Spent) => (
-                disk.iops
-                    .joint
-                    .map(|joint| joint.max(burst.refill.min(burst.iops))),
+                disk.iops.joint.map(|joint| joint.max(burst.refill.min(burst.iops))),
                 disk.bandwidth.joint,
             ),
         }
@@ -161,9 +153,7 @@ impl Load {
 
     /// The median of the same.
     pub(crate) fn single_median_ns(self, disk: &DiskSpec) -> f64 {
-        self.single_law(disk)
-            .median_ns()
-            .max(1e9 / self.limit(disk))
+        self.single_law(disk).median_ns().max(1e9 / self.limit(disk))
     }
 
     /// Mean time from one request of a single thread to its next, nanoseconds: its latency, or what the limits make it wait.
@@ -186,63 +176,41 @@ mod tests {
     use plimsoll_record::DiskBurst;
 
     fn close(measured: f64, expected: f64) {
-        assert!(
-            (measured / expected - 1.0).abs() < 1e-4,
-            "{measured} is not {expected}"
-        );
+        assert!((measured / expected - 1.0).abs() < 1e-4, "{measured} is not {expected}");
     }
 
     fn san() -> DiskSpec {
         DiskSpec {
-            iops: DiskRates {
-                joint: Some(600.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(600.0), ..DiskRates::default() },
             read_latency: DiskLatency::Constant { ns: 7_000_000 },
             ..DiskSpec::unlimited(1 << 30)
         }
     }
 
     fn reads(block_bytes: u32) -> Load {
-        Load {
-            kind: Kind::RandomRead,
-            block_bytes,
-            credits: Credits::Spent,
-        }
+        Load { kind: Kind::RandomRead, block_bytes, credits: Credits::Spent }
     }
 
     #[test]
     fn means_of_laws() {
         close(mean_ns(&DiskLatency::Constant { ns: 7 }), 7.0);
-        let lognormal = DiskLatency::Lognormal {
-            median_ns: 1_000_000,
-            p99_ns: 5_000_000,
-        };
+        let lognormal = DiskLatency::Lognormal { median_ns: 1_000_000, p99_ns: 5_000_000 };
         let sigma = 5.0_f64.ln() / NORMAL_P99;
         close(mean_ns(&lognormal), 1e6 * (sigma * sigma / 2.0).exp());
         let variance = 1e12 * (sigma * sigma).exp() * ((sigma * sigma).exp() - 1.0);
         close(deviation_ns(&lognormal), variance.sqrt());
         // A quarter of 100, half from 100 to 300, a quarter of 300.
-        let table = DiskLatency::Table {
-            points: vec![(25.0, 100), (75.0, 300)],
-        };
+        let table = DiskLatency::Table { points: vec![(25.0, 100), (75.0, 300)] };
         close(mean_ns(&table), 200.0);
     }
 
     #[test]
     fn medians_of_laws_and_how_far_they_are_off_by_chance() {
-        let lognormal = DiskLatency::Lognormal {
-            median_ns: 1_000_000,
-            p99_ns: 5_000_000,
-        };
-        let table = DiskLatency::Table {
-            points: vec![(25.0, 100), (75.0, 300)],
-        };
-        for (law, median) in [
-            (&DiskLatency::Constant { ns: 7 }, 7.0),
-            (&lognormal, 1e6),
-            (&table, 200.0),
-        ] {
+        let lognormal = DiskLatency::Lognormal { median_ns: 1_000_000, p99_ns: 5_000_000 };
+        let table = DiskLatency::Table { points: vec![(25.0, 100), (75.0, 300)] };
+        for (law, median) in
+            [(&DiskLatency::Constant { ns: 7 }, 7.0), (&lognormal, 1e6), (&table, 200.0)]
+        {
             close(law.median_ns(), median);
         }
         // 4 standard errors of 1,600 draws are 5 % of them on either side, at 55 % of all.
@@ -257,17 +225,11 @@ mod tests {
     #[test]
     fn the_least_limit_decides() {
         close(reads(4096).rate(&san()), 600.0);
-        let deep = DiskSpec {
-            queue_depth: Some(2),
-            ..san()
-        };
+        let deep = DiskSpec { queue_depth: Some(2), ..san() };
         close(reads(4096).rate(&deep), 2.0 / 0.007);
         let unit = DiskSpec {
             io_unit_bytes: Some(256 << 10),
-            bandwidth: DiskRates {
-                read: Some(128e6),
-                ..DiskRates::default()
-            },
+            bandwidth: DiskRates { read: Some(128e6), ..DiskRates::default() },
             ..san()
         };
         close(reads(512 << 10).rate(&unit), 128e6 / f64::from(512 << 10));
@@ -280,30 +242,18 @@ mod tests {
     #[test]
     fn a_mix_is_bound_by_its_slower_half() {
         let disk = DiskSpec {
-            iops: DiskRates {
-                read: Some(1000.0),
-                write: Some(400.0),
-                joint: Some(900.0),
-            },
+            iops: DiskRates { read: Some(1000.0), write: Some(400.0), joint: Some(900.0) },
             ..DiskSpec::unlimited(1 << 30)
         };
-        let mix = Load {
-            kind: Kind::RandomMix,
-            ..reads(4096)
-        };
+        let mix = Load { kind: Kind::RandomMix, ..reads(4096) };
         close(mix.rate(&disk), 800.0);
     }
 
     #[test]
     fn a_single_thread_waits_for_the_latency_or_for_the_limit() {
         close(reads(4096).single_ns(&san()), 7e6);
-        let slow = DiskSpec {
-            iops: DiskRates {
-                joint: Some(100.0),
-                ..DiskRates::default()
-            },
-            ..san()
-        };
+        let slow =
+            DiskSpec { iops: DiskRates { joint: Some(100.0), ..DiskRates::default() }, ..san() };
         close(reads(4096).single_ns(&slow), 10e6);
     }
 
@@ -320,10 +270,7 @@ mod tests {
             ..san()
         };
         close(reads(4096).limit(&disk), 600.0);
-        let bursting = Load {
-            credits: Credits::Plenty,
-            ..reads(4096)
-        };
+        let bursting = Load { credits: Credits::Plenty, ..reads(4096) };
         close(bursting.limit(&disk), 3000.0);
     }
 }

@@ -120,11 +120,7 @@ impl Job {
 
     /// The same, measured for so long after so long a ramp, both in milliseconds.
     pub fn lasting(self, runtime_ms: u64, ramp_ms: u64) -> Self {
-        Self {
-            runtime_ms,
-            ramp_ms,
-            ..self
-        }
+        Self { runtime_ms, ramp_ms, ..self }
     }
 
     pub fn in_flight(&self) -> u32 {
@@ -193,15 +189,8 @@ fn escaped(file: &str) -> String {
 
 fn label(kind: Kind, block_bytes: u32, jobs: u32, depth: u32) -> String {
     let jobs_word = if jobs == 1 { "job" } else { "jobs" };
-    let depth = if depth > 1 {
-        format!(" of {depth} in flight")
-    } else {
-        String::new()
-    };
-    format!(
-        "{kind} of {}, {jobs} {jobs_word}{depth}",
-        block(block_bytes)
-    )
+    let depth = if depth > 1 { format!(" of {depth} in flight") } else { String::new() };
+    format!("{kind} of {}, {jobs} {jobs_word}{depth}", block(block_bytes))
 }
 
 /// A block size in words.
@@ -235,12 +224,7 @@ mod tests {
             let arguments = Job::psync(kind, 4096, 1).arguments("/dev/loop7", 1 << 20);
             assert!(arguments.contains(&"--readonly".to_owned()));
         }
-        for kind in [
-            Kind::RandomWrite,
-            Kind::RandomMix,
-            Kind::Write,
-            Kind::RandomWriteFsync,
-        ] {
+        for kind in [Kind::RandomWrite, Kind::RandomMix, Kind::Write, Kind::RandomWriteFsync] {
             assert!(kind.writes());
         }
     }

@@ -28,12 +28,8 @@ fn directory() -> tempfile::TempDir {
 }
 
 /// What fio on a loop device needs.
-const LOOPS: [Need<'_>; 4] = [
-    Need::Program("fio"),
-    Need::Root,
-    Need::Program("losetup"),
-    Need::File("/dev/loop-control"),
-];
+const LOOPS: [Need<'_>; 4] =
+    [Need::Program("fio"), Need::Root, Need::Program("losetup"), Need::File("/dev/loop-control")];
 
 /// A loop device over a file, for as long as it is held.
 struct Loop {
@@ -45,11 +41,8 @@ impl Loop {
     fn make() -> Self {
         let file = tempfile::NamedTempFile::new_in(plimsoll_testing::folder_on_disk()).unwrap();
         file.as_file().set_len(SIZE).unwrap();
-        let made = Command::new("losetup")
-            .args(["--find", "--show"])
-            .arg(file.path())
-            .output()
-            .unwrap();
+        let made =
+            Command::new("losetup").args(["--find", "--show"]).arg(file.path()).output().unwrap();
         assert!(made.status.success(), "{made:?}");
         let device = String::from_utf8(made.stdout).unwrap().trim().into();
         let _file = file;
@@ -57,19 +50,13 @@ impl Loop {
     }
 
     fn target(&self, permission: Permission) -> Target {
-        Target::Device {
-            path: self.device.clone(),
-            permission,
-        }
+        Target::Device { path: self.device.clone(), permission }
     }
 }
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        let _ = Command::new("losetup")
-            .arg("--detach")
-            .arg(&self.device)
-            .status();
+        let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
     }
 }
 
@@ -96,13 +83,7 @@ mod slow {
         })
         .unwrap();
         seen.dedup();
-        assert_eq!(
-            seen,
-            [
-                ("writing the blocks".to_owned(), 1, 2),
-                (job.label.clone(), 2, 2)
-            ]
-        );
+        assert_eq!(seen, [("writing the blocks".to_owned(), 1, 2), (job.label.clone(), 2, 2)]);
         assert_starts(&result.command, "fio --name=plimsoll ");
         assert_eq!(result.json["jobs"].as_array().unwrap().len(), 2);
         assert!(measured.reads.is_none());
@@ -135,10 +116,7 @@ mod slow {
         assert!(found.rows.iter().all(|row| row.measured.iops() > 0.0));
         assert!(is_empty(directory.path()));
         let text = serde_json::to_string(&found).unwrap();
-        assert_eq!(
-            serde_json::from_str::<crate::fio::Characterisation>(&text).unwrap(),
-            found
-        );
+        assert_eq!(serde_json::from_str::<crate::fio::Characterisation>(&text).unwrap(), found);
     }
 
     #[test]
@@ -149,11 +127,7 @@ mod slow {
         let target = Target::read_only(directory.path()).unwrap();
         let job = Job::psync(Kind::RandomRead, 4096, 1).lasting(600_000, 0);
         let ended = run_job(&target, &job, SIZE, state.path(), &mut |progress| {
-            if progress.part == 2 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            if progress.part == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         assert!(matches!(ended, Err(FioError::Interrupted)), "{ended:?}");
         assert!(is_empty(directory.path()));
@@ -182,12 +156,7 @@ mod slow {
         let read = Job::psync(Kind::Read, 64 << 10, 2).lasting(100, 0);
         let (_, measured) = run_job(&target, &read, SIZE, state.path(), &mut go_on).unwrap();
         assert!(measured.reads.unwrap().requests > 0);
-        for kind in [
-            Kind::RandomWrite,
-            Kind::RandomMix,
-            Kind::Write,
-            Kind::RandomWriteFsync,
-        ] {
+        for kind in [Kind::RandomWrite, Kind::RandomMix, Kind::Write, Kind::RandomWriteFsync] {
             let write = Job::psync(kind, 4096, 1).lasting(100, 0);
             let refused = run_job(&target, &write, SIZE, state.path(), &mut go_on);
             assert_err!(refused, FioError::WritesRefused { .. });
@@ -203,10 +172,7 @@ mod slow {
         needs!(LOOPS);
         let device = Loop::make();
         let disk = DiskSpec {
-            iops: DiskRates {
-                read: Some(1e9),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { read: Some(1e9), ..DiskRates::default() },
             preset: Some("dream".into()),
             ..DiskSpec::unlimited(SIZE)
         };
@@ -227,9 +193,7 @@ mod slow {
 
         // A plain loop device is not a disk that takes a minute for a read.
         let disk = DiskSpec {
-            read_latency: DiskLatency::Constant {
-                ns: Duration::from_secs(60).as_nanos() as u64,
-            },
+            read_latency: DiskLatency::Constant { ns: Duration::from_secs(60).as_nanos() as u64 },
             ..DiskSpec::unlimited(SIZE)
         };
         let found = calibrate(&device.device, &disk, &mut |_| Ok(()), &mut go_on).unwrap();

@@ -41,11 +41,8 @@ const LONGEST_QUOTE: usize = 600;
 
 /// The version of fio on the PATH, such as `fio-3.33`.
 pub fn version() -> Result<String, FioError> {
-    let output = Command::new("fio")
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(not_started)?;
+    let output =
+        Command::new("fio").arg("--version").stdin(Stdio::null()).output().map_err(not_started)?;
     let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if output.status.success() && !said.is_empty() {
         return Ok(said);
@@ -88,22 +85,12 @@ impl<'a, 'w> Session<'a, 'w> {
         parts: u32,
         watch: &'a mut Watch<'w>,
     ) -> Self {
-        Self {
-            target,
-            ready,
-            part: 0,
-            parts,
-            watch,
-        }
+        Self { target, ready, part: 0, parts, watch }
     }
 
     /// Writes the file of a directory, so that there is something to read.
     pub(crate) fn fill_if_new(&mut self) -> Result<(), FioError> {
-        if self.ready.is_new() {
-            self.fill()
-        } else {
-            Ok(())
-        }
+        if self.ready.is_new() { self.fill() } else { Ok(()) }
     }
 
     pub(crate) fn fill(&mut self) -> Result<(), FioError> {
@@ -112,15 +99,7 @@ impl<'a, 'w> Session<'a, 'w> {
         let allowed = GRACE + Duration::from_secs(self.ready.size_bytes / SLOWEST_FILL);
         self.part += 1;
         let label = "writing the blocks";
-        fio(
-            label,
-            &arguments,
-            allowed,
-            None,
-            (self.part, self.parts),
-            self.watch,
-        )
-        .map(drop)
+        fio(label, &arguments, allowed, None, (self.part, self.parts), self.watch).map(drop)
     }
 
     pub(crate) fn job(&mut self, job: &Job) -> Result<(FioResult, Measured), FioError> {
@@ -139,19 +118,9 @@ impl<'a, 'w> Session<'a, 'w> {
         let whole = Duration::from_millis(job.ramp_ms + job.runtime_ms);
         self.part += 1;
         let place = (self.part, self.parts);
-        let text = fio(
-            &job.label,
-            &arguments,
-            whole + GRACE,
-            Some(whole),
-            place,
-            self.watch,
-        )?;
+        let text = fio(&job.label, &arguments, whole + GRACE, Some(whole), place, self.watch)?;
         let json = json_in(&text);
-        let not_understood = |source| FioError::NotUnderstood {
-            label: job.label.clone(),
-            source,
-        };
+        let not_understood = |source| FioError::NotUnderstood { label: job.label.clone(), source };
         let measured = Measured::read(json).map_err(not_understood)?;
         let result = FioResult {
             label: job.label.clone(),
@@ -173,9 +142,7 @@ impl<'a, 'w> Session<'a, 'w> {
         if self.target.takes_writes() {
             return Ok(());
         }
-        Err(FioError::WritesRefused {
-            path: self.target.path().to_owned(),
-        })
+        Err(FioError::WritesRefused { path: self.target.path().to_owned() })
     }
 }
 
@@ -205,10 +172,7 @@ fn fio(
                 return Ok(out);
             }
             let said = quoted(&err, &out).unwrap_or_else(|| format!("it ended with {status}"));
-            return Err(FioError::Failed {
-                label: label.to_owned(),
-                said,
-            });
+            return Err(FioError::Failed { label: label.to_owned(), said });
         }
         let progress = Progress {
             label: label.to_owned(),
@@ -343,10 +307,7 @@ mod tests {
     #[test]
     fn a_failure_is_told_in_fios_words() {
         assert_eq!(
-            quoted(
-                "fio: cannot open /dev/x\n\n",
-                "fio: pid=7, err=13\n{\n \"jobs\": []\n}"
-            ),
+            quoted("fio: cannot open /dev/x\n\n", "fio: pid=7, err=13\n{\n \"jobs\": []\n}"),
             Some("fio: cannot open /dev/x; fio: pid=7, err=13".to_owned())
         );
         assert_eq!(quoted("", "{}"), None);

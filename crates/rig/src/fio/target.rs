@@ -45,10 +45,7 @@ impl Target {
         if metadata.is_dir() {
             Ok(Self::Directory { path })
         } else if metadata.file_type().is_block_device() {
-            Ok(Self::Device {
-                path,
-                permission: Permission::ReadOnly,
-            })
+            Ok(Self::Device { path, permission: Permission::ReadOnly })
         } else {
             Err(FioError::NoTarget { path })
         }
@@ -63,30 +60,17 @@ impl Target {
 
     /// Whether jobs that write are welcome.
     pub fn takes_writes(&self) -> bool {
-        !matches!(
-            self,
-            Self::Device {
-                permission: Permission::ReadOnly,
-                ..
-            }
-        )
+        !matches!(self, Self::Device { permission: Permission::ReadOnly, .. })
     }
 
     /// Bytes that fio can work on: the whole device, or half of what is free.
     pub(crate) fn room_bytes(&self) -> Result<u64, FioError> {
-        let failed = |what| {
-            move |source| FioError::Io {
-                what,
-                path: self.path().to_owned(),
-                source,
-            }
-        };
+        let failed =
+            |what| move |source| FioError::Io { what, path: self.path().to_owned(), source };
         match self {
             Self::Device { path, .. } => {
                 let mut device = File::open(path).map_err(failed("open"))?;
-                device
-                    .seek(SeekFrom::End(0))
-                    .map_err(failed("find the size of"))
+                device.seek(SeekFrom::End(0)).map_err(failed("find the size of"))
             }
             Self::Directory { path } => {
                 let status = rustix::fs::statvfs(path)
@@ -136,11 +120,7 @@ impl Ready {
         let journal = Journal::open(state, what)?;
         let directory = DataDirectory::create(&journal, path, "fio", what)?;
         Ok(Self {
-            file: directory
-                .path()
-                .join("blocks")
-                .to_string_lossy()
-                .into_owned(),
+            file: directory.path().join("blocks").to_string_lossy().into_owned(),
             size_bytes,
             directory: Some(directory),
         })

@@ -60,13 +60,9 @@ pub fn abandoned(state_dir: &Path) -> Result<Vec<Abandoned>, TestbedError> {
         .map_err(|error| TestbedError::io("list the journals in", folder.path(), error))?;
     let mut abandoned = Vec::new();
     for name in names {
-        let is_unfinished = name
-            .to_str()
-            .and_then(|name| name.strip_prefix('.'))
-            .is_some_and(is_token);
-        let is_journal = Path::new(&name)
-            .extension()
-            .is_some_and(|found| found == EXTENSION);
+        let is_unfinished =
+            name.to_str().and_then(|name| name.strip_prefix('.')).is_some_and(is_token);
+        let is_journal = Path::new(&name).extension().is_some_and(|found| found == EXTENSION);
         if is_unfinished || is_journal {
             abandoned.extend(open(&folder, name, is_unfinished)?);
         }
@@ -99,16 +95,11 @@ fn open(
         return Ok(None);
     }
     let mut text = String::new();
-    let read_whole = (&mut file)
-        .take(LONGEST_JOURNAL_BYTES)
-        .read_to_string(&mut text);
+    let read_whole = (&mut file).take(LONGEST_JOURNAL_BYTES).read_to_string(&mut text);
     let found = match read_whole {
         // Its owner had no time to name it, and so to make anything.
         _ if is_unfinished => Ok(Found::default()),
-        Ok(_) => read(&text).map(|(owner, open)| Found {
-            owner: Some(owner),
-            open,
-        }),
+        Ok(_) => read(&text).map(|(owner, open)| Found { owner: Some(owner), open }),
         Err(error) => Err(format!("it cannot be read: {error}")),
     };
     Ok(Some(Abandoned {
@@ -163,9 +154,7 @@ impl Abandoned {
             Ok(found) => {
                 let of = found.owner.as_ref().map_or("", |owner| &owner.label);
                 let lines = found.open.values().rev();
-                lines
-                    .map(|making| format!("{} (of {of})", making.step))
-                    .collect()
+                lines.map(|making| format!("{} (of {of})", making.step)).collect()
             }
             Err(why) => vec![format!("the journal {}: {why}", self.path.display())],
         }
@@ -174,10 +163,7 @@ impl Abandoned {
     /// Undoes everything in reverse and deletes the journal. Tells what it does, a line for each thing. What is gone already is passed
     /// over, and what has something foreign in its place is left and named. When it is interrupted, it can be taken up again.
     pub fn undo(&self, tell: &mut dyn FnMut(&str)) -> Result<(), TestbedError> {
-        let not_undone = |left| TestbedError::NotUndone {
-            journal: self.path.clone(),
-            left,
-        };
+        let not_undone = |left| TestbedError::NotUndone { journal: self.path.clone(), left };
         let found = match &self.found {
             Ok(found) => found,
             Err(why) => return Err(not_undone(vec![why.clone()])),

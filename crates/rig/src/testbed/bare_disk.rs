@@ -40,12 +40,7 @@ impl BareDisk {
         let disk = EmulatedDisk::make(spec, &place, daemon, &ground.made)?;
         let (device, socket) = (disk.device_path(), disk.socket.clone());
         ground.disk = Some(disk);
-        Ok(Self {
-            ground,
-            device,
-            socket,
-            place,
-        })
+        Ok(Self { ground, device, socket, place })
     }
 
     pub fn device_path(&self) -> PathBuf {
@@ -58,9 +53,7 @@ impl BareDisk {
 
     /// Undoes everything, and tells what people should know.
     pub fn tear_down(self, journal: &mut Journal) -> Result<Vec<String>, TestbedError> {
-        let Self {
-            mut ground, place, ..
-        } = self;
+        let Self { mut ground, place, .. } = self;
         let notes = ground.undo();
         place.remove()?;
         journal.sync()?;

@@ -27,10 +27,7 @@ pub(crate) struct Device {
 }
 
 fn refused(path: &Path, reason: impl Into<String>) -> TestbedError {
-    TestbedError::DeviceRefused {
-        path: path.to_owned(),
-        reason: reason.into(),
-    }
+    TestbedError::DeviceRefused { path: path.to_owned(), reason: reason.into() }
 }
 
 /// The device with this stable name, if it may be erased.
@@ -40,9 +37,8 @@ pub(crate) fn find(named: &Path, tools: &Tools) -> Result<Device, TestbedError> 
 
 /// Numbers such as `sdb` change from boot to boot, and with them whose data is erased.
 fn resolve(named: &Path) -> Result<PathBuf, TestbedError> {
-    let is_stable = named
-        .to_str()
-        .is_some_and(|text| text.starts_with(STABLE_NAMES) && !text.contains("/../"));
+    let is_stable =
+        named.to_str().is_some_and(|text| text.starts_with(STABLE_NAMES) && !text.contains("/../"));
     if !is_stable {
         return Err(refused(
             named,
@@ -76,16 +72,11 @@ pub(crate) fn check(named: &Path, path: &Path, tools: &Tools) -> Result<Device, 
     }
     let mounted = mounts::all()?;
     let is_mounted = |device: &str, path: &Path| {
-        mounted
-            .iter()
-            .find(|mounted| mounted.device_number == device || mounted.source == path)
+        mounted.iter().find(|mounted| mounted.device_number == device || mounted.source == path)
     };
     let id = number_of(status.rdev());
     if let Some(mounted) = is_mounted(&id, path) {
-        return refuse(format!(
-            "is mounted at {}; unmount it first",
-            mounted.point.display()
-        ));
+        return refuse(format!("is mounted at {}; unmount it first", mounted.point.display()));
     }
     if is_swap(path) {
         return refuse("is used for swap; `swapoff` it first".to_owned());
@@ -96,10 +87,7 @@ pub(crate) fn check(named: &Path, path: &Path, tools: &Tools) -> Result<Device, 
         ));
     }
     if folder.join("partition").exists()
-        && let Some(disk) = fs::canonicalize(&folder)
-            .ok()
-            .as_deref()
-            .and_then(Path::parent)
+        && let Some(disk) = fs::canonicalize(&folder).ok().as_deref().and_then(Path::parent)
     {
         for sibling in partitions(disk) {
             let sibling_id =
@@ -113,34 +101,19 @@ pub(crate) fn check(named: &Path, path: &Path, tools: &Tools) -> Result<Device, 
     }
     check_contents(named, path, tools)?;
     check_exclusive(named, path)?;
-    Ok(Device {
-        path: path.to_owned(),
-        bytes: number("size") * 512,
-        name,
-    })
+    Ok(Device { path: path.to_owned(), bytes: number("size") * 512, name })
 }
 
 /// Filesystems may be lost, but not parts of something larger that only seems unused.
 fn check_contents(named: &Path, path: &Path, tools: &Tools) -> Result<(), TestbedError> {
-    let arguments = [
-        "-p".as_ref(),
-        "-o".as_ref(),
-        "export".as_ref(),
-        path.as_os_str(),
-    ];
+    let arguments = ["-p".as_ref(), "-o".as_ref(), "export".as_ref(), path.as_os_str()];
     let found = match tools.run("blkid", &arguments) {
         Ok(found) => found,
-        Err(TestbedError::Tool {
-            code: Some(NOTHING_FOUND),
-            ..
-        }) => return Ok(()),
+        Err(TestbedError::Tool { code: Some(NOTHING_FOUND), .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
-    let value = |key: &str| {
-        found
-            .lines()
-            .find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
-    };
+    let value =
+        |key: &str| found.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
     if let Some(table) = value("PTTYPE") {
         return Err(refused(
             named,
@@ -163,10 +136,7 @@ fn check_exclusive(named: &Path, path: &Path) -> Result<(), TestbedError> {
     let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
     match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(_) => Ok(()),
-        Err(Errno::BUSY) => Err(refused(
-            named,
-            "is in use; `lsblk` and `fuser -v` say by what",
-        )),
+        Err(Errno::BUSY) => Err(refused(named, "is in use; `lsblk` and `fuser -v` say by what")),
         Err(error) => Err(refused(named, format!("cannot be opened: {error}"))),
     }
 }

@@ -216,9 +216,7 @@ fn markers_that_do_not_count() {
         ("copy", &|path| write_marker(path, 1, own_inode(path) + 1)),
         ("token", &|path| write_marker(path, 1, own_inode(path))),
         ("broken", &|path| fs::write(marker(path), "{").unwrap()),
-        ("binary", &|path| {
-            fs::write(marker(path), [0xff, 0xfe]).unwrap()
-        }),
+        ("binary", &|path| fs::write(marker(path), [0xff, 0xfe]).unwrap()),
         ("unwritten", &|path| fs::write(marker(path), "").unwrap()),
         ("array", &|path| fs::write(marker(path), "[1]").unwrap()),
         ("missing", &|path| fs::remove_file(marker(path)).unwrap()),

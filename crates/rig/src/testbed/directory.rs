@@ -183,19 +183,14 @@ fn in_the_way(
         Err(error) => return Err(TestbedError::io("look into", path, error)),
         Ok(directory) => match examine(&directory, path)? {
             Contents::Marked(_, file) if !lock(&file, path)? => {
-                return Ok(TestbedError::InUse {
-                    path: path.to_owned(),
-                });
+                return Ok(TestbedError::InUse { path: path.to_owned() });
             }
             Contents::Marked(..) => "was left by an earlier run whose journal is gone",
             Contents::Empty => "is there already",
             Contents::Foreign(reason) => reason,
         },
     };
-    Ok(TestbedError::InTheWay {
-        path: path.to_owned(),
-        reason,
-    })
+    Ok(TestbedError::InTheWay { path: path.to_owned(), reason })
 }
 
 /// The text as part of a file name.
@@ -203,13 +198,7 @@ fn plain(text: &str) -> String {
     let plain: String = text
         .chars()
         .take(LONGEST_LABEL)
-        .map(|letter| {
-            if letter.is_ascii_alphanumeric() || letter == '_' {
-                letter
-            } else {
-                '-'
-            }
-        })
+        .map(|letter| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' })
         .collect();
     plain
 }

@@ -56,15 +56,10 @@ impl EmulatedDisk {
         };
         let mark = format!("disk-{}-{}", made.journal().token(), made.next_number());
         let marked = marked(program, &mark)?;
-        made.making(Step::Daemon {
-            mark: mark.clone(),
-            mount_point: mount_point.clone(),
-        })?;
+        made.making(Step::Daemon { mark: mark.clone(), mount_point: mount_point.clone() })?;
         let daemon = Daemon::start(&marked, &order)?;
         let image = BackingFile::of(&daemon.image())?;
-        made.making(Step::Loop {
-            backing_file: image.clone(),
-        })?;
+        made.making(Step::Loop { backing_file: image.clone() })?;
         let device = loops::attach(made.tools(), &image.path)?;
         let disk = Self {
             daemon,
@@ -92,9 +87,7 @@ impl EmulatedDisk {
         }
         let process = self.daemon.pid();
         if let Some(started) = started_ticks(process) {
-            end(process, started, || {
-                is_marked(process, &self.mark) == Some(true)
-            });
+            end(process, started, || is_marked(process, &self.mark) == Some(true));
         }
     }
 
@@ -106,13 +99,7 @@ impl EmulatedDisk {
 /// The program with a mark in its environment, by which its process is found even when nobody could write down its id any more. `env`
 /// becomes the program, so that the process is the same.
 fn marked(program: &DaemonProgram, mark: &str) -> Result<DaemonProgram, TestbedError> {
-    let mut arguments = vec![
-        format!("{MARK_VARIABLE}={mark}").into(),
-        program.path.clone().into(),
-    ];
+    let mut arguments = vec![format!("{MARK_VARIABLE}={mark}").into(), program.path.clone().into()];
     arguments.extend(program.arguments.iter().cloned());
-    Ok(DaemonProgram {
-        path: find("env")?,
-        arguments,
-    })
+    Ok(DaemonProgram { path: find("env")?, arguments })
 }

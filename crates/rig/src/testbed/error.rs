@@ -97,16 +97,10 @@ pub enum TestbedError {
     NotAccounted,
     /// A program of the system is missing.
     #[error("{program} is not installed: install the package {package}")]
-    Missing {
-        program: String,
-        package: &'static str,
-    },
+    Missing { program: String, package: &'static str },
     /// A special file of the kernel is missing.
     #[error("{path} is missing, without which there is no emulated disk: {advice}")]
-    NoDevice {
-        path: &'static str,
-        advice: &'static str,
-    },
+    NoDevice { path: &'static str, advice: &'static str },
     /// All loop devices are taken, or none may be made.
     #[error(
         "no free loop device: see `losetup --list`, and free those that nobody needs with `losetup --detach`; a container must be given the devices"
@@ -114,10 +108,7 @@ pub enum TestbedError {
     NoLoopDevice,
     /// The loop device would go through the page cache twice.
     #[error("/dev/{device} does not take direct I/O over {}: name a directory on ext4, xfs or btrfs in the experiment file", backing_file.display())]
-    NotDirect {
-        device: String,
-        backing_file: PathBuf,
-    },
+    NotDirect { device: String, backing_file: PathBuf },
     /// A program of the system failed.
     #[error("`{command}` failed: {output}")]
     Tool {
@@ -186,11 +177,7 @@ pub enum TestbedError {
     },
     /// A control group does not take a value.
     #[error("cannot write `{value}` to {}: {source}", file.display())]
-    Group {
-        file: PathBuf,
-        value: String,
-        source: io::Error,
-    },
+    Group { file: PathBuf, value: String, source: io::Error },
     /// The process is gone that was to be put into a group.
     #[error("the process {process} is gone before it was under its limits")]
     ProcessGone { process: u32 },
@@ -214,11 +201,7 @@ pub enum TestbedError {
         taken_bytes >> 10,
         asked_bytes >> 10
     )]
-    ReadaheadRefused {
-        device: String,
-        asked_bytes: u64,
-        taken_bytes: u64,
-    },
+    ReadaheadRefused { device: String, asked_bytes: u64, taken_bytes: u64 },
     /// The process of the emulated disk is gone.
     #[error("the disk daemon died (process {process}); what was measured on it since then is void")]
     DaemonDied { process: u32 },
@@ -329,11 +312,7 @@ pub enum TestbedError {
 
 impl TestbedError {
     pub(crate) fn io(what: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
-        Self::Io {
-            what,
-            path: path.to_owned(),
-            source: source.into(),
-        }
+        Self::Io { what, path: path.to_owned(), source: source.into() }
     }
 }
 
@@ -355,10 +334,9 @@ fn untrusted(path: &Path, why: Untrust) -> String {
         Untrust::Others | Untrust::Sticky => "can be changed by other users".to_owned(),
     };
     let advice = match why {
-        Untrust::Sticky => format!(
-            "name a new directory in it, such as {}",
-            path.join("plimsoll").display()
-        ),
+        Untrust::Sticky => {
+            format!("name a new directory in it, such as {}", path.join("plimsoll").display())
+        }
         _ if rustix::process::geteuid().is_root() => format!(
             "as root, name a directory that only root can change, such as {}",
             crate::testbed::place::PLACE_OF_ROOT
@@ -377,11 +355,7 @@ struct Places<'a>(&'a [PathBuf]);
 
 impl std::fmt::Display for Places<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let places: Vec<String> = self
-            .0
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
+        let places: Vec<String> = self.0.iter().map(|path| path.display().to_string()).collect();
         match self.0 {
             [] => formatter.write_str("anywhere (PATH is empty)"),
             // A program that was named with its path.

@@ -54,11 +54,7 @@ pub(crate) fn make(
     let words = words_for_mkfs(spec, overwrite);
     let mut arguments: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
     arguments.push(device.as_os_str());
-    let ask_version = if spec.kind == FilesystemKind::Btrfs {
-        "--version"
-    } else {
-        "-V"
-    };
+    let ask_version = if spec.kind == FilesystemKind::Btrfs { "--version" } else { "-V" };
     let version = tools.first_line(program, &[ask_version.as_ref()])?;
     let mut made = tools.run(program, &arguments);
     until(LONGEST_DISTURBANCE, || {
@@ -70,20 +66,14 @@ pub(crate) fn make(
         !is_disturbed
     });
     made?;
-    Ok(Filesystem {
-        command: command_line(&find(program)?, &arguments),
-        version,
-    })
+    Ok(Filesystem { command: command_line(&find(program)?, &arguments), version })
 }
 
 /// Whoever wrote the plan may not have checked it.
 fn refuse(program: &str, option: Option<String>) -> Result<(), TestbedError> {
     match option {
         None => Ok(()),
-        Some(option) => Err(TestbedError::OptionRefused {
-            program: program.to_owned(),
-            option,
-        }),
+        Some(option) => Err(TestbedError::OptionRefused { program: program.to_owned(), option }),
     }
 }
 
@@ -153,10 +143,7 @@ mod tests {
         let expected = "-E lazy_itable_init=0,lazy_journal_init=0";
         assert_eq!(words(FilesystemKind::Ext4, &[]), expected);
         assert_eq!(
-            words(
-                FilesystemKind::Ext4,
-                &["-m", "0", "-E", "stride=4", "-Enodiscard"]
-            ),
+            words(FilesystemKind::Ext4, &["-m", "0", "-E", "stride=4", "-Enodiscard"]),
             "-E lazy_itable_init=0,lazy_journal_init=0,stride=4,nodiscard -m 0"
         );
         let over = words_for_mkfs(&spec(FilesystemKind::Xfs, &["-K"]), true);

@@ -13,10 +13,7 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new(journal: &Journal) -> Self {
-        Self {
-            made: RigParts::new(journal),
-            disk: None,
-        }
+        Self { made: RigParts::new(journal), disk: None }
     }
 
     /// Undoes everything, and tells what people should know. The emulated disk is made fast first: what is still to be written to it is of

@@ -38,11 +38,7 @@ impl Group {
         if !homes.to_enable.is_empty() {
             enable(&homes, made)?;
         }
-        let name = format!(
-            "{}{}",
-            group::prefix(made.journal().token()),
-            made.next_number()
-        );
+        let name = format!("{}{}", group::prefix(made.journal().token()), made.next_number());
         let directory_of = |controller: &str| {
             let (_, home) = homes.of.iter().find(|(found, _)| *found == controller)?;
             Some(home.join(&name))
@@ -52,9 +48,7 @@ impl Group {
         directories.sort();
         directories.dedup();
         for directory in &directories {
-            let id = made.making(Step::Group {
-                path: directory.clone(),
-            })?;
+            let id = made.making(Step::Group { path: directory.clone() })?;
             let inode = group::make(directory)?;
             made.journal().made(id, inode)?;
         }
@@ -69,12 +63,7 @@ impl Group {
             group::write(&file, &value)?;
         }
         let limits = limits::in_force(limits, &paths, cpuset.as_deref());
-        Ok(Self {
-            paths,
-            directories,
-            limits,
-            room: None,
-        })
+        Ok(Self { paths, directories, limits, room: None })
     }
 
     /// Puts a process into the group.
@@ -92,9 +81,7 @@ impl Group {
             return Ok(None);
         };
         let paths = &self.paths;
-        let room = self
-            .room
-            .get_or_insert_with(|| PageCacheRoom::keep(paths.clone(), bytes));
+        let room = self.room.get_or_insert_with(|| PageCacheRoom::keep(paths.clone(), bytes));
         self.limits.memory_bytes = Some(room.size()?);
         Ok(self.limits.memory_bytes)
     }
@@ -121,9 +108,7 @@ pub(crate) fn can_be_made(limits: &LimitsSpec) -> Result<(), TestbedError> {
     if homes.of.iter().all(|(_, home)| is_ours(home)) {
         Ok(())
     } else {
-        Err(TestbedError::NeedsRoot {
-            what: "an arm with limits",
-        })
+        Err(TestbedError::NeedsRoot { what: "an arm with limits" })
     }
 }
 
@@ -132,15 +117,8 @@ fn enable(homes: &Homes, made: &RigParts) -> Result<(), TestbedError> {
     let Some((_, home)) = homes.of.first() else {
         return Ok(());
     };
-    made.making(Step::Controllers {
-        group: home.clone(),
-        controllers: homes.to_enable.clone(),
-    })?;
-    let words: Vec<String> = homes
-        .to_enable
-        .iter()
-        .map(|name| format!("+{name}"))
-        .collect();
+    made.making(Step::Controllers { group: home.clone(), controllers: homes.to_enable.clone() })?;
+    let words: Vec<String> = homes.to_enable.iter().map(|name| format!("+{name}")).collect();
     group::write(&home.join("cgroup.subtree_control"), &words.join(" "))
 }
 

@@ -73,10 +73,7 @@ pub struct Client {
 impl Client {
     /// A process that lives; `None` of one that is gone.
     pub fn of(process: u32) -> Option<Self> {
-        Some(Self {
-            process,
-            started_ticks: started_ticks(process)?,
-        })
+        Some(Self { process, started_ticks: started_ticks(process)? })
     }
 
     pub fn process(&self) -> u32 {
@@ -154,10 +151,7 @@ impl Journal {
 
     /// The same journal, for those who undo what they made when they are dropped.
     pub(crate) fn share(&self) -> Self {
-        Self {
-            file: Arc::clone(&self.file),
-            token: self.token.clone(),
-        }
+        Self { file: Arc::clone(&self.file), token: self.token.clone() }
     }
 
     /// The number of the next thing that is made.
@@ -169,10 +163,7 @@ impl Journal {
     pub(crate) fn making(&self, step: Step) -> Result<u64, TestbedError> {
         let mut journal = self.lock();
         let id = journal.next;
-        journal.write(&Line::Making {
-            id,
-            step: step.clone(),
-        })?;
+        journal.write(&Line::Making { id, step: step.clone() })?;
         journal.next += 1;
         tracing::debug!("making {step}");
         journal.open.insert(id, Making { step, inode: None });
@@ -319,10 +310,7 @@ pub(crate) fn read(text: &str) -> Result<(Owner, BTreeMap<u64, Making>), String>
 fn check_version(line: &str) -> Result<(), String> {
     let value: serde_json::Value =
         serde_json::from_str(line).map_err(|error| format!("it cannot be read: {error}"))?;
-    match value
-        .get("plimsoll_journal")
-        .and_then(serde_json::Value::as_u64)
-    {
+    match value.get("plimsoll_journal").and_then(serde_json::Value::as_u64) {
         Some(version) if version == u64::from(JOURNAL_VERSION) => Ok(()),
         Some(_) => Err("it was written by another version of plimsoll".to_owned()),
         None => Err("it is no journal of plimsoll".to_owned()),
@@ -362,10 +350,7 @@ mod tests {
         let (owner, open) = read(&text).unwrap();
         assert_eq!(owner.label.as_str(), "a test");
         assert_eq!(owner.process, std::process::id());
-        let expected = Making {
-            step: step("/b"),
-            inode: Some(7),
-        };
+        let expected = Making { step: step("/b"), inode: Some(7) };
         assert_eq!(open, BTreeMap::from([(2, expected)]));
 
         let other = journal.share();
@@ -385,10 +370,7 @@ mod tests {
             r#"{"line":"undone","id":2}"#,
         ];
         let read = lines.map(|line| serde_json::from_str::<Line>(line).unwrap());
-        let making = Line::Making {
-            id: 2,
-            step: step("/b"),
-        };
+        let making = Line::Making { id: 2, step: step("/b") };
         let made = Line::Made { id: 2, inode: 7 };
         assert_eq!(read, [making, made, Line::Undone { id: 2 }]);
     }

@@ -47,10 +47,7 @@ impl Site {
         needs_bytes: u64,
         work: impl FnOnce(&RigOrder<'_>, &mut Journal) -> T,
     ) -> T {
-        let daemon = DaemonProgram {
-            path: "/nonexistent".into(),
-            arguments: Vec::new(),
-        };
+        let daemon = DaemonProgram { path: "/nonexistent".into(), arguments: Vec::new() };
         let order = RigOrder {
             spec,
             parent: &self.parent(),

@@ -26,13 +26,8 @@ pub(crate) struct BackingFile {
 
 impl BackingFile {
     pub(crate) fn of(path: &Path) -> Result<Self, TestbedError> {
-        let status = path
-            .metadata()
-            .map_err(|error| TestbedError::io("look at", path, error))?;
-        Ok(Self {
-            path: path.to_owned(),
-            filesystem: number_of(status.dev()),
-        })
+        let status = path.metadata().map_err(|error| TestbedError::io("look at", path, error))?;
+        Ok(Self { path: path.to_owned(), filesystem: number_of(status.dev()) })
     }
 
     /// Whether it is below the loop device of this name.
@@ -48,13 +43,7 @@ impl BackingFile {
             return false;
         }
         let device = format!("/dev/{name}");
-        let arguments = [
-            "--list",
-            "--noheadings",
-            "--output",
-            "BACK-MAJ:MIN",
-            &device,
-        ];
+        let arguments = ["--list", "--noheadings", "--output", "BACK-MAJ:MIN", &device];
         tools
             .run("losetup", &arguments.map(OsStr::new))
             .is_ok_and(|output| output.trim() == self.filesystem)
@@ -76,11 +65,7 @@ impl BackingFile {
 
 /// A device as major and minor number.
 pub(crate) fn number_of(device: u64) -> String {
-    format!(
-        "{}:{}",
-        rustix::fs::major(device),
-        rustix::fs::minor(device)
-    )
+    format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
 }
 
 /// The file below a loop device; `None` for what is none, or is free.
@@ -154,12 +139,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let theirs = LoopDevice::new(folder.path(), "theirs", 1 << 20);
             let ours = LoopDevice::new(folder.path(), "ours", 1 << 20);
-            let making = Making {
-                step: Step::Loop {
-                    backing_file: ours.file.clone(),
-                },
-                inode: None,
-            };
+            let making =
+                Making { step: Step::Loop { backing_file: ours.file.clone() }, inode: None };
             assert_eq!(undo(&making, &tools, false).unwrap(), Undone::Gone);
             assert!(!ours.is_attached());
             assert!(theirs.is_attached());

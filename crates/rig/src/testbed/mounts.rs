@@ -13,10 +13,7 @@ pub(crate) fn all() -> Result<Vec<Mount>, TestbedError> {
 
 /// What is seen at a path: the last that was mounted there.
 pub(crate) fn at(point: &Path) -> Result<Option<Mount>, TestbedError> {
-    Ok(all()?
-        .into_iter()
-        .rev()
-        .find(|mounted| mounted.point == point))
+    Ok(all()?.into_iter().rev().find(|mounted| mounted.point == point))
 }
 
 #[cfg(test)]

@@ -63,28 +63,18 @@ impl Environment {
 
 fn parent_from(environment: &Environment) -> Result<PathBuf, TestbedError> {
     match environment {
-        Environment {
-            cache_home: Some(cache_home),
-            ..
-        } => Ok(cache_home.join("plimsoll/data")),
+        Environment { cache_home: Some(cache_home), .. } => Ok(cache_home.join("plimsoll/data")),
         Environment { is_root: true, .. } => Ok(Path::new(PLACE_OF_ROOT).join("data")),
-        Environment {
-            home: Some(home), ..
-        } => Ok(home.join(".cache/plimsoll/data")),
+        Environment { home: Some(home), .. } => Ok(home.join(".cache/plimsoll/data")),
         _ => Err(TestbedError::NoHome),
     }
 }
 
 fn state_dir_from(environment: &Environment) -> Result<PathBuf, TestbedError> {
     match environment {
-        Environment {
-            state_home: Some(state_home),
-            ..
-        } => Ok(state_home.join("plimsoll")),
+        Environment { state_home: Some(state_home), .. } => Ok(state_home.join("plimsoll")),
         Environment { is_root: true, .. } => Ok(PathBuf::from(PLACE_OF_ROOT)),
-        Environment {
-            home: Some(home), ..
-        } => Ok(home.join(".local/state/plimsoll")),
+        Environment { home: Some(home), .. } => Ok(home.join(".local/state/plimsoll")),
         _ => Err(TestbedError::NoStateHome),
     }
 }
@@ -93,10 +83,7 @@ fn state_dir_from(environment: &Environment) -> Result<PathBuf, TestbedError> {
 pub fn require_space(directory: &Path, need_bytes: u64) -> Result<(), TestbedError> {
     let failed = |error| TestbedError::io("ask for the free space of", directory, error);
     // Relative paths end in an empty one.
-    let existing = directory
-        .ancestors()
-        .find(|path| path.exists())
-        .unwrap_or(Path::new("."));
+    let existing = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     let status = rustix::fs::statvfs(existing).map_err(failed)?;
     let free_bytes = status.f_bavail.saturating_mul(status.f_frsize);
     if free_bytes < need_bytes {
@@ -132,15 +119,9 @@ mod tests {
             };
             assert_eq!(of(named), pair("/cache/plimsoll/data", "/state/plimsoll"));
         }
-        let by_home = |is_root| Environment {
-            home: home.clone(),
-            is_root,
-            ..Environment::default()
-        };
-        let of_user = pair(
-            "/home/a/.cache/plimsoll/data",
-            "/home/a/.local/state/plimsoll",
-        );
+        let by_home =
+            |is_root| Environment { home: home.clone(), is_root, ..Environment::default() };
+        let of_user = pair("/home/a/.cache/plimsoll/data", "/home/a/.local/state/plimsoll");
         assert_eq!(of(by_home(false)), of_user);
         let expected = pair("/var/lib/plimsoll/data", "/var/lib/plimsoll");
         assert_eq!(of(by_home(true)), expected);
@@ -153,11 +134,7 @@ mod tests {
         let deeper = parent.path().join("not/yet/there");
         require_space(&deeper, 1).unwrap();
         match require_space(&deeper, u64::MAX).unwrap_err() {
-            TestbedError::NotEnoughSpace {
-                path,
-                need_bytes,
-                free_bytes,
-            } => {
+            TestbedError::NotEnoughSpace { path, need_bytes, free_bytes } => {
                 assert_eq!((path, need_bytes), (deeper, u64::MAX));
                 assert!(free_bytes > 0);
             }

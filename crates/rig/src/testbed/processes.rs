@@ -71,9 +71,7 @@ pub(crate) fn children_of(parent: u32) -> Vec<u32> {
 fn is_of_the_kernel(fields: &str) -> bool {
     const PF_KTHREAD: u64 = 0x0020_0000;
     let flags = fields.split_ascii_whitespace().nth(6);
-    flags
-        .and_then(|flags| flags.parse::<u64>().ok())
-        .is_some_and(|flags| flags & PF_KTHREAD != 0)
+    flags.and_then(|flags| flags.parse::<u64>().ok()).is_some_and(|flags| flags & PF_KTHREAD != 0)
 }
 
 /// The processes that were started with this mark, by a program that was started at `since` itself, with the time of their start.
@@ -129,9 +127,7 @@ pub(crate) fn is_marked(process: u32, mark: &str) -> Option<bool> {
     let folder = Path::new(PROC).join(process.to_string());
     let assignment = format!("{MARK_VARIABLE}={mark}");
     let until = Instant::now() + LONGEST_LOOK_AT_ONE;
-    bounded(LONGEST_LOOK_AT_ONE, move || {
-        carries(&folder, &assignment, until, BETWEEN_BOTH)
-    })
+    bounded(LONGEST_LOOK_AT_ONE, move || carries(&folder, &assignment, until, BETWEEN_BOTH))
 }
 
 /// Whoever starts a program goes on before the kernel has given it arguments and environment. Until then both are empty, and are looked
@@ -166,9 +162,7 @@ fn all(proc: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(proc) else {
         return Vec::new();
     };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect()
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -204,11 +198,8 @@ mod tests {
     fn a_process_is_known_from_its_first_instant() {
         for turn in 0..200 {
             let mark = format!("plimsoll-test-first-{turn}");
-            let mut child = Command::new("/bin/sleep")
-                .arg("1000")
-                .env(MARK_VARIABLE, &mark)
-                .spawn()
-                .unwrap();
+            let mut child =
+                Command::new("/bin/sleep").arg("1000").env(MARK_VARIABLE, &mark).spawn().unwrap();
             let seen = is_marked(child.id(), &mark);
             child.kill().unwrap();
             child.wait().unwrap();
@@ -256,11 +247,8 @@ mod tests {
         let proc = tempfile::tempdir().unwrap();
         let folder = proc.path().to_owned();
         let nothing = "0 ".repeat(12);
-        fs::write(
-            folder.join("stat"),
-            format!("10 (a) S 1 1 1 0 -1 4194304 {nothing}700"),
-        )
-        .unwrap();
+        fs::write(folder.join("stat"), format!("10 (a) S 1 1 1 0 -1 4194304 {nothing}700"))
+            .unwrap();
         fs::write(folder.join("cmdline"), "sleep\x001000\x00").unwrap();
         fs::write(folder.join("environ"), "").unwrap();
         let assignment = format!("{MARK_VARIABLE}=mine");
@@ -272,12 +260,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(30));
             fs::write(other.join("environ"), format!("{MARK_VARIABLE}=mine\0")).unwrap();
         });
-        assert!(carries(
-            &folder,
-            &assignment,
-            until,
-            Duration::from_secs(60)
-        ));
+        assert!(carries(&folder, &assignment, until, Duration::from_secs(60)));
         writer.join().unwrap();
     }
 
@@ -292,16 +275,11 @@ mod tests {
                 let folder = proc.path().join(id.to_string());
                 fs::create_dir(&folder).unwrap();
                 let nothing = "0 ".repeat(18);
-                fs::write(
-                    folder.join("stat"),
-                    format!("{id} (a) D {nothing}{started}"),
-                )
-                .unwrap();
+                fs::write(folder.join("stat"), format!("{id} (a) D {nothing}{started}")).unwrap();
                 folder.join("environ")
             };
-            let stuck: Vec<_> = [(10, 700), (30, 700), (40, 100)]
-                .map(|(id, started)| process(id, started))
-                .into();
+            let stuck: Vec<_> =
+                [(10, 700), (30, 700), (40, 100)].map(|(id, started)| process(id, started)).into();
             for environ in &stuck {
                 let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
                 rustix::fs::mkfifoat(rustix::fs::CWD, environ, mode).unwrap();
@@ -312,10 +290,7 @@ mod tests {
             let found = || {
                 let mut found = marked_in(proc.path(), "mine", 500);
                 found.sort_unstable();
-                found
-                    .into_iter()
-                    .map(|(process, _)| process)
-                    .collect::<Vec<_>>()
+                found.into_iter().map(|(process, _)| process).collect::<Vec<_>>()
             };
             assert_eq!(found(), [5, 20, 50]);
             // Those that were stuck are not asked again.

@@ -17,9 +17,7 @@ pub fn what_runs_here(spec: &RigSpec) -> Result<(), TestbedError> {
     check_limits(&spec.limits)?;
     if let Some(server) = &spec.server {
         if !(1..=MOST_MEMBERS).contains(&server.members) {
-            return Err(TestbedError::Members {
-                asked: server.members,
-            });
+            return Err(TestbedError::Members { asked: server.members });
         }
         find_server(server)?;
         find_after_start(server)?;
@@ -89,11 +87,7 @@ pub(crate) fn require_root(what: &'static str) -> Result<(), TestbedError> {
 }
 
 fn require_file(path: &'static str, advice: &'static str) -> Result<(), TestbedError> {
-    if Path::new(path).exists() {
-        Ok(())
-    } else {
-        Err(TestbedError::NoDevice { path, advice })
-    }
+    if Path::new(path).exists() { Ok(()) } else { Err(TestbedError::NoDevice { path, advice }) }
 }
 
 fn check_room_for(
@@ -139,10 +133,7 @@ fn check_limits(limits: &LimitsSpec) -> Result<(), TestbedError> {
 
 fn check_cpus(limits: &LimitsSpec, there: &str) -> Result<(), TestbedError> {
     let online = groups::parse_cpus(there);
-    let missing = |what: String| TestbedError::NoSuchCpus {
-        what,
-        there: there.to_owned(),
-    };
+    let missing = |what: String| TestbedError::NoSuchCpus { what, there: there.to_owned() };
     if let Some(cpu) = limits.pin.iter().find(|cpu| !online.contains(cpu)) {
         return Err(missing(format!("the processor {cpu} and perhaps others")));
     }
@@ -155,9 +146,7 @@ fn check_cpus(limits: &LimitsSpec, there: &str) -> Result<(), TestbedError> {
 /// A line of `/proc/meminfo`, bytes.
 fn memory(key: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     let kibibytes: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
     Some(kibibytes << 10)
 }
@@ -168,12 +157,7 @@ mod tests {
     use plimsoll_record::{DiskSpec, FilesystemKind, FilesystemSpec};
 
     fn limits(memory_bytes: Option<u64>, cpus: Option<f64>, pin: &[u32]) -> LimitsSpec {
-        LimitsSpec {
-            memory_bytes,
-            page_cache_bytes: None,
-            cpus,
-            pin: pin.to_vec(),
-        }
+        LimitsSpec { memory_bytes, page_cache_bytes: None, cpus, pin: pin.to_vec() }
     }
 
     #[test]
@@ -198,9 +182,7 @@ mod tests {
     #[test]
     fn a_disk_in_memory_must_fit_into_it_with_its_data() {
         let spec = RigSpec {
-            disk: Some(DiskChoice::Emulated {
-                spec: DiskSpec::unlimited(1 << 50),
-            }),
+            disk: Some(DiskChoice::Emulated { spec: DiskSpec::unlimited(1 << 50) }),
             ..RigSpec::default()
         };
         require_memory(&spec, 1 << 20).unwrap();
@@ -219,9 +201,7 @@ mod tests {
     #[test]
     fn without_root_it_is_said_what_needs_it() {
         let spec = RigSpec {
-            disk: Some(DiskChoice::Emulated {
-                spec: DiskSpec::unlimited(1 << 30),
-            }),
+            disk: Some(DiskChoice::Emulated { spec: DiskSpec::unlimited(1 << 30) }),
             filesystem: Some(FilesystemSpec {
                 kind: FilesystemKind::Xfs,
                 mkfs: Vec::new(),

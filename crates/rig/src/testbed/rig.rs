@@ -181,10 +181,7 @@ impl Rig {
         }
         let made = filesystem::make(tools, spec, &device, overwrite)?;
         let (point, _) = self.place.make("mnt")?;
-        self.ground.made.making(Step::Mount {
-            mount_point: point.clone(),
-            from,
-        })?;
+        self.ground.made.making(Step::Mount { mount_point: point.clone(), from })?;
         filesystem::mount(tools, spec, &device, &point)?;
         if let Some(bytes) = order.spec.readahead_bytes
             && let Some(file) = Host::here().btrfs_readahead(&name)
@@ -193,9 +190,8 @@ impl Rig {
         }
         // Filesystems have things of their own in their root.
         let data = point.join("data");
-        let root = HeldDirectory::open(&point)?.ok_or_else(|| TestbedError::MountVanished {
-            mount_point: point.clone(),
-        })?;
+        let root = HeldDirectory::open(&point)?
+            .ok_or_else(|| TestbedError::MountVanished { mount_point: point.clone() })?;
         let data_directory = new_directory_in(&root, "data")
             .map_err(|error| TestbedError::io("make", &data, error))?;
         self.prepare(order, &data_directory, &data)?;
@@ -207,11 +203,7 @@ impl Rig {
         self.record.mkfs_version = Some(made.version);
         self.record.mount_options = mounts::at(&point)?.map(|mounted| mounted.all_options());
         self.data = data;
-        self.mounted = Some(MountedOn {
-            point,
-            device,
-            name,
-        });
+        self.mounted = Some(MountedOn { point, device, name });
         Ok(())
     }
 
@@ -255,11 +247,7 @@ impl Rig {
         let Some(spec) = &order.spec.server else {
             return Ok(());
         };
-        let place = ServerPlace {
-            home: &self.place,
-            data: &self.data,
-            group: self.group.as_ref(),
-        };
+        let place = ServerPlace { home: &self.place, data: &self.data, group: self.group.as_ref() };
         let server = Server::start(spec, &place, &self.ground.made).map_err(|error| {
             // What it says itself is that it was killed, if anything.
             self.has_room().err().unwrap_or(error)
@@ -283,11 +271,7 @@ impl Rig {
         &mut self,
         act: impl FnOnce(&mut Server, &ServerPlace<'_>, &RigParts) -> Result<T, TestbedError>,
     ) -> Result<T, TestbedError> {
-        let place = ServerPlace {
-            home: &self.place,
-            data: &self.data,
-            group: self.group.as_ref(),
-        };
+        let place = ServerPlace { home: &self.place, data: &self.data, group: self.group.as_ref() };
         match &mut self.server {
             Some(server) => act(server, &place, &self.ground.made),
             None => Err(TestbedError::NotDisturbed {
@@ -347,11 +331,7 @@ impl Rig {
         if is_marked(process, &mark) != Some(true) {
             return Err(TestbedError::ProcessUnmarked { process });
         }
-        self.ground.made.making(Step::Process {
-            process,
-            started_ticks,
-            mark,
-        })?;
+        self.ground.made.making(Step::Process { process, started_ticks, mark })?;
         match &self.group {
             Some(group) if self.server.is_none() => group.admit(process),
             _ => Ok(()),
@@ -449,27 +429,15 @@ impl Rig {
     pub fn tear_down(self, journal: &mut Journal) -> Result<TornDown, TestbedError> {
         let mut this = self;
         let stopped = this.stop_server();
-        let trace = this
-            .ground
-            .disk
-            .as_ref()
-            .and_then(|disk| disk.trace.clone());
-        let handed_back = trace
-            .as_deref()
-            .map_or(Ok(()), |trace| this.hand_back(trace));
-        let Self {
-            mut ground, place, ..
-        } = this;
+        let trace = this.ground.disk.as_ref().and_then(|disk| disk.trace.clone());
+        let handed_back = trace.as_deref().map_or(Ok(()), |trace| this.hand_back(trace));
+        let Self { mut ground, place, .. } = this;
         let failed = [stopped, handed_back];
         let failed = failed.into_iter().filter_map(Result::err);
         let mut notes: Vec<String> = failed.map(|error| error.to_string()).collect();
         notes.extend(ground.undo());
         journal.sync()?;
-        Ok(TornDown {
-            trace,
-            notes,
-            place,
-        })
+        Ok(TornDown { trace, notes, place })
     }
 }
 
@@ -512,11 +480,7 @@ fn set_readahead(
     if was_bytes == bytes {
         return Ok(());
     }
-    made.making(Step::Readahead {
-        from: from.clone(),
-        was_bytes,
-        set_bytes: bytes,
-    })?;
+    made.making(Step::Readahead { from: from.clone(), was_bytes, set_bytes: bytes })?;
     readahead::write(&file, name, bytes).inspect_err(|_| {
         // Nothing undoes a figure that was not asked for.
         let _ = readahead::write(&file, name, was_bytes);

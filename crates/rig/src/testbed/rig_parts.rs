@@ -17,11 +17,7 @@ pub(crate) struct RigParts {
 
 impl RigParts {
     pub(crate) fn new(journal: &Journal) -> Self {
-        Self {
-            journal: journal.share(),
-            tools: Tools::of(journal.token()),
-            ids: Mutex::default(),
-        }
+        Self { journal: journal.share(), tools: Tools::of(journal.token()), ids: Mutex::default() }
     }
 
     pub(crate) fn journal(&self) -> &Journal {

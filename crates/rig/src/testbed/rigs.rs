@@ -16,11 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const DISKS: [Need<'_>; 3] = [
-    Need::Root,
-    Need::File("/dev/fuse"),
-    Need::File("/dev/loop-control"),
-];
+const DISKS: [Need<'_>; 3] = [Need::Root, Need::File("/dev/fuse"), Need::File("/dev/loop-control")];
 
 /// This program, as the process of an emulated disk.
 fn daemon() -> DaemonProgram {
@@ -97,20 +93,13 @@ fn passable_folder() -> tempfile::TempDir {
 }
 
 fn disk(capacity_bytes: u64) -> DiskSpec {
-    DiskSpec {
-        trace_requests: 1_000,
-        ..DiskSpec::unlimited(capacity_bytes)
-    }
+    DiskSpec { trace_requests: 1_000, ..DiskSpec::unlimited(capacity_bytes) }
 }
 
 fn spec(disk: DiskSpec, kind: FilesystemKind) -> RigSpec {
     RigSpec {
         disk: Some(DiskChoice::Emulated { spec: disk }),
-        filesystem: Some(FilesystemSpec {
-            kind,
-            mkfs: Vec::new(),
-            mount: Vec::new(),
-        }),
+        filesystem: Some(FilesystemSpec { kind, mkfs: Vec::new(), mount: Vec::new() }),
         ..RigSpec::default()
     }
 }
@@ -254,12 +243,7 @@ fn groups_with(text: &str, folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Whether a loop device is over a file that has lost its path, in the filesystem of this number: what is left when a daemon has ended.
 fn is_below_a_loop(filesystem: &str) -> bool {
-    let columns = [
-        "--list",
-        "--noheadings",
-        "--output",
-        "BACK-MAJ:MIN,BACK-FILE",
-    ];
+    let columns = ["--list", "--noheadings", "--output", "BACK-MAJ:MIN,BACK-FILE"];
     let output = Command::new("losetup").args(columns).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().any(|line| {
@@ -341,10 +325,7 @@ mod slow {
         for kind in FilesystemKind::ALL {
             for asked in [None, Some(0), Some(32 << 10)] {
                 let mut site = Site::new();
-                let spec = RigSpec {
-                    readahead_bytes: asked,
-                    ..spec(disk(320 << 20), kind)
-                };
+                let spec = RigSpec { readahead_bytes: asked, ..spec(disk(320 << 20), kind) };
                 let rig = site.build(&spec, 1 << 20).unwrap();
                 let device = rig.device().unwrap().to_owned();
                 assert_eq!(readahead_kib(&device), asked.unwrap_or(128 << 10) >> 10);
@@ -352,10 +333,7 @@ mod slow {
                 let of_btrfs = (kind == FilesystemKind::Btrfs).then_some(4 << 20);
                 assert_eq!(in_force, asked.or(of_btrfs).or(Some(128 << 10)), "{kind:?}");
                 assert_eq!(site.undo(rig), [""; 0]);
-                assert!(
-                    !left_without_readahead().contains(&device),
-                    "it is put back"
-                );
+                assert!(!left_without_readahead().contains(&device), "it is put back");
             }
         }
     }
@@ -381,11 +359,7 @@ mod slow {
     fn blocks_can_be_kept_in_a_file() {
         needs!(DISKS);
         let mut site = Site::new();
-        let disk = DiskSpec {
-            backing: Backing::File,
-            trace_requests: 0,
-            ..disk(64 << 20)
-        };
+        let disk = DiskSpec { backing: Backing::File, trace_requests: 0, ..disk(64 << 20) };
         let rig = site.ext4(disk);
         fs::write(rig.data_directory().join("records"), "of the engine").unwrap();
         assert_eq!(site.undo(rig), [""; 0]);
@@ -397,10 +371,7 @@ mod slow {
         needs!(DISKS);
         let mut site = Site::new();
         let disk = DiskSpec {
-            iops: DiskRates {
-                joint: Some(1.0),
-                ..DiskRates::default()
-            },
+            iops: DiskRates { joint: Some(1.0), ..DiskRates::default() },
             ..disk(64 << 20)
         };
         let rig = site.ext4(disk);
@@ -569,10 +540,7 @@ mod slow {
         needs!(DISKS);
         let mut site = Site::new();
         let mut spec = spec(disk(64 << 20), FilesystemKind::Ext4);
-        spec.limits = LimitsSpec {
-            memory_bytes: Some(32 << 20),
-            ..LimitsSpec::default()
-        };
+        spec.limits = LimitsSpec { memory_bytes: Some(32 << 20), ..LimitsSpec::default() };
         let rig = site.build(&spec, 1 << 20).unwrap();
         let memory = rig.group().unwrap().memory.clone().unwrap();
         let mut worker = Command::new("cat")

@@ -121,14 +121,7 @@ impl Server {
             user.own(&run_directory, &run)?;
         }
         let version = program::version(spec, &program, user.as_ref(), &run);
-        let beginning = Beginning {
-            spec: spec.clone(),
-            program,
-            user,
-            run,
-            logs,
-            log_files,
-        };
+        let beginning = Beginning { spec: spec.clone(), program, user, run, logs, log_files };
         let mut attempt = 1;
         loop {
             let starting = beginning.at(place, made);
@@ -201,9 +194,8 @@ impl Server {
     fn stop_together(&self, members: &[Member], deadline: Instant) -> Result<(), TestbedError> {
         let stop_signal = signal(&self.beginning.spec.stop_signal);
         let to_end = members.iter().filter(|member| !member.is_down);
-        let asked: Vec<(&Member, bool)> = to_end
-            .map(|member| (member, member.ask_to_end(stop_signal)))
-            .collect();
+        let asked: Vec<(&Member, bool)> =
+            to_end.map(|member| (member, member.ask_to_end(stop_signal))).collect();
         for (member, asked) in asked {
             let left = deadline.saturating_duration_since(Instant::now());
             if !(asked && until(left, || member.has_ended())) {
@@ -239,12 +231,7 @@ impl From<TestbedError> for Unstarted {
 
 impl Beginning {
     fn at<'a>(&'a self, place: &'a ServerPlace<'a>, made: &'a RigParts) -> Starting<'a> {
-        Starting {
-            beginning: self,
-            spec: &self.spec,
-            place,
-            made,
-        }
+        Starting { beginning: self, spec: &self.spec, place, made }
     }
 }
 
@@ -272,17 +259,10 @@ impl Starting<'_> {
             all_hosts: hosts.join(","),
             hosts,
             own_program: after_start::own_program(),
-            mark: format!(
-                "server-{}-{}",
-                self.made.journal().token(),
-                self.made.next_number()
-            ),
+            mark: format!("server-{}-{}", self.made.journal().token(), self.made.next_number()),
         };
         let places = self.places(&layout);
-        self.made.making(Step::Server {
-            name: spec.name.clone(),
-            mark: layout.mark.clone(),
-        })?;
+        self.made.making(Step::Server { name: spec.name.clone(), mark: layout.mark.clone() })?;
         let begun = Instant::now();
         let mut members = Vec::new();
         let mut commands = Vec::new();
@@ -303,15 +283,11 @@ impl Starting<'_> {
             members.iter().try_for_each(Member::is_alive)?;
             return Err(error.into());
         }
-        let records = layout
-            .hosts
-            .iter()
-            .zip(&commands)
-            .map(|(host, command)| MemberRecord {
-                address: host.clone(),
-                command: command.clone(),
-                log: None,
-            });
+        let records = layout.hosts.iter().zip(&commands).map(|(host, command)| MemberRecord {
+            address: host.clone(),
+            command: command.clone(),
+            log: None,
+        });
         let records = records.filter(|_| count > 1).collect();
         let record = ServerRecord {
             program: self.beginning.program.clone(),
@@ -356,9 +332,7 @@ impl Starting<'_> {
 
     fn environment_of(&self, places: &Places<'_>) -> Vec<(String, String)> {
         let environment = self.spec.environment.iter();
-        environment
-            .map(|(name, value)| (name.clone(), places.filled(value)))
-            .collect()
+        environment.map(|(name, value)| (name.clone(), places.filled(value))).collect()
     }
 
     /// Starts a member, which is journaled and under its limits before it does anything.
@@ -399,11 +373,7 @@ impl Starting<'_> {
             log_file: held,
             is_down: false,
         };
-        self.made.making(Step::Process {
-            process,
-            started_ticks,
-            mark: layout.mark.clone(),
-        })?;
+        self.made.making(Step::Process { process, started_ticks, mark: layout.mark.clone() })?;
         if let Some(group) = self.place.group {
             group.admit(process)?;
         }
@@ -430,9 +400,7 @@ impl Starting<'_> {
         let failed = |error| TestbedError::io("write the log of the server", log, error);
         let output = log_file.try_clone().map_err(failed)?;
         let errors = log_file.try_clone().map_err(failed)?;
-        let Beginning {
-            program, run, user, ..
-        } = self.beginning;
+        let Beginning { program, run, user, .. } = self.beginning;
         let mut command = Command::new("/bin/sh");
         command
             .args(["-c", BECOME, "sh"])
@@ -452,9 +420,7 @@ impl Starting<'_> {
         if let Some(user) = user {
             user.take_on(&mut command);
         }
-        command
-            .spawn()
-            .map_err(|error| TestbedError::io("start", Path::new("/bin/sh"), error))
+        command.spawn().map_err(|error| TestbedError::io("start", Path::new("/bin/sh"), error))
     }
 
     /// Waits until a member answers.

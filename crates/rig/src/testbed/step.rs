@@ -15,31 +15,17 @@ pub(crate) enum Step {
     /// A loop device, whose number is not known before it is made. Ours by the file below it.
     Loop { backing_file: BackingFile },
     /// The readahead of a device, changed. Ours while the device is, and has what was set.
-    Readahead {
-        from: MountedFrom,
-        was_bytes: u64,
-        set_bytes: u64,
-    },
+    Readahead { from: MountedFrom, was_bytes: u64, set_bytes: u64 },
     /// A mounted filesystem. Ours by place and by what it was mounted from.
-    Mount {
-        mount_point: PathBuf,
-        from: MountedFrom,
-    },
+    Mount { mount_point: PathBuf, from: MountedFrom },
     /// The directory of a control group, with the processes in it. Ours by the random part of its name, and by its inode.
     Group { path: PathBuf },
     /// Controllers that the children of a group were allowed to use.
-    Controllers {
-        group: PathBuf,
-        controllers: Vec<String>,
-    },
+    Controllers { group: PathBuf, controllers: Vec<String> },
     /// A server with the processes that it started. Ours by the mark in its environment.
     Server { name: String, mark: String },
     /// A process of a run. Ours by its id, the time of its start, and the mark in its environment.
-    Process {
-        process: u32,
-        started_ticks: u64,
-        mark: String,
-    },
+    Process { process: u32, started_ticks: u64, mark: String },
 }
 
 /// What a filesystem was mounted from.
@@ -66,11 +52,7 @@ impl std::fmt::Display for Step {
                 write!(formatter, "the emulated disk at {}", mount_point.display())
             }
             Self::Loop { backing_file } => {
-                write!(
-                    formatter,
-                    "the loop device over {}",
-                    backing_file.path.display()
-                )
+                write!(formatter, "the loop device over {}", backing_file.path.display())
             }
             Self::Readahead { from, .. } => {
                 let (MountedFrom::LoopOver(BackingFile { path, .. }) | MountedFrom::Device(path)) =

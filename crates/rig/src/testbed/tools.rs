@@ -69,10 +69,7 @@ impl Tools {
 
     /// For the owner of the journal with this token, which was started then.
     pub(crate) fn of_owner(token: &str, since: u64) -> Self {
-        Self {
-            token: token.to_owned(),
-            since,
-        }
+        Self { token: token.to_owned(), since }
     }
 
     pub(crate) fn token(&self) -> &str {
@@ -193,10 +190,7 @@ mod tests {
     fn a_program_that_fails_is_quoted() {
         let tools = Tools::of("test");
         let error = tools
-            .run(
-                "sh",
-                &["-c".as_ref(), "echo no such thing >&2; exit 3".as_ref()],
-            )
+            .run("sh", &["-c".as_ref(), "echo no such thing >&2; exit 3".as_ref()])
             .unwrap_err()
             .to_string();
         assert!(error.contains("no such thing (exit status: 3)"), "{error}");

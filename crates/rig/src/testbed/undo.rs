@@ -23,23 +23,16 @@ pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone,
         Step::Directory { path } => remove_abandoned(path, making.inode),
         Step::Daemon { mark, mount_point } => undo_daemon(tools, mark, mount_point, last),
         Step::Loop { backing_file } => undo_loop(tools, backing_file, last),
-        Step::Readahead {
-            from,
-            was_bytes,
-            set_bytes,
-        } => readahead::undo(tools, from, *was_bytes, *set_bytes),
+        Step::Readahead { from, was_bytes, set_bytes } => {
+            readahead::undo(tools, from, *was_bytes, *set_bytes)
+        }
         Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
         Step::Group { path } => group::remove(path, &group::prefix(tools.token()), making.inode),
-        Step::Controllers {
-            group: parent,
-            controllers,
-        } => Ok(group::disable(parent, controllers)),
+        Step::Controllers { group: parent, controllers } => Ok(group::disable(parent, controllers)),
         Step::Server { mark, .. } => undo_marked(tools, mark),
-        Step::Process {
-            process,
-            started_ticks,
-            mark,
-        } => undo_process(*process, *started_ticks, mark),
+        Step::Process { process, started_ticks, mark } => {
+            undo_process(*process, *started_ticks, mark)
+        }
     }
 }
 

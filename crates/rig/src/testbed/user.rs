@@ -37,10 +37,7 @@ impl RunUser {
             return None;
         }
         let user = invoker().unwrap_or_else(|| Self::of(User::from_name(NAME).ok().flatten()));
-        let maps = [
-            ("/proc/self/uid_map", user.user),
-            ("/proc/self/gid_map", user.group),
-        ];
+        let maps = [("/proc/self/uid_map", user.user), ("/proc/self/gid_map", user.group)];
         let is_known = maps.iter().all(|(map, number)| {
             // Kernels without namespaces have no such file.
             std::fs::read_to_string(map).map_or(true, |map| has(&map, *number))
@@ -52,12 +49,7 @@ impl RunUser {
         let (user, group) = nobody.map_or((USUAL_NUMBER, USUAL_NUMBER), |nobody| {
             (nobody.uid.as_raw(), nobody.gid.as_raw())
         });
-        Self {
-            name: NAME.to_owned(),
-            user,
-            group,
-            is_invoker: false,
-        }
+        Self { name: NAME.to_owned(), user, group, is_invoker: false }
     }
 
     /// Makes a command run as this user, without further groups.
@@ -90,10 +82,9 @@ impl RunUser {
     pub(crate) fn require_way(&self, home: &Path) -> Result<(), TestbedError> {
         match self.barred_at(home) {
             None => Ok(()),
-            Some(barrier) => Err(TestbedError::Barred {
-                user: self.name.clone(),
-                path: barrier.to_owned(),
-            }),
+            Some(barrier) => {
+                Err(TestbedError::Barred { user: self.name.clone(), path: barrier.to_owned() })
+            }
         }
     }
 
@@ -102,9 +93,7 @@ impl RunUser {
         let mut ancestors: Vec<&Path> = path.ancestors().collect();
         ancestors.reverse();
         ancestors.into_iter().find(|ancestor| {
-            ancestor
-                .metadata()
-                .is_ok_and(|metadata| metadata.mode() & PASSABLE == 0)
+            ancestor.metadata().is_ok_and(|metadata| metadata.mode() & PASSABLE == 0)
         })
     }
 }
@@ -112,10 +101,8 @@ impl RunUser {
 /// Whether a user namespace has a number: user_namespaces(7), lines of the first number inside, the first outside, and how many.
 fn has(map: &str, number: u32) -> bool {
     map.lines().any(|line| {
-        let fields: Vec<u64> = line
-            .split_ascii_whitespace()
-            .filter_map(|field| field.parse().ok())
-            .collect();
+        let fields: Vec<u64> =
+            line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
         let number = u64::from(number);
         matches!(fields[..], [inside, _, count] if (inside..inside + count).contains(&number))
     })

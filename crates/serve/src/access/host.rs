@@ -44,14 +44,9 @@ mod tests {
 
     #[test]
     fn addresses_of_the_loopback_are_answered_and_others_are_not() {
-        for host in [
-            "127.0.0.1:7546",
-            "127.0.0.1",
-            "localhost:1",
-            "LOCALHOST",
-            "[::1]:7546",
-            "127.8.8.8",
-        ] {
+        for host in
+            ["127.0.0.1:7546", "127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:7546", "127.8.8.8"]
+        {
             assert!(is_ours(host), "{host}");
         }
         for host in [

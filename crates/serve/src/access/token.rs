@@ -58,18 +58,14 @@ pub enum TokenError {
 impl Token {
     /// The one line of a file that nobody else can read.
     pub(crate) fn read(path: &Path) -> Result<Self, TokenError> {
-        let unreadable = |source: io::Error| TokenError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
+        let unreadable =
+            |source: io::Error| TokenError::Unreadable { path: path.to_owned(), source };
         let mut text = String::new();
         File::from(open_private(path)?)
             .take(LONGEST as u64 + 2)
             .read_to_string(&mut text)
             .map_err(unreadable)?;
-        Self::parse(text.trim_ascii()).ok_or_else(|| TokenError::Unfit {
-            path: path.to_owned(),
-        })
+        Self::parse(text.trim_ascii()).ok_or_else(|| TokenError::Unfit { path: path.to_owned() })
     }
 
     /// The one in this file, made the first time. Where no file can be made it is another one each time.
@@ -97,9 +93,7 @@ impl Token {
     pub(crate) fn random() -> Result<Self, TokenError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| TokenError::Random(error.to_string()))?;
-        Ok(Self(
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        ))
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
     /// Whether it is this one. How long that takes says nothing about where they differ.
@@ -115,13 +109,9 @@ impl Token {
 
 /// A plain file that belongs to us or to root, and to nobody else. What is looked at is what was opened, and nothing keeps us waiting.
 fn open_private(path: &Path) -> Result<OwnedFd, TokenError> {
-    let unreadable = |errno: Errno| TokenError::Unreadable {
-        path: path.to_owned(),
-        source: errno.into(),
-    };
-    let not_a_file = || TokenError::NotAFile {
-        path: path.to_owned(),
-    };
+    let unreadable =
+        |errno: Errno| TokenError::Unreadable { path: path.to_owned(), source: errno.into() };
+    let not_a_file = || TokenError::NotAFile { path: path.to_owned() };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::LOOP | Errno::NXIO => not_a_file(),
@@ -132,15 +122,10 @@ fn open_private(path: &Path) -> Result<OwnedFd, TokenError> {
         return Err(not_a_file());
     }
     if found.st_uid != 0 && found.st_uid != geteuid().as_raw() {
-        return Err(TokenError::Foreign {
-            path: path.to_owned(),
-            owner: found.st_uid,
-        });
+        return Err(TokenError::Foreign { path: path.to_owned(), owner: found.st_uid });
     }
     if found.st_mode & 0o077 != 0 {
-        return Err(TokenError::Exposed {
-            path: path.to_owned(),
-        });
+        return Err(TokenError::Exposed { path: path.to_owned() });
     }
     Ok(file)
 }
@@ -178,18 +163,11 @@ mod tests {
         std::fs::write(&path, "0123456789abcdef\n").unwrap();
         only_ours(&path);
         assert_eq!(Token::read(&path).unwrap().text(), "0123456789abcdef");
-        for unfit in [
-            "",
-            "short",
-            "0123456789abcdef two",
-            "0123456789abcdefé",
-            "0123456789\nabcdefgh",
-        ] {
+        for unfit in
+            ["", "short", "0123456789abcdef two", "0123456789abcdefé", "0123456789\nabcdefgh"]
+        {
             std::fs::write(&path, unfit).unwrap();
-            assert!(
-                matches!(Token::read(&path), Err(TokenError::Unfit { .. })),
-                "{unfit}"
-            );
+            assert!(matches!(Token::read(&path), Err(TokenError::Unfit { .. })), "{unfit}");
         }
         std::fs::write(&path, "x".repeat(LONGEST + 1)).unwrap();
         assert!(Token::read(&path).is_err());
@@ -239,10 +217,7 @@ mod tests {
         if geteuid().is_root() {
             chown(&path, Some(Uid::from_raw(65534)), None).unwrap();
             let refused = Token::read(&path).unwrap_err();
-            assert!(
-                matches!(refused, TokenError::Foreign { owner: 65534, .. }),
-                "{refused}"
-            );
+            assert!(matches!(refused, TokenError::Foreign { owner: 65534, .. }), "{refused}");
         }
     }
 }

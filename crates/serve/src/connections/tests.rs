@@ -18,11 +18,7 @@ impl Listening {
         let place = place();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(serve(
-            listener,
-            place.router.clone(),
-            place.app.closing.clone(),
-        ));
+        tokio::spawn(serve(listener, place.router.clone(), place.app.closing.clone()));
         Self { place, address }
     }
 
@@ -59,8 +55,7 @@ impl Client {
     }
 
     async fn whole(&mut self, path: &str, more: &str) -> String {
-        self.ask(path, &format!("Connection: close\r\n{more}"))
-            .await;
+        self.ask(path, &format!("Connection: close\r\n{more}")).await;
         self.rest().await
     }
 }
@@ -77,11 +72,7 @@ async fn there_are_so_many_connections_at_a_time_and_others_wait() {
     waits.ask("/", "Connection: close\r\n").await;
     let mut first = [0];
     let a_while = Duration::from_millis(300);
-    assert!(
-        timeout(a_while, waits.0.read_exact(&mut first))
-            .await
-            .is_err()
-    );
+    assert!(timeout(a_while, waits.0.read_exact(&mut first)).await.is_err());
     held.pop();
     assert!(waits.rest().await.starts_with("HTTP/1.1 200"));
 }
@@ -89,11 +80,7 @@ async fn there_are_so_many_connections_at_a_time_and_others_wait() {
 /// Before the first request, within one, and behind one.
 #[tokio::test(start_paused = true)]
 async fn who_asks_nothing_is_let_go() {
-    for asked in [
-        "",
-        "GET / HTTP/1.1\r\n",
-        "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-    ] {
+    for asked in ["", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"] {
         let (mut client, stream) = duplex(4096);
         let connection = answered(stream, Router::new());
         client.write_all(asked.as_bytes()).await.unwrap();
@@ -129,10 +116,7 @@ async fn what_is_refused_is_closed_and_what_is_not_there_is_not() {
     let mut client = server.connect().await;
     client.ask("/none", "").await;
     assert!(!client.head().await.contains("connection: close"));
-    for more in [
-        "Origin: http://evil.example\r\n",
-        "Sec-Fetch-Site: cross-site\r\n",
-    ] {
+    for more in ["Origin: http://evil.example\r\n", "Sec-Fetch-Site: cross-site\r\n"] {
         let mut client = server.connect().await;
         client.ask("/", more).await;
         let answer = client.rest().await;
@@ -147,21 +131,15 @@ async fn requests_one_behind_the_other_are_answered_in_their_order() {
     let mut client = server.connect().await;
     let mut all = String::new();
     for number in 0..300 {
-        let close = if number == 299 {
-            "Connection: close\r\n"
-        } else {
-            ""
-        };
+        let close = if number == 299 { "Connection: close\r\n" } else { "" };
         all.push_str(&format!(
             "GET /experiment/n{number} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n{close}\r\n"
         ));
     }
     let (mut reader, mut writer) = client.0.split();
     let mut answers = String::new();
-    let (sent, read) = tokio::join!(
-        writer.write_all(all.as_bytes()),
-        reader.read_to_string(&mut answers)
-    );
+    let (sent, read) =
+        tokio::join!(writer.write_all(all.as_bytes()), reader.read_to_string(&mut answers));
     sent.and(read.map(|_| ())).unwrap();
     let mut rest = answers.as_str();
     for number in 0..300 {
@@ -180,19 +158,13 @@ async fn who_takes_no_answers_is_not_heard_any_more() {
     const HEAD: &[u8] = b"HEAD / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
     let answers = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&answers);
-    let router = Router::new().route(
-        "/",
-        get(move || async move { _ = counted.fetch_add(1, Ordering::Relaxed) }),
-    );
+    let router = Router::new()
+        .route("/", get(move || async move { _ = counted.fetch_add(1, Ordering::Relaxed) }));
     let (mut client, stream) = duplex(4096);
     tokio::spawn(async move { answered(stream, router).await.is_err() });
     // One by one, because each that comes wakes the connection.
     let mut sent = 0;
-    while sent < 5_000
-        && timeout(Duration::from_secs(1), client.write_all(HEAD))
-            .await
-            .is_ok()
-    {
+    while sent < 5_000 && timeout(Duration::from_secs(1), client.write_all(HEAD)).await.is_ok() {
         sent += 1;
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

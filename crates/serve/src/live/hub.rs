@@ -106,10 +106,7 @@ impl Hub {
         let picture = Picture::of(&head, self.engines)?;
         let following = store.follow(&id)?;
         let (sender, updates) = broadcast::channel(BEHIND);
-        let followed = Arc::new(Followed {
-            shown: Mutex::default(),
-            updates: sender,
-        });
+        let followed = Arc::new(Followed { shown: Mutex::default(), updates: sender });
         all.insert(id.clone(), Arc::clone(&followed));
         let follower = Follower {
             store,
@@ -119,11 +116,7 @@ impl Hub {
             all: Arc::clone(&self.followed),
         };
         tokio::task::spawn_blocking(move || follower.follow(picture));
-        Ok(Looking {
-            followed,
-            updates,
-            _place: place,
-        })
+        Ok(Looking { followed, updates, _place: place })
     }
 
     /// How many experiments are followed.
@@ -197,10 +190,7 @@ impl Drop for Follower {
     /// Also when it failed: whoever looks is told that there is no more to come, and whoever comes gets a follower of their own.
     fn drop(&mut self) {
         let mut all = lock(&self.all);
-        if all
-            .get(&self.id)
-            .is_some_and(|known| Arc::ptr_eq(known, &self.followed))
-        {
+        if all.get(&self.id).is_some_and(|known| Arc::ptr_eq(known, &self.followed)) {
             all.remove(&self.id);
         }
         // Under the lock, so that whoever takes a snapshot either finds that it is over or is told so.
@@ -211,9 +201,7 @@ impl Drop for Follower {
 }
 
 fn json(update: &super::update::Update) -> Arc<str> {
-    serde_json::to_string(update)
-        .expect("an update has only string keys and plain numbers")
-        .into()
+    serde_json::to_string(update).expect("an update has only string keys and plain numbers").into()
 }
 
 pub(crate) fn now() -> f64 {

@@ -253,12 +253,7 @@ impl Picture {
         }
         point.going = Some(going);
         self.changed.seconds.insert(told.key);
-        match self
-            .seconds
-            .iter_mut()
-            .rev()
-            .find(|one| one.key == told.key)
-        {
+        match self.seconds.iter_mut().rev().find(|one| one.key == told.key) {
             Some(known) => *known = told,
             // A share that comes when its second is not shown any more.
             None if late => {}
@@ -278,14 +273,8 @@ impl Picture {
         if let Some(member) = member {
             words = format!("{words} ({member})");
         }
-        self.events
-            .retain(|one| (one.point, one.event) != (point, event));
-        self.events.push(EventMark {
-            point,
-            event,
-            at,
-            words,
-        });
+        self.events.retain(|one| (one.point, one.event) != (point, event));
+        self.events.push(EventMark { point, event, at, words });
         self.changed.events.insert((point, event));
     }
 
@@ -293,15 +282,11 @@ impl Picture {
     fn forget_old(&mut self) {
         let newest = self.seconds.back().map_or(0.0, |second| second.at);
         while self.seconds.len() > SECONDS_SHOWN
-            || self
-                .seconds
-                .front()
-                .is_some_and(|second| second.at < newest - 60.0 * MINUTES_SHOWN)
+            || self.seconds.front().is_some_and(|second| second.at < newest - 60.0 * MINUTES_SHOWN)
         {
             self.seconds.pop_front();
         }
-        self.events
-            .retain(|event| event.at >= newest - 60.0 * MINUTES_SHOWN);
+        self.events.retain(|event| event.at >= newest - 60.0 * MINUTES_SHOWN);
         let results = self.points.values().filter(|point| point.result.is_some());
         let mut too_many = results.count().saturating_sub(POINTS_SHOWN);
         for (key, point) in &mut self.points {
@@ -353,13 +338,7 @@ impl Picture {
     }
 
     pub(super) fn has_news(&self) -> bool {
-        let Changed {
-            runs,
-            points,
-            dropped,
-            seconds,
-            events,
-        } = &self.changed;
+        let Changed { runs, points, dropped, seconds, events } = &self.changed;
         !(runs.is_empty()
             && points.is_empty()
             && dropped.is_empty()
@@ -418,11 +397,7 @@ impl Picture {
                 to_begin.saturating_sub(usize::from(!finished.contains(&(run.block, run.arm))));
             left.run_begins(run.begun);
             match self.point_of(key) {
-                Some(Point {
-                    progress,
-                    going: Some(_),
-                    ..
-                }) if !progress.is_load => {
+                Some(Point { progress, going: Some(_), .. }) if !progress.is_load => {
                     left.measured(run.measured_seconds - progress.seconds);
                     left.point_begins(progress.warm_up_seconds + progress.asked_seconds);
                     left.measured(progress.seconds);
@@ -555,6 +530,5 @@ fn hosts(plan: &Plan, engines: &[EngineKind]) -> Vec<Vec<Host>> {
 
 /// Seconds since 1970; 0 where a record does not say.
 fn instant(text: &str) -> f64 {
-    text.parse::<jiff::Timestamp>()
-        .map_or(0.0, |instant| instant.as_millisecond() as f64 / 1e3)
+    text.parse::<jiff::Timestamp>().map_or(0.0, |instant| instant.as_millisecond() as f64 / 1e3)
 }

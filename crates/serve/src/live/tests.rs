@@ -17,11 +17,7 @@ fn label() -> PointLabel {
         point: Some(0),
         mix: "A".to_owned(),
         load_label: "8 threads".to_owned(),
-        load: LoadKind::Closed {
-            sessions: 8,
-            think_time_ns: 0,
-            target: None,
-        },
+        load: LoadKind::Closed { sessions: 8, think_time_ns: 0, target: None },
         trial: None,
     }
 }
@@ -40,17 +36,11 @@ fn slice(index: u32, reads: u64, warm_up: bool) -> Slice {
         start_ns: u64::from(index) * 1_000_000_000,
         length_ns: 1_000_000_000,
         warm_up,
-        completed: Completed {
-            ok: reads,
-            ..Completed::default()
-        },
+        completed: Completed { ok: reads, ..Completed::default() },
         operations: vec![OperationSlice {
             operation: Operation::Read,
             status: Status::Ok,
-            latencies: Latencies {
-                service,
-                open: None,
-            },
+            latencies: Latencies { service, open: None },
         }],
         ..Slice::default()
     }
@@ -71,10 +61,7 @@ impl Events {
         assert_eq!(response.status(), StatusCode::OK);
         let kind = &response.headers()[header::CONTENT_TYPE];
         assert_eq!(kind, "text/event-stream");
-        Self {
-            body: response.into_body().into_data_stream(),
-            rest: String::new(),
-        }
+        Self { body: response.into_body().into_data_stream(), rest: String::new() }
     }
 
     /// Name and data of the next event; `None` at the end of the stream.
@@ -313,10 +300,7 @@ fn each_machine_of_a_run_is_shown_with_what_it_does_now() {
     ]);
     assert_eq!(hosts(), expected, "before anything was measured");
     let point = begin_point(&mut writer, key, 0);
-    let second = Slice {
-        by_host: vec![300, 200],
-        ..slice(0, 500, false)
-    };
+    let second = Slice { by_host: vec![300, 200], ..slice(0, 500, false) };
     writer.add_slice(point, &second).unwrap();
     let expected = json!([
         host("bench1", "load", Some(300.0), None),
@@ -327,11 +311,8 @@ fn each_machine_of_a_run_is_shown_with_what_it_does_now() {
     // An open loop that is over tells how late each was.
     let mut lag = Histogram::new();
     lag.record_n(1_000, 100);
-    let late = HostPoint {
-        host: Some("bench1".into()),
-        generator_lag: Some(lag),
-        ..HostPoint::default()
-    };
+    let late =
+        HostPoint { host: Some("bench1".into()), generator_lag: Some(lag), ..HostPoint::default() };
     let end = PointEnd {
         hosts: vec![late, HostPoint::default(), HostPoint::default()],
         ..PointEnd::default()
@@ -362,9 +343,7 @@ async fn points_of_a_run_that_failed_are_taken_back() {
     let point = begin_point(&mut writer, key, 0);
     writer.add_slice(point, &slice(0, 500, false)).unwrap();
     let told = events.until(|_, data| !data["points"].is_null()).await;
-    head.state = RunState::Failed {
-        message: "the engine went away".to_owned(),
-    };
+    head.state = RunState::Failed { message: "the engine went away".to_owned() };
     writer.update_run(key, &head).unwrap();
     let taken_back = events.until(|_, data| !data["dropped"].is_null()).await;
     assert_eq!(taken_back["dropped"][0], told["points"][0]["key"]);
@@ -418,14 +397,8 @@ async fn events_are_marked_when_due_and_set_right_when_done() {
         until_ns: None,
         member: "127.0.0.1:27018".to_owned(),
     };
-    let disturbance = Disturbance {
-        events: vec![done],
-        ..Disturbance::default()
-    };
-    let end = PointEnd {
-        disturbance: Some(Box::new(disturbance)),
-        ..PointEnd::default()
-    };
+    let disturbance = Disturbance { events: vec![done], ..Disturbance::default() };
+    let end = PointEnd { disturbance: Some(Box::new(disturbance)), ..PointEnd::default() };
     writer.end_point(point, &end).unwrap();
     let over = events.until(|_, data| !data["events"].is_null()).await;
     let exact = &over["events"][0];

@@ -2,21 +2,12 @@ use super::*;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 fn shared(most_kept: usize, memory: &Memory, hands: usize) -> Arc<Shared<u32, Arc<u32>>> {
-    Arc::new(Shared::new(
-        most_kept,
-        memory.clone(),
-        &Arc::new(Semaphore::new(hands)),
-    ))
+    Arc::new(Shared::new(most_kept, memory.clone(), &Arc::new(Semaphore::new(hands))))
 }
 
 /// Made without ado, and kept.
 fn at_once(value: u32) -> impl FnOnce(Reserved) -> Result<Cached<Arc<u32>>, Failure> {
-    move |_| {
-        Ok(Cached {
-            value: Arc::new(value),
-            kept: Some(UNIT),
-        })
-    }
+    move |_| Ok(Cached { value: Arc::new(value), kept: Some(UNIT) })
 }
 
 /// Made when it is told to be, after it has said that it is begun.
@@ -51,9 +42,7 @@ async fn nobody_waits_for_what_another_asked_for() {
     let (tell, told) = channel();
     let other = Arc::clone(&shared);
     let large = tokio::spawn(async move { other.get(1, UNIT, when_told(1, begun, told)).await });
-    tokio::task::spawn_blocking(move || is_begun.recv().unwrap())
-        .await
-        .unwrap();
+    tokio::task::spawn_blocking(move || is_begun.recv().unwrap()).await.unwrap();
     assert_eq!(*shared.get(2, UNIT, at_once(2)).await.unwrap(), 2);
     tell.send(()).unwrap();
     assert_eq!(*large.await.unwrap().unwrap(), 1);

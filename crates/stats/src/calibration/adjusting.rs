@@ -113,11 +113,7 @@ fn beside_the_idle(source: &mut Source) -> [f64; 2] {
 
 /// Each answer waits for it: that costs a tenth wherever it is, and then more than in proportion.
 fn at_each_answer(left: f64) -> f64 {
-    if left < 1.0 {
-        2.0 * left.ln() - 0.1
-    } else {
-        0.0
-    }
+    if left < 1.0 { 2.0 * left.ln() - 0.1 } else { 0.0 }
 }
 
 /// Two programs that never sleep leave to each side what it takes, which is less the more it waits for answers; one duet in twenty has both beside one side.
@@ -150,11 +146,7 @@ fn duets_beside(
         let common = 0.05 * source.normal();
         let left = left(source);
         let [baseline, other] = left.map(|left| common + own(source) + loss(left));
-        duets.push(Duet {
-            baseline,
-            other: other + ratio.ln(),
-            other_is_second: block % 2 == 1,
-        });
+        duets.push(Duet { baseline, other: other + ratio.ln(), other_is_second: block % 2 == 1 });
         of_both[0].push(left[0]);
         of_both[1].push(left[1] * takes);
     }
@@ -181,21 +173,13 @@ pub fn studies() -> Vec<Study> {
             "the same, one run in ten stalls by 10 %",
             (stalling, coming_and_going, in_proportion),
         ),
-        (
-            804,
-            "the same, others wander (AR 0.9 from run to run)",
-            (little, lasting, in_proportion),
-        ),
+        (804, "the same, others wander (AR 0.9 from run to run)", (little, lasting, in_proportion)),
         (
             805,
             "the same, only what is taken beyond a fifth is felt",
             (little, coming_and_going, beyond_a_fifth),
         ),
-        (
-            806,
-            "the same, what others take is not felt at all",
-            (little, coming_and_going, nothing),
-        ),
+        (806, "the same, what others take is not felt at all", (little, coming_and_going, nothing)),
     ];
     for (seed, simulated, case) in cases {
         studies.add(seed, simulated, coverage, AtLeast(0.93), |source| {
@@ -221,24 +205,9 @@ pub fn studies() -> Vec<Study> {
         Some(excludes_zero(&experiment(source, case, 0.98).judged))
     });
     let cases: [(u64, usize, &str, Own); 4] = [
-        (
-            831,
-            40,
-            "40 duets, others take 10 to 90 % of one side in 24, mostly of the same",
-            little,
-        ),
-        (
-            832,
-            40,
-            "the same, noise without variance (t, 2 degrees)",
-            wild,
-        ),
-        (
-            833,
-            40,
-            "the same, one side in ten stalls by 10 %",
-            stalling,
-        ),
+        (831, 40, "40 duets, others take 10 to 90 % of one side in 24, mostly of the same", little),
+        (832, 40, "the same, noise without variance (t, 2 degrees)", wild),
+        (833, 40, "the same, one side in ten stalls by 10 %", stalling),
         (834, 12, "the same in 12 duets, 1 % noise", little),
     ];
     let visitor: Others = (beside_the_idle, at_each_answer, false);

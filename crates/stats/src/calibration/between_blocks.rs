@@ -33,11 +33,7 @@ pub fn studies() -> Vec<Study> {
     let counted = "interval of the spread holds the truth, 95 %";
     studies.add(92, simulated, counted, AtMost(0.57), |source| {
         let mut value = || {
-            let stall = if source.chance(share) {
-                0.5_f64.ln()
-            } else {
-                0.0
-            };
+            let stall = if source.chance(share) { 0.5_f64.ln() } else { 0.0 };
             NOISE * source.normal() + stall
         };
         holds(&mut value, (NOISE * NOISE + of_stalls).sqrt())
@@ -48,9 +44,7 @@ pub fn studies() -> Vec<Study> {
             visible_with_spread(NOISE, blocks.into()).expect("6 blocks and more are compared");
         let mut source = Source::new(seed);
         let arm = |source: &mut Source, ratio: f64| -> Vec<f64> {
-            (0..blocks)
-                .map(|_| ratio * (NOISE * source.normal()).exp())
-                .collect()
+            (0..blocks).map(|_| ratio * (NOISE * source.normal()).exp()).collect()
         };
         studies.all.push(Study::new(
             &format!("{blocks} blocks, 3 % noise, true difference = what that spread would show"),

@@ -68,11 +68,7 @@ fn shuffled(source: &mut Source, in_time: &[f64]) -> Comparison {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for block in in_time.chunks_exact(2) {
         let (first, second) = (block[0], block[1]);
-        let (to_a, to_b) = if source.coin() {
-            (first, second)
-        } else {
-            (second, first)
-        };
+        let (to_a, to_b) = if source.coin() { (first, second) } else { (second, first) };
         a.push(to_a);
         b.push(to_b);
     }
@@ -104,13 +100,9 @@ pub fn studies() -> Vec<Study> {
         (25, "25 blocks (normal approximation), 3 % noise"),
     ] {
         let promise = Exactly(level(blocks));
-        studies.add(
-            100 + blocks as u64,
-            simulated,
-            false_alarm,
-            promise,
-            |source| Some(excludes_zero(&paired(source, blocks, 1.0))),
-        );
+        studies.add(100 + blocks as u64, simulated, false_alarm, promise, |source| {
+            Some(excludes_zero(&paired(source, blocks, 1.0)))
+        });
     }
 
     let covered = Exactly(1.0 - level(8));
@@ -121,9 +113,7 @@ pub fn studies() -> Vec<Study> {
     let simulated = "8 blocks, B 5 % faster, noise without variance (t, 2 degrees)";
     studies.add(202, simulated, coverage, covered, |source| {
         let a: Vec<f64> = (0..8).map(|_| (0.03 * source.wild()).exp()).collect();
-        let b: Vec<f64> = (0..8)
-            .map(|_| 1.05 * (0.03 * source.wild()).exp())
-            .collect();
+        let b: Vec<f64> = (0..8).map(|_| 1.05 * (0.03 * source.wild()).exp()).collect();
         Some(covers(&Comparison::paired(&a, &b).expect("positive"), 0.05))
     });
     let simulated = "8 blocks, B 5 % faster, one run in ten stalls to half";
@@ -176,13 +166,9 @@ pub fn studies() -> Vec<Study> {
         Some(excludes_zero(&Comparison::paired(&a, &b).ok()?))
     });
     let simulated = "20 blocks, B 10 % slower, each run of B above +13 % cut off there";
-    studies.add(
-        307,
-        simulated,
-        coverage,
-        AtLeast(1.0 - level(20)),
-        |source| Some(covers(&cut_off_above(source, 20, 1.1, 1.13), 0.1)),
-    );
+    studies.add(307, simulated, coverage, AtLeast(1.0 - level(20)), |source| {
+        Some(covers(&cut_off_above(source, 20, 1.1, 1.13), 0.1))
+    });
     let simulated = "the same";
     let counted = "difference shown";
     studies.add(308, simulated, counted, AtLeast(0.95), |source| {
@@ -193,9 +179,7 @@ pub fn studies() -> Vec<Study> {
     let promise = AtMost(level(8));
     studies.add(401, simulated, false_alarm, promise, |source| {
         let [a, b] = rounded(source);
-        Some(excludes_zero(
-            &Comparison::paired(&a, &b).expect("positive"),
-        ))
+        Some(excludes_zero(&Comparison::paired(&a, &b).expect("positive")))
     });
     let unpaired =
         |a: &[f64], b: &[f64]| excludes_zero(&Comparison::unpaired(a, b).expect("positive"));

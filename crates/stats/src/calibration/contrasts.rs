@@ -27,11 +27,7 @@ fn measured(
         let mut block = Vec::new();
         for row in truth {
             block.push(row.map(|value| {
-                let noise = if heavy {
-                    source.wild() / 2.0
-                } else {
-                    source.normal()
-                };
+                let noise = if heavy { source.wild() / 2.0 } else { source.normal() };
                 value + common + NOISE * noise
             }));
         }
@@ -55,27 +51,20 @@ fn contrasts(
         weights.push(one);
     };
     for row in 1..ROWS {
-        let main: Vec<_> = (0..COLUMNS)
-            .flat_map(|column| [(row, column, 0.25), (0, column, -0.25)])
-            .collect();
+        let main: Vec<_> =
+            (0..COLUMNS).flat_map(|column| [(row, column, 0.25), (0, column, -0.25)]).collect();
         add(&main);
         for column in 0..COLUMNS {
             add(&[(row, column, 1.0), (0, column, -1.0)]);
         }
         for column in 1..COLUMNS {
-            add(&[
-                (row, column, 1.0),
-                (0, column, -1.0),
-                (row, 0, -1.0),
-                (0, 0, 1.0),
-            ]);
+            add(&[(row, column, 1.0), (0, column, -1.0), (row, 0, -1.0), (0, 0, 1.0)]);
         }
     }
     for column in 1..COLUMNS {
         let share = 1.0 / ROWS as f64;
-        let main: Vec<_> = (0..ROWS)
-            .flat_map(|row| [(row, column, share), (row, 0, -share)])
-            .collect();
+        let main: Vec<_> =
+            (0..ROWS).flat_map(|row| [(row, column, share), (row, 0, -share)]).collect();
         add(&main);
     }
     let apply = |one: &Cells, of: &dyn Fn(usize, usize) -> f64| {
@@ -90,13 +79,9 @@ fn contrasts(
     weights
         .iter()
         .map(|one| {
-            let values = blocks
-                .iter()
-                .map(|block| Some(apply(one, &|row, column| block[row][column])));
-            (
-                values.collect(),
-                apply(one, &|row, column| truth[row][column]),
-            )
+            let values =
+                blocks.iter().map(|block| Some(apply(one, &|row, column| block[row][column])));
+            (values.collect(), apply(one, &|row, column| truth[row][column]))
         })
         .collect()
 }
@@ -111,9 +96,7 @@ fn false_alarm(
     let all = contrasts(&measured(source, blocks, truth, heavy), truth);
     let rows: Vec<_> = all.iter().map(|(values, _)| values.clone()).collect();
     let called = sign_flips(&rows).into_iter().zip(&all);
-    called
-        .into_iter()
-        .any(|(p, (_, truth))| p <= 0.05 && truth.abs() < 1e-9)
+    called.into_iter().any(|(p, (_, truth))| p <= 0.05 && truth.abs() < 1e-9)
 }
 
 /// Whether the interval of one contrast holds the truth.
@@ -126,10 +109,8 @@ fn covered(source: &mut Source, which: usize, truth: &[[f64; COLUMNS]; ROWS]) ->
 
 /// The cells of a block: rows of the design, turned round in every other block.
 fn cells(block: usize) -> Vec<[f64; FACTORS]> {
-    let signs: Vec<f64> = PRINTED
-        .chars()
-        .map(|sign| if sign == '+' { 1.0 } else { -1.0 })
-        .collect();
+    let signs: Vec<f64> =
+        PRINTED.chars().map(|sign| if sign == '+' { 1.0 } else { -1.0 }).collect();
     let turn = if block.is_multiple_of(2) { 1.0 } else { -1.0 };
     let mut rows = vec![[-turn; FACTORS]];
     for shift in 0..signs.len() {
@@ -155,11 +136,8 @@ fn screened(source: &mut Source) -> Vec<f64> {
             })
             .collect();
         for (factor, values) in effects.iter_mut().enumerate() {
-            let sum: f64 = cells
-                .iter()
-                .zip(&measured)
-                .map(|(cell, value)| cell[factor] * value)
-                .sum();
+            let sum: f64 =
+                cells.iter().zip(&measured).map(|(cell, value)| cell[factor] * value).sum();
             values.push(Some(sum / 12.0));
         }
     }
@@ -185,29 +163,13 @@ pub fn studies() -> Vec<Study> {
             true,
             3,
         ),
-        (
-            "3 × 4 cells, 16 blocks (drawn flips), no effect",
-            &nothing,
-            16,
-            false,
-            4,
-        ),
-        (
-            "3 × 4 cells, 8 blocks, one cell 10 % slower",
-            &some,
-            8,
-            false,
-            5,
-        ),
+        ("3 × 4 cells, 16 blocks (drawn flips), no effect", &nothing, 16, false, 4),
+        ("3 × 4 cells, 8 blocks, one cell 10 % slower", &some, 8, false, 5),
     ] {
         let mut source = Source::new(900 + seed);
-        studies.push(Study::new(
-            simulated,
-            alarm,
-            Promise::AtMost(0.05),
-            REPEATS,
-            || Some(false_alarm(&mut source, blocks, truth, heavy)),
-        ));
+        studies.push(Study::new(simulated, alarm, Promise::AtMost(0.05), REPEATS, || {
+            Some(false_alarm(&mut source, blocks, truth, heavy))
+        }));
     }
     let mut source = Source::new(910);
     studies.push(Study::new(
@@ -223,20 +185,14 @@ pub fn studies() -> Vec<Study> {
         },
     ));
     let coverage = "interval holds the truth, 95 %";
-    for (effect, which, seed) in [
-        ("main effect", 8, 20),
-        ("interaction", 15, 21),
-        ("simple effect", 12, 22),
-    ] {
+    for (effect, which, seed) in
+        [("main effect", 8, 20), ("interaction", 15, 21), ("simple effect", 12, 22)]
+    {
         let mut source = Source::new(900 + seed);
         let simulated = format!("{effect} in 3 × 4 cells, 8 blocks, one cell 10 % slower");
-        studies.push(Study::new(
-            &simulated,
-            coverage,
-            Promise::AtLeast(0.95),
-            REPEATS,
-            || Some(covered(&mut source, which, &some)),
-        ));
+        studies.push(Study::new(&simulated, coverage, Promise::AtLeast(0.95), REPEATS, || {
+            Some(covered(&mut source, which, &some))
+        }));
     }
 
     let mut source = Source::new(930);
@@ -258,10 +214,7 @@ pub fn studies() -> Vec<Study> {
         SCREENED,
         || {
             let p = screened(&mut source);
-            let mut others = p
-                .iter()
-                .enumerate()
-                .filter(|(factor, _)| !PLANTED.contains(factor));
+            let mut others = p.iter().enumerate().filter(|(factor, _)| !PLANTED.contains(factor));
             Some(others.any(|(_, p)| *p <= 0.05))
         },
     ));
@@ -323,12 +276,5 @@ pub fn studies() -> Vec<Study> {
 
 /// A curve in 8 blocks with noise at each level.
 fn curves(source: &mut Source, curve: &[f64; COLUMNS]) -> Vec<Vec<f64>> {
-    (0..8)
-        .map(|_| {
-            curve
-                .iter()
-                .map(|value| value + NOISE * source.normal())
-                .collect()
-        })
-        .collect()
+    (0..8).map(|_| curve.iter().map(|value| value + NOISE * source.normal()).collect()).collect()
 }

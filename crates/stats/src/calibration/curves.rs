@@ -16,10 +16,7 @@ fn law(sessions: f64) -> f64 {
 
 /// Throughput of one block's sweep with this noise on each point.
 fn sweep(source: &mut Source, noise: f64) -> Vec<(f64, f64)> {
-    SESSIONS
-        .iter()
-        .map(|&n| (n, law(n) * (noise * source.normal()).exp()))
-        .collect()
+    SESSIONS.iter().map(|&n| (n, law(n) * (noise * source.normal()).exp())).collect()
 }
 
 fn curve(sweep: &[(f64, f64)]) -> Vec<LoadPoint> {
@@ -48,17 +45,13 @@ fn peak_sessions(fit: &Scalability) -> f64 {
 pub fn studies() -> Vec<Study> {
     let mut studies = Studies::repeated(1000);
     let noiseless: Vec<(f64, f64)> = SESSIONS.iter().map(|&n| (n, law(n))).collect();
-    let truth = knee(&[curve(&noiseless)], 0.95)
-        .expect("valid curve")
-        .expect("the law has a knee")
-        .load;
+    let truth =
+        knee(&[curve(&noiseless)], 0.95).expect("valid curve").expect("the law has a knee").load;
     let simulated = "knee by power, 8 blocks, 10 % noise";
     let counted = "interval holds the knee of the law, 95 %";
     studies.add(31, simulated, counted, AtLeast(0.95), |source| {
         let blocks: Vec<_> = (0..8).map(|_| curve(&sweep(source, 0.1))).collect();
-        let found = knee(&blocks, 0.95)
-            .expect("valid curves")
-            .expect("noise leaves a knee");
+        let found = knee(&blocks, 0.95).expect("valid curves").expect("noise leaves a knee");
         Some(found.interval.contains(truth))
     });
     // Throughput that grows with the sessions up to 16 of them and not at all from there on.
@@ -66,10 +59,8 @@ pub fn studies() -> Vec<Study> {
     let simulated = "knee by power of a curve with a corner, one block, 3 % noise";
     let counted = "within one step of the corner";
     studies.add(34, simulated, counted, AtLeast(0.95), |source| {
-        let block: Vec<(f64, f64)> = SESSIONS
-            .iter()
-            .map(|&n| (n, corner(n) * (0.03 * source.normal()).exp()))
-            .collect();
+        let block: Vec<(f64, f64)> =
+            SESSIONS.iter().map(|&n| (n, corner(n) * (0.03 * source.normal()).exp())).collect();
         let found = knee(&[curve(&block)], 0.95).expect("valid curve");
         Some(found.is_some_and(|found| (8.0..=32.0).contains(&found.load)))
     });
@@ -78,15 +69,9 @@ pub fn studies() -> Vec<Study> {
     let counted = "interval of the median holds the truth, 95 %";
     studies.repeats = 500;
     studies.add(32, simulated, counted, AtLeast(0.95), |source| {
-        let peaks: Vec<f64> = (0..8)
-            .map(|_| peak_sessions(&fit(sweep(source, 0.03).into_iter())))
-            .collect();
-        Some(
-            median_interval(&peaks, 0.95)
-                .expect("finite")
-                .interval
-                .contains(truth),
-        )
+        let peaks: Vec<f64> =
+            (0..8).map(|_| peak_sessions(&fit(sweep(source, 0.03).into_iter()))).collect();
+        Some(median_interval(&peaks, 0.95).expect("finite").interval.contains(truth))
     });
     let simulated = "one fit over 8 blocks, 3 % noise";
     let counted = "N* within 5 % of the truth";

@@ -9,25 +9,14 @@ use Promise::{AtLeast, AtMost};
 const REPEATS: usize = 4000;
 
 /// What is simulated, what is counted, noise of each run, B over A, what is promised, which words count.
-type Case = (
-    &'static str,
-    &'static str,
-    f64,
-    f64,
-    Promise,
-    &'static [Verdict],
-);
+type Case = (&'static str, &'static str, f64, f64, Promise, &'static [Verdict]);
 
 /// The word for 8 blocks, B being `ratio` times A, margin 3 %.
 fn word(source: &mut Source, noise: f64, ratio: f64) -> Verdict {
     let a: Vec<f64> = (0..8).map(|_| (noise * source.normal()).exp()).collect();
-    let b: Vec<f64> = (0..8)
-        .map(|_| ratio * (noise * source.normal()).exp())
-        .collect();
+    let b: Vec<f64> = (0..8).map(|_| ratio * (noise * source.normal()).exp()).collect();
     let comparison = Comparison::paired(&a, &b).expect("simulated runs are positive");
-    judge(&comparison, Rule::throughput(), 0.95)
-        .expect("95 % is valid")
-        .verdict
+    judge(&comparison, Rule::throughput(), 0.95).expect("95 % is valid").verdict
 }
 
 pub fn studies() -> Vec<Study> {
@@ -51,22 +40,8 @@ pub fn studies() -> Vec<Study> {
             AtLeast(0.9),
             &[Inconclusive],
         ),
-        (
-            "8 blocks, 1 % noise, equal arms",
-            "“equivalent”",
-            0.01,
-            1.0,
-            AtLeast(0.9),
-            &[Equivalent],
-        ),
-        (
-            "8 blocks, 5 % noise, B 1 % slower",
-            "“better”",
-            0.05,
-            0.99,
-            AtMost(one_side),
-            &[Better],
-        ),
+        ("8 blocks, 1 % noise, equal arms", "“equivalent”", 0.01, 1.0, AtLeast(0.9), &[Equivalent]),
+        ("8 blocks, 5 % noise, B 1 % slower", "“better”", 0.05, 0.99, AtMost(one_side), &[Better]),
         (
             "8 blocks, 1 % noise, B faster by exactly the margin of 3 %",
             "“equivalent”",
@@ -75,22 +50,8 @@ pub fn studies() -> Vec<Study> {
             AtMost(one_side),
             &[Equivalent],
         ),
-        (
-            "8 blocks, 1 % noise, B 6 % faster",
-            "“better”",
-            0.01,
-            1.06,
-            AtLeast(0.99),
-            &[Better],
-        ),
-        (
-            "8 blocks, 3 % noise, B 6 % faster",
-            "“better”",
-            0.03,
-            1.06,
-            AtLeast(0.8),
-            &[Better],
-        ),
+        ("8 blocks, 1 % noise, B 6 % faster", "“better”", 0.01, 1.06, AtLeast(0.99), &[Better]),
+        ("8 blocks, 3 % noise, B 6 % faster", "“better”", 0.03, 1.06, AtLeast(0.8), &[Better]),
         (
             "8 blocks, 1 % noise, B 1.5 % faster, margin 3 %",
             "“better”",
@@ -118,16 +79,9 @@ pub fn studies() -> Vec<Study> {
                 Comparison::paired(&[1.0; 10], &b).expect("positive")
             })
             .collect();
-        let together: Vec<_> = metrics
-            .iter()
-            .map(|metric| (metric, any_difference))
-            .collect();
+        let together: Vec<_> = metrics.iter().map(|metric| (metric, any_difference)).collect();
         let judged = judge_together(&together, 0.95).expect("95 % is valid");
-        Some(
-            judged
-                .iter()
-                .any(|judgement| matches!(judgement.verdict, Better | Worse)),
-        )
+        Some(judged.iter().any(|judgement| matches!(judgement.verdict, Better | Worse)))
     });
     let simulated = "the same, but each judged alone";
     let counted = "any “better” or “worse”";

@@ -25,9 +25,7 @@ fn wild(source: &mut Source, count: usize) -> Vec<f64> {
 
 fn drifting(source: &mut Source, count: usize) -> Vec<f64> {
     let slower = |block: usize| (1.0 - 0.06 * block as f64 / (count - 1) as f64).ln();
-    (0..count)
-        .map(|block| slower(block) + 0.03 * source.normal())
-        .collect()
+    (0..count).map(|block| slower(block) + 0.03 * source.normal()).collect()
 }
 
 fn wandering(source: &mut Source, count: usize) -> Vec<f64> {
@@ -43,11 +41,7 @@ fn little(source: &mut Source) -> f64 {
 }
 
 fn stalling(source: &mut Source) -> f64 {
-    let stall = if source.chance(0.1) {
-        0.9_f64.ln()
-    } else {
-        0.0
-    };
+    let stall = if source.chance(0.1) { 0.9_f64.ln() } else { 0.0 };
     stall + 0.007 * source.normal()
 }
 
@@ -60,11 +54,7 @@ fn duets(source: &mut Source, common: Common, own: Own, ratio: f64) -> Vec<Duet>
             Some(last) if block % 2 == 1 => !last.other_is_second,
             _ => source.coin(),
         };
-        let (of_baseline, of_other) = if other_is_second {
-            (0.0, HALF)
-        } else {
-            (HALF, 0.0)
-        };
+        let (of_baseline, of_other) = if other_is_second { (0.0, HALF) } else { (HALF, 0.0) };
         duets.push(Duet {
             baseline: of_machine + of_baseline + own(source),
             other: of_machine + of_other + own(source) + ratio.ln(),
@@ -91,11 +81,8 @@ fn in_turn(source: &mut Source, common: Common, ratio: f64) -> Comparison {
     let machine = common(source, 2 * BLOCKS);
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for times in machine.chunks_exact(2) {
-        let (first, second) = if source.coin() {
-            (times[0], times[1])
-        } else {
-            (times[1], times[0])
-        };
+        let (first, second) =
+            if source.coin() { (times[0], times[1]) } else { (times[1], times[0]) };
         a.push((first + little(source)).exp());
         b.push(ratio * (second + little(source)).exp());
     }
@@ -114,25 +101,10 @@ pub fn studies() -> Vec<Study> {
             normal,
             little,
         ),
-        (
-            402,
-            "the same, common noise without variance (t, 2 degrees)",
-            wild,
-            little,
-        ),
+        (402, "the same, common noise without variance (t, 2 degrees)", wild, little),
         (403, "the same, 6 % drift", drifting, little),
-        (
-            404,
-            "the same, machine wanders (AR 0.9 from duet to duet, 5 %)",
-            wandering,
-            little,
-        ),
-        (
-            405,
-            "the same, one side in ten stalls by 10 %",
-            normal,
-            stalling,
-        ),
+        (404, "the same, machine wanders (AR 0.9 from duet to duet, 5 %)", wandering, little),
+        (405, "the same, one side in ten stalls by 10 %", normal, stalling),
     ];
     for (seed, simulated, common, own) in cases {
         studies.add(seed, simulated, coverage, covered, |source| {
@@ -142,19 +114,12 @@ pub fn studies() -> Vec<Study> {
     let simulated = "8 duets, halves 2 % apart, 5 % noise in common, 0.7 % of each side";
     let false_alarm = "“different” for equal arms, 95 %";
     studies.add(411, simulated, false_alarm, AtMost(0.05), |source| {
-        Some(excludes_zero(&compared(&duets(
-            source, normal, little, 1.0,
-        ))))
+        Some(excludes_zero(&compared(&duets(source, normal, little, 1.0))))
     });
     let of_halves = "interval of the half effect holds the truth, 95 %";
     for (seed, simulated, own, promise) in [
         (421, simulated, little as Own, Exactly(0.95)),
-        (
-            422,
-            "the same, one side in ten stalls by 10 %",
-            stalling,
-            Between(0.93, 0.99),
-        ),
+        (422, "the same, one side in ten stalls by 10 %", stalling, Between(0.93, 0.99)),
     ] {
         studies.add(seed, simulated, of_halves, promise, |source| {
             let found = halves(&duets(source, normal, own, 1.05), 0.95)?;
@@ -163,21 +128,14 @@ pub fn studies() -> Vec<Study> {
     }
     let simulated = "a control 2 % slower in 8 duets, halves 2 % apart, 5 % noise in common, 0.7 % of each side";
     studies.add(431, simulated, coverage, covered, |source| {
-        Some(covers(
-            &compared(&duets(source, normal, little, 0.98)),
-            -0.02,
-        ))
+        Some(covers(&compared(&duets(source, normal, little, 0.98)), -0.02))
     });
     studies.add(432, "the same", "control found", AtLeast(0.9), |source| {
-        Some(excludes_zero(&compared(&duets(
-            source, normal, little, 0.98,
-        ))))
+        Some(excludes_zero(&compared(&duets(source, normal, little, 0.98))))
     });
     let simulated = "the same, but the effect of the halves left in";
     studies.add(433, simulated, "control found", AtMost(0.5), |source| {
-        Some(excludes_zero(&as_measured(&duets(
-            source, normal, little, 0.98,
-        ))))
+        Some(excludes_zero(&as_measured(&duets(source, normal, little, 0.98))))
     });
     let simulated = "the same, but in turn";
     studies.add(434, simulated, "control found", AtMost(0.2), |source| {

@@ -43,17 +43,12 @@ fn forecast(source: &mut Source, noise: Noise, wild: bool) -> Option<f64> {
             let run = if wild { source.wild() } else { source.normal() };
             let level = of_block + noise.run * run;
             let seconds = source.autoregressive(MEMORY, SECONDS);
-            let seconds = seconds
-                .iter()
-                .map(|second| (level + noise.second * second).exp());
+            let seconds = seconds.iter().map(|second| (level + noise.second * second).exp());
             runs.push((block, arm, vec![seconds.collect::<Vec<f64>>()]));
         }
     }
-    let nested = runs.iter().map(|(block, arm, points)| NestedRun {
-        block: *block,
-        arm: *arm,
-        points,
-    });
+    let nested =
+        runs.iter().map(|(block, arm, points)| NestedRun { block: *block, arm: *arm, points });
     let found = noise_sources(&nested.collect::<Vec<_>>())?;
     let of_arm = (found.of_difference(1.0, LONGER) / 2.0).sqrt();
     let right = blocks_to_see(noise.of_arm(SECONDS as f64 * LONGER), SHARE)?;
@@ -71,11 +66,8 @@ fn told_rightly(source: &mut Source, seconds: usize, memory: f64) -> Option<bool
             runs.push((block, arm, vec![of_run.collect::<Vec<f64>>()]));
         }
     }
-    let nested = runs.iter().map(|(block, arm, points)| NestedRun {
-        block: *block,
-        arm: *arm,
-        points,
-    });
+    let nested =
+        runs.iter().map(|(block, arm, points)| NestedRun { block: *block, arm: *arm, points });
     let found = noise_sources(&nested.collect::<Vec<_>>())?;
     let is_told = found.independent_seconds >= FEWEST_INDEPENDENT;
     // Wrong is: two thirds are from run to run, so that longer points hardly help.
@@ -85,25 +77,11 @@ fn told_rightly(source: &mut Source, seconds: usize, memory: f64) -> Option<bool
 pub fn studies() -> Vec<Study> {
     let mut studies = Studies::repeated(REPEATS);
     let counted = "number of blocks of points four times as long is right to a factor of four";
-    let of_runs = Noise {
-        block: 0.1,
-        run: 0.02,
-        second: 0.02,
-    };
-    let of_seconds = Noise {
-        block: 0.1,
-        run: 0.002,
-        second: 0.1,
-    };
+    let of_runs = Noise { block: 0.1, run: 0.02, second: 0.02 };
+    let of_seconds = Noise { block: 0.1, run: 0.002, second: 0.1 };
     // What chance adds to the differences of 8 blocks is taken for noise of runs, which longer points do not help: it asks for too many.
     for (seed, simulated, noise, wild, promise) in [
-        (
-            501,
-            "8 blocks of 20 s, noise mostly from run to run",
-            of_runs,
-            false,
-            AtLeast(0.95),
-        ),
+        (501, "8 blocks of 20 s, noise mostly from run to run", of_runs, false, AtLeast(0.95)),
         (
             502,
             "8 blocks of 20 s, noise mostly from second to second (AR 0.5)",
@@ -126,19 +104,9 @@ pub fn studies() -> Vec<Study> {
     }
     let rightly = "“longer points hardly help” is not said";
     for (seed, simulated, seconds, memory) in [
-        (
-            504,
-            "8 blocks of 20 s, noise of seconds without memory",
-            20,
-            0.0,
-        ),
+        (504, "8 blocks of 20 s, noise of seconds without memory", 20, 0.0),
         (505, "8 blocks of 60 s, noise of seconds (AR 0.5)", 60, 0.5),
-        (
-            506,
-            "8 blocks of 120 s, noise of seconds (AR 0.8)",
-            120,
-            0.8,
-        ),
+        (506, "8 blocks of 120 s, noise of seconds (AR 0.8)", 120, 0.8),
     ] {
         studies.add(seed, simulated, rightly, AtLeast(0.97), |source| {
             told_rightly(source, seconds, memory)

@@ -87,13 +87,7 @@ fn search(source: &mut Source, varies: Varies, start: Start) -> Found {
             }
         };
         let seconds = 10.0;
-        search
-            .add(LineTrial {
-                rate,
-                seconds,
-                is_good,
-            })
-            .expect("positive");
+        search.add(LineTrial { rate, seconds, is_good }).expect("positive");
     }
 }
 
@@ -191,20 +185,15 @@ fn lines(studies: &mut Vec<Study>) {
                 name.push_str("; begun within about 1 % of it");
             }
             let mut source = Source::new(case.seed);
-            let found: Vec<Found> = (0..repeats(LINES))
-                .map(|_| search(&mut source, case.varies, start))
-                .collect();
+            let found: Vec<Found> =
+                (0..repeats(LINES)).map(|_| search(&mut source, case.varies, start)).collect();
             let count = |counted, promise, happened: fn(&Found) -> bool| {
                 let mut each = found.iter();
                 Study::new(&name, counted, promise, LINES, || each.next().map(happened))
             };
             studies.push(count("interval holds the line", case.holds, Found::holds));
             if let Some(narrow) = case.narrow {
-                studies.push(count(
-                    "interval is at most 2 % wide",
-                    narrow,
-                    Found::is_narrow,
-                ));
+                studies.push(count("interval is at most 2 % wide", narrow, Found::is_narrow));
             }
             let trials: Vec<f64> = found.iter().map(|found| found.trials as f64).collect();
             studies.push(Study::mean(&name, "trials, on average", most, &trials));

@@ -19,9 +19,7 @@ impl Source {
 
     /// Student's t draw with two degrees of freedom: a spread so heavy that it has no variance.
     pub fn wild(&mut self) -> f64 {
-        StudentT::new(2.0)
-            .expect("two degrees of freedom are valid")
-            .sample(&mut self.0)
+        StudentT::new(2.0).expect("two degrees of freedom are valid").sample(&mut self.0)
     }
 
     /// True with this probability, from 0 to 1.

@@ -107,21 +107,9 @@ fn gates(studies: &mut Studies) {
     let failed = |standing| matches!(standing, Standing::Lost { .. });
     for (name, seed, noise) in [
         ("gate of 3 %, 3 % noise", 51, Noise::Independent),
-        (
-            "gate of 3 %, machine wanders (AR 0.9 from run to run, 5 %)",
-            52,
-            Noise::Wandering,
-        ),
-        (
-            "gate of 3 %, one run in ten stalls to half",
-            53,
-            Noise::Stalls,
-        ),
-        (
-            "gate of 3 %, 6 % drift over the experiment",
-            54,
-            Noise::Drift,
-        ),
+        ("gate of 3 %, machine wanders (AR 0.9 from run to run, 5 %)", 52, Noise::Wandering),
+        ("gate of 3 %, one run in ten stalls to half", 53, Noise::Stalls),
+        ("gate of 3 %, 6 % drift over the experiment", 54, Noise::Drift),
     ] {
         let simulated = &format!("{name}, equal arms");
         studies.add(seed, simulated, "fails", AtMost(0.025), |source| {
@@ -164,26 +152,10 @@ fn gates(studies: &mut Studies) {
 pub fn studies() -> Vec<Study> {
     let mut studies = Studies::repeated(REPEATS);
     for (name, seed, noise) in [
-        (
-            "looks at 6 to 33 blocks for ± 3 %, 3 % noise",
-            41,
-            Noise::Independent,
-        ),
-        (
-            "looks for ± 3 %, machine wanders (AR 0.9 from run to run, 5 %)",
-            42,
-            Noise::Wandering,
-        ),
-        (
-            "looks for ± 3 %, one run in ten stalls to half",
-            43,
-            Noise::Stalls,
-        ),
-        (
-            "looks for ± 3 %, 6 % drift over the experiment",
-            44,
-            Noise::Drift,
-        ),
+        ("looks at 6 to 33 blocks for ± 3 %, 3 % noise", 41, Noise::Independent),
+        ("looks for ± 3 %, machine wanders (AR 0.9 from run to run, 5 %)", 42, Noise::Wandering),
+        ("looks for ± 3 %, one run in ten stalls to half", 43, Noise::Stalls),
+        ("looks for ± 3 %, 6 % drift over the experiment", 44, Noise::Drift),
     ] {
         let promise = Promise::Between(0.93, 0.97);
         let simulated = &format!("{name}, B 5 % faster");

@@ -18,11 +18,7 @@ pub fn short<T>(work: impl FnOnce() -> T) -> T {
 
 /// Of so many repeats, those that are made on this thread.
 pub fn repeats(all: usize) -> usize {
-    if IS_SHORT.get() {
-        (all / 40).max(40)
-    } else {
-        all
-    }
+    if IS_SHORT.get() { (all / 40).max(40) } else { all }
 }
 
 /// The share that a method promises, before allowing for chance.

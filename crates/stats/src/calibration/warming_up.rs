@@ -19,14 +19,7 @@ fn series(source: &mut Source, noise: f64, count: usize, shape: impl Fn(f64) -> 
 }
 
 fn found(samples: &[f64]) -> WarmUp {
-    warm_up(
-        &[Signal {
-            samples,
-            scale: Scale::Linear,
-        }],
-        &[],
-    )
-    .expect("one finite signal")
+    warm_up(&[Signal { samples, scale: Scale::Linear }], &[]).expect("one finite signal")
 }
 
 fn is_steady(found: WarmUp) -> bool {
@@ -62,9 +55,8 @@ pub fn studies() -> Vec<Study> {
             counted,
             Between(share - 0.03, share + 0.03),
             |source| {
-                let at_border = mser5(&series(source, 0.05, count, |_| 1.0))
-                    .expect("long enough")
-                    .at_border;
+                let at_border =
+                    mser5(&series(source, 0.05, count, |_| 1.0)).expect("long enough").at_border;
                 Some(at_border)
             },
         );
@@ -72,16 +64,8 @@ pub fn studies() -> Vec<Study> {
     let settling = |slice: f64| 1.0 - 0.5 * (-slice / 8.0).exp();
     let close = |values: &[f64]| (mean(values).expect("not empty") / 1000.0 - 1.0).abs() < 0.02;
     for (count, simulated, least) in [
-        (
-            60,
-            "60 s, starts at half speed, time constant 8 s, 3 % noise",
-            0.9,
-        ),
-        (
-            300,
-            "300 s, starts at half speed, time constant 8 s, 3 % noise",
-            0.99,
-        ),
+        (60, "60 s, starts at half speed, time constant 8 s, 3 % noise", 0.9),
+        (300, "300 s, starts at half speed, time constant 8 s, 3 % noise", 0.99),
     ] {
         let counted = "mean of the steady rest within 2 %";
         studies.add(11, simulated, counted, AtLeast(least), |source| {
@@ -99,15 +83,11 @@ pub fn studies() -> Vec<Study> {
     });
     let simulated = "60 s, loses 20 % from start to end, 5 % noise";
     studies.add(13, simulated, not_steady, AtLeast(0.6), |source| {
-        Some(!is_steady(found(&series(source, 0.05, 60, |slice| {
-            1.0 - 0.2 * slice / 60.0
-        }))))
+        Some(!is_steady(found(&series(source, 0.05, 60, |slice| 1.0 - 0.2 * slice / 60.0))))
     });
     let simulated = "60 s, loses 10 % from start to end, 5 % noise";
     studies.add(14, simulated, not_steady, Between(0.2, 0.5), |source| {
-        Some(!is_steady(found(&series(source, 0.05, 60, |slice| {
-            1.0 - 0.1 * slice / 60.0
-        }))))
+        Some(!is_steady(found(&series(source, 0.05, 60, |slice| 1.0 - 0.1 * slice / 60.0))))
     });
     let simulated = "60 s, still settling at the end (time constant 40 s), 3 % noise";
     studies.add(15, simulated, not_steady, AtLeast(0.95), |source| {

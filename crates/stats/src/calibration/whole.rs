@@ -19,10 +19,7 @@ fn run(source: &mut Source, machine: f64) -> f64 {
         .enumerate()
         .map(|(second, x)| level * (1.0 - 0.4 * (-(second as f64) / 5.0).exp()) * (1.0 + 0.04 * x))
         .collect();
-    let signal = Signal {
-        samples: &samples,
-        scale: Scale::Linear,
-    };
+    let signal = Signal { samples: &samples, scale: Scale::Linear };
     let cut = match warm_up(&[signal], &[]).expect("one finite signal") {
         WarmUp::Steady { cut } => cut,
         _ => 0,
@@ -44,9 +41,7 @@ fn against_itself(source: &mut Source) -> Verdict {
         b.push(of_b);
     }
     let comparison = Comparison::paired(&a, &b).expect("simulated runs are positive");
-    judge(&comparison, Rule::throughput(), 0.95)
-        .expect("95 % is valid")
-        .verdict
+    judge(&comparison, Rule::throughput(), 0.95).expect("95 % is valid").verdict
 }
 
 /// Whether any of these probe tasks is further than 5 % off their median.
@@ -71,10 +66,7 @@ pub fn studies() -> Vec<Study> {
     let counted = "“better” or “worse”";
     studies.repeats = 400;
     studies.add(81, simulated, counted, AtMost(0.05), |source| {
-        Some(matches!(
-            against_itself(source),
-            Verdict::Better | Verdict::Worse
-        ))
+        Some(matches!(against_itself(source), Verdict::Better | Verdict::Worse))
     });
     // 3 % for each run are 4.2 % for a difference and 1.5 % for the mean of 8, so that ln 1.05 lies 3.25 standard errors out. With the 96.1 % that 8 blocks attain it
     // is shown from t(0.9805, 7) = 2.53 on, and what is left, 0.72, is exceeded with the probability T₇(0.72) = 75 %.
@@ -83,9 +75,7 @@ pub fn studies() -> Vec<Study> {
     studies.repeats = 4000;
     studies.add(82, simulated, counted, Between(0.7, 0.8), |source| {
         let mut runs = |ratio: f64| -> Vec<f64> {
-            (0..8)
-                .map(|_| ratio * (0.03 * source.normal()).exp())
-                .collect()
+            (0..8).map(|_| ratio * (0.03 * source.normal()).exp()).collect()
         };
         let comparison = Comparison::paired(&runs(1.0), &runs(1.05)).expect("positive");
         Some(excludes_zero(&comparison))
@@ -139,11 +129,7 @@ pub fn studies() -> Vec<Study> {
     studies.add(87, simulated, counted, twelve, |source| {
         let rates: Vec<f64> = (0..12)
             .map(|_| {
-                let kind = if source.chance(0.4) {
-                    5000.0 / 3.0
-                } else {
-                    5000.0
-                };
+                let kind = if source.chance(0.4) { 5000.0 / 3.0 } else { 5000.0 };
                 kind * (0.03 * source.normal()).exp()
             })
             .collect();

@@ -16,10 +16,7 @@ fn nobody_else_resumes_or_deletes_what_is_being_worked_on() {
     assert_err!(second.resume("one"), StoreError::Busy { .. });
     assert_err!(second.delete("one"), StoreError::Busy { .. });
     assert_err!(second.finish("one", ""), StoreError::NotClaimed { .. });
-    assert_err!(
-        second.begin_run("one", &sample::run("small", 0)),
-        StoreError::NotClaimed { .. }
-    );
+    assert_err!(second.begin_run("one", &sample::run("small", 0)), StoreError::NotClaimed { .. });
 
     // A finished experiment is free, the other one is not.
     first.finish("two", "2026-11-21T04:00:00Z").unwrap();

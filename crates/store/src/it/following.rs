@@ -28,9 +28,8 @@ fn news_tell_everything_once() {
     let mut head = sample::run("small", 0);
     let run = writer.begin_run("one", &head).unwrap();
     let asked = sample::point(Some(0));
-    let point = writer
-        .begin_point(run, &asked.label, asked.warm_up_ns, "2026-11-21T03:44:02Z")
-        .unwrap();
+    let point =
+        writer.begin_point(run, &asked.label, asked.warm_up_ns, "2026-11-21T03:44:02Z").unwrap();
     let slice = sample::slice(0, &[100, 200]);
     writer.add_slice(point, &slice).unwrap();
     let news = reader.news(&mut following).unwrap();
@@ -43,10 +42,7 @@ fn news_tell_everything_once() {
 
     // A late share is a slice like any other; the end of the point comes after all of them.
     writer.add_slice(point, &slice).unwrap();
-    let end = PointEnd {
-        measured_ns: 1,
-        ..PointEnd::default()
-    };
+    let end = PointEnd { measured_ns: 1, ..PointEnd::default() };
     writer.end_point(point, &end).unwrap();
     sample::complete(&mut head, RunState::Finished);
     writer.update_run(run, &head).unwrap();
@@ -91,9 +87,7 @@ fn the_version_changes_with_what_is_judged() {
     let run = writer.begin_run("one", &sample::run("small", 0)).unwrap();
     seen.push(version());
     let asked = sample::point(Some(0));
-    let point = writer
-        .begin_point(run, &asked.label, 0, "2026-11-21T03:44:02Z")
-        .unwrap();
+    let point = writer.begin_point(run, &asked.label, 0, "2026-11-21T03:44:02Z").unwrap();
     seen.push(version());
     writer.add_slice(point, &sample::slice(0, &[5])).unwrap();
     assert_eq!(version(), seen[2], "a slice more is no other result");

@@ -61,9 +61,7 @@ fn a_list_can_be_narrowed() {
 #[test]
 fn a_summary_counts_what_is_done() {
     let mut record = sample::experiment("a");
-    let failed = RunState::Failed {
-        message: String::new(),
-    };
+    let failed = RunState::Failed { message: String::new() };
     for (arm, block, attempt, state) in [
         ("small", 0, 1, RunState::Interrupted),
         ("small", 0, 2, RunState::Finished),
@@ -125,10 +123,8 @@ fn only_the_same_plan_on_the_same_machine_is_resumed() {
 
 #[test]
 fn deleting_one_experiment_keeps_the_others_and_gives_the_space_back() {
-    let (directory, mut store) = store_with(vec![
-        sample::whole_experiment("small"),
-        sample::whole_experiment("kept"),
-    ]);
+    let (directory, mut store) =
+        store_with(vec![sample::whole_experiment("small"), sample::whole_experiment("kept")]);
     let path = directory.path().join("plimsoll.db");
     let size = || path.metadata().unwrap().len();
     let before = size();

@@ -26,9 +26,7 @@ fn records_of_every_version_load() {
         // The figures that were written, independent of how records are made today.
         assert_eq!(from_text.id, "01d1dea5");
         assert_eq!(from_text.seed, u64::MAX);
-        let [finished, failed] = from_text.runs.as_slice() else {
-            panic!("two runs")
-        };
+        let [finished, failed] = from_text.runs.as_slice() else { panic!("two runs") };
         assert_eq!(finished.load.as_ref().unwrap().slices.len(), 1);
         assert_eq!(finished.points.len(), 2);
         let first = &finished.points[0].slices[0];

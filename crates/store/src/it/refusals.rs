@@ -101,14 +101,8 @@ fn a_later_version_is_refused_also_when_it_still_lies_in_the_log() {
     drop(site.open());
     let connection = Connection::open(&site.path).unwrap();
     connection.pragma_update(None, "user_version", 999).unwrap();
-    assert_err!(
-        Store::open(&site.path),
-        StoreError::Newer { found: 999, .. }
-    );
-    assert_err!(
-        Store::open_read_only(&site.path),
-        StoreError::Newer { found: 999, .. }
-    );
+    assert_err!(Store::open(&site.path), StoreError::Newer { found: 999, .. });
+    assert_err!(Store::open_read_only(&site.path), StoreError::Newer { found: 999, .. });
 }
 
 #[test]
@@ -125,28 +119,19 @@ fn a_record_of_a_later_version_is_refused_and_the_others_are_read() {
 #[test]
 fn reading_where_nothing_was_written_creates_nothing() {
     let site = Site::new();
-    assert_err!(
-        Store::open_read_only(&site.path),
-        StoreError::Missing { .. }
-    );
+    assert_err!(Store::open_read_only(&site.path), StoreError::Missing { .. });
     assert!(content(site.folder.path()).is_empty());
 }
 
 #[test]
 fn reading_leaves_nothing_behind_and_writes_nothing() {
     let site = Site::new();
-    Store::open(&site.path)
-        .unwrap()
-        .import(sample::whole_experiment("one"))
-        .unwrap();
+    Store::open(&site.path).unwrap().import(sample::whole_experiment("one")).unwrap();
     let before = content(site.folder.path());
     let mut reader = site.open_read_only();
     reader.load("one").unwrap();
     assert_err!(reader.delete("one"), StoreError::ReadOnly { .. });
-    assert_err!(
-        reader.begin(&sample::experiment("two")),
-        StoreError::ReadOnly { .. }
-    );
+    assert_err!(reader.begin(&sample::experiment("two")), StoreError::ReadOnly { .. });
     drop(reader);
     assert_eq!(content(site.folder.path()), before);
 }
@@ -155,14 +140,8 @@ fn reading_leaves_nothing_behind_and_writes_nothing() {
 fn an_empty_file_becomes_a_store() {
     let site = Site::new();
     fs::write(&site.path, "").unwrap();
-    assert_err!(
-        Store::open_read_only(&site.path),
-        StoreError::Missing { .. }
-    );
-    Store::open(&site.path)
-        .unwrap()
-        .begin(&sample::experiment("one"))
-        .unwrap();
+    assert_err!(Store::open_read_only(&site.path), StoreError::Missing { .. });
+    Store::open(&site.path).unwrap().begin(&sample::experiment("one")).unwrap();
 }
 
 #[test]
@@ -187,10 +166,7 @@ fn set_mode(path: &Path, mode: u32) {
 #[test]
 fn a_store_that_may_not_be_written_can_be_read_and_says_so_when_written() {
     let site = Site::new();
-    Store::open(&site.path)
-        .unwrap()
-        .import(sample::whole_experiment("one"))
-        .unwrap();
+    Store::open(&site.path).unwrap().import(sample::whole_experiment("one")).unwrap();
     let lock = site.folder.path().join("plimsoll.db-lock");
     for (file, directory_mode) in [(0o444, 0o555), (0o666, 0o555), (0o444, 0o777)] {
         set_mode(&site.path, file);

@@ -44,21 +44,12 @@ impl Written {
     fn begin(store: &mut Store, id: &str) -> Self {
         let record = sample::experiment(id);
         assert_eq!(store.begin(&record).unwrap(), id);
-        Self {
-            record,
-            run: None,
-            point: None,
-            point_is_load: false,
-        }
+        Self { record, run: None, point: None, point_is_load: false }
     }
 
     fn current_point(&mut self) -> &mut PointRecord {
         let run = self.record.runs.last_mut().unwrap();
-        if self.point_is_load {
-            run.load.as_mut().unwrap()
-        } else {
-            run.points.last_mut().unwrap()
-        }
+        if self.point_is_load { run.load.as_mut().unwrap() } else { run.points.last_mut().unwrap() }
     }
 
     /// Does the step in memory and in the store. A step that makes no sense yet is passed over.
@@ -76,19 +67,13 @@ impl Written {
                     0 => RunState::Started,
                     1 => RunState::Finished,
                     2 => RunState::Interrupted,
-                    _ => RunState::Failed {
-                        message: "out of memory".to_owned(),
-                    },
+                    _ => RunState::Failed { message: "out of memory".to_owned() },
                 };
                 sample::complete(run, state);
                 // With and without the parts that an update leaves alone.
                 let head = match kind {
                     0 | 1 => run.clone(),
-                    _ => RunRecord {
-                        load: None,
-                        points: Vec::new(),
-                        ..run.clone()
-                    },
+                    _ => RunRecord { load: None, points: Vec::new(), ..run.clone() },
                 };
                 store.update_run(id, &head).unwrap();
             }
@@ -165,9 +150,7 @@ fn a_record_survives_export_and_import() {
     let text = store.load("1a2b3c4d").unwrap().to_json();
 
     let mut other = Store::open(&directory.path().join("other.db")).unwrap();
-    other
-        .import(ExperimentRecord::from_json(&text).unwrap())
-        .unwrap();
+    other.import(ExperimentRecord::from_json(&text).unwrap()).unwrap();
     assert_eq!(other.load("last").unwrap(), sample::merged(&record));
 }
 
@@ -187,14 +170,7 @@ fn an_import_that_fails_leaves_nothing_behind() {
     let (_site, mut store) = Site::with_store();
     let mut record = sample::whole_experiment("twice");
     record.runs.push(record.runs[0].clone());
-    assert_err!(
-        store.import(record),
-        StoreError::RunTaken {
-            block: 0,
-            attempt: 1,
-            ..
-        }
-    );
+    assert_err!(store.import(record), StoreError::RunTaken { block: 0, attempt: 1, .. });
     assert_err!(store.load("twice"), StoreError::Unknown { .. });
 }
 
@@ -202,14 +178,8 @@ fn an_import_that_fails_leaves_nothing_behind() {
 fn an_id_is_given_once() {
     let (_site, mut store) = Site::with_store();
     store.begin(&sample::experiment("mine")).unwrap();
-    assert_err!(
-        store.begin(&sample::experiment("mine")),
-        StoreError::IdTaken { .. }
-    );
-    assert_err!(
-        store.import(sample::whole_experiment("mine")),
-        StoreError::IdTaken { .. }
-    );
+    assert_err!(store.begin(&sample::experiment("mine")), StoreError::IdTaken { .. });
+    assert_err!(store.import(sample::whole_experiment("mine")), StoreError::IdTaken { .. });
 }
 
 #[test]

@@ -25,10 +25,7 @@ pub fn experiment(id: &str) -> ExperimentRecord {
             "runs": [{}, {}, {}, {}],
         }),
         seed: u64::MAX,
-        program: Program {
-            version: "0.1.0".to_owned(),
-            commit: "abc-dirty".to_owned(),
-        },
+        program: Program { version: "0.1.0".to_owned(), commit: "abc-dirty".to_owned() },
         machine: Machine {
             cpu_model: Some("A fast one".to_owned()),
             cores: 2,
@@ -65,13 +62,9 @@ pub fn complete(run: &mut RunRecord, state: RunState) {
         settings: BTreeMap::from([("cache_size".to_owned(), "256MiB".to_owned())]),
         notes: BTreeMap::new(),
     });
-    run.storage = Some(Storage {
-        directory: "/data".to_owned(),
-        ..Storage::default()
-    });
+    run.storage = Some(Storage { directory: "/data".to_owned(), ..Storage::default() });
     run.records_loaded = Some(1_000_000);
-    run.warnings
-        .push(Warning::new(WarningId::Stall, &run.arm, "12 s below half"));
+    run.warnings.push(Warning::new(WarningId::Stall, &run.arm, "12 s below half"));
 }
 
 /// A point that has just begun.
@@ -81,11 +74,7 @@ pub fn point(number: Option<u32>) -> PointRecord {
             point: number,
             mix: number.map_or("load", |_| "a").to_owned(),
             load_label: "16 threads".to_owned(),
-            load: LoadKind::Closed {
-                sessions: 16,
-                think_time_ns: 0,
-                target: None,
-            },
+            load: LoadKind::Closed { sessions: 16, think_time_ns: 0, target: None },
             trial: None,
         },
         warm_up_ns: 1_000_000_000,
@@ -155,27 +144,17 @@ pub fn end() -> PointEnd {
 /// A slice whose reads took these times.
 pub fn slice(index: u32, reads_ns: &[u64]) -> Slice {
     let service = histogram(reads_ns);
-    let open = OpenLatencies {
-        response: service.clone(),
-        wait: Histogram::new(),
-    };
+    let open = OpenLatencies { response: service.clone(), wait: Histogram::new() };
     Slice {
         index,
         start_ns: u64::from(index) * 1_000_000_000,
         length_ns: 1_000_000_000,
         warm_up: index == 0,
-        completed: Completed {
-            ok: reads_ns.len() as u64,
-            not_found: 0,
-            error: 0,
-        },
+        completed: Completed { ok: reads_ns.len() as u64, not_found: 0, error: 0 },
         operations: vec![OperationSlice {
             operation: Operation::Read,
             status: Status::Ok,
-            latencies: Latencies {
-                service,
-                open: Some(Box::new(open)),
-            },
+            latencies: Latencies { service, open: Some(Box::new(open)) },
         }],
         by_host: vec![3, 4],
         worker: WorkerUse {
@@ -205,28 +184,16 @@ pub fn whole_experiment(id: &str) -> ExperimentRecord {
     let mut record = experiment(id);
     let mut first = run("small", 0);
     complete(&mut first, RunState::Finished);
-    first.load = Some(PointRecord {
-        slices: vec![slice(0, &[100])],
-        end: Some(end()),
-        ..point(None)
-    });
+    first.load =
+        Some(PointRecord { slices: vec![slice(0, &[100])], end: Some(end()), ..point(None) });
     first.points.push(PointRecord {
-        slices: vec![
-            slice(0, &[1_000, 2_000]),
-            slice(1, &[3_000]),
-            slice(0, &[9_000_000]),
-        ],
+        slices: vec![slice(0, &[1_000, 2_000]), slice(1, &[3_000]), slice(0, &[9_000_000])],
         end: Some(end()),
         ..point(Some(0))
     });
-    first.points.push(PointRecord {
-        slices: vec![slice(0, &[4_000])],
-        ..point(Some(1))
-    });
+    first.points.push(PointRecord { slices: vec![slice(0, &[4_000])], ..point(Some(1)) });
     let mut second = run("large", 0);
-    second.state = RunState::Failed {
-        message: "the library is missing: install it".to_owned(),
-    };
+    second.state = RunState::Failed { message: "the library is missing: install it".to_owned() };
     record.runs = vec![first, second];
     record
 }

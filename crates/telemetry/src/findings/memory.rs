@@ -13,10 +13,7 @@ pub(super) fn huge_pages(machine: &Machine) -> Option<Finding> {
              Until the next start: echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
         ));
     }
-    Some(good(
-        "huge-pages",
-        format!("transparent huge pages are set to {setting}"),
-    ))
+    Some(good("huge-pages", format!("transparent huge pages are set to {setting}")))
 }
 
 pub(super) fn layout(machine: &Machine) -> Option<Finding> {

@@ -27,15 +27,12 @@ pub(super) fn governor(machine: &Machine) -> Option<Finding> {
     let advice = "The clock of the processor rises and falls with the load, so low loads are measured at a lower clock than high ones. \
                   Until the next start: sudo cpupower frequency-set --governor performance";
     match (&machine.governor, &machine.virtualisation) {
-        (Some(governor), _) if governor == "performance" => Some(good(
-            "governor",
-            "the CPU frequency governor is performance",
-        )),
-        (Some(governor), _) => Some(bad(
-            "governor",
-            format!("the CPU frequency governor is {governor}"),
-            advice,
-        )),
+        (Some(governor), _) if governor == "performance" => {
+            Some(good("governor", "the CPU frequency governor is performance"))
+        }
+        (Some(governor), _) => {
+            Some(bad("governor", format!("the CPU frequency governor is {governor}"), advice))
+        }
         // A guest has none to see; that is said where virtualisation is.
         (None, _) => None,
     }
@@ -57,10 +54,9 @@ pub(super) fn boost(machine: &Machine) -> Option<Finding> {
 pub(super) fn clock_source(machine: &Machine) -> Option<Finding> {
     let source = machine.clock_source.as_deref()?;
     match source {
-        "tsc" | "arch_sys_counter" => Some(good(
-            "clock-source",
-            format!("the clock source is {source}"),
-        )),
+        "tsc" | "arch_sys_counter" => {
+            Some(good("clock-source", format!("the clock source is {source}")))
+        }
         "kvm-clock" | "hyperv_clocksource_tsc_page" => Some(note(
             "clock-source",
             format!("the clock source is {source}"),
@@ -83,17 +79,11 @@ const FINE_TIMER_NS: u64 = 1_000;
 
 pub(super) fn timer_resolution(resolution_ns: u64) -> Finding {
     if resolution_ns <= FINE_TIMER_NS {
-        return good(
-            "timer-resolution",
-            format!("timers have a resolution of {resolution_ns} ns"),
-        );
+        return good("timer-resolution", format!("timers have a resolution of {resolution_ns} ns"));
     }
     bad(
         "timer-resolution",
-        format!(
-            "timers have a resolution of {:.3} ms",
-            resolution_ns as f64 / 1e6
-        ),
+        format!("timers have a resolution of {:.3} ms", resolution_ns as f64 / 1e6),
         "Operations of an open loop cannot be sent at the time at which they are due. Use a kernel with high-resolution timers \
          (CONFIG_HIGH_RES_TIMERS, and no highres=off on its command line).",
     )
@@ -102,10 +92,7 @@ pub(super) fn timer_resolution(resolution_ns: u64) -> Finding {
 pub(super) fn virtualisation(machine: &Machine) -> Option<Finding> {
     Some(match &machine.virtualisation {
         None if machine.cpu_model.is_none() => return None,
-        None => good(
-            "virtualisation",
-            "this is neither a virtual machine nor a container",
-        ),
+        None => good("virtualisation", "this is neither a virtual machine nor a container"),
         Some(kind) => note(
             "virtualisation",
             format!("this machine is virtual: {kind}"),
@@ -121,15 +108,9 @@ const STOLEN_NOTE: f64 = 0.001;
 
 pub(super) fn stolen(share: f64) -> Finding {
     if share < STOLEN_NOTE {
-        return good(
-            "stolen-cpu",
-            "the hypervisor took no CPU time during the look",
-        );
+        return good("stolen-cpu", "the hypervisor took no CPU time during the look");
     }
-    let what = format!(
-        "the hypervisor took {:.1} % of a processor during the look",
-        share * 100.0
-    );
+    let what = format!("the hypervisor took {:.1} % of a processor during the look", share * 100.0);
     let advice = "Other guests on the same host want the processors too. Move to another or a dedicated host, or choose an instance type \
                   without CPU credits.";
     if share < STOLEN_BAD {
@@ -142,10 +123,7 @@ pub(super) fn stolen(share: f64) -> Finding {
 pub(super) fn foreign(foreign: &ForeignCpu, cores: u32) -> Finding {
     let share = foreign.share(cores);
     if share < FOREIGN_NOTE {
-        return good(
-            "foreign-cpu",
-            "other programs left the processors alone during the look",
-        );
+        return good("foreign-cpu", "other programs left the processors alone during the look");
     }
     let what = format!(
         "other programs used {:.0} % of the machine during the look: {} processors",
@@ -191,11 +169,7 @@ const LOAD_BAD: f64 = 0.5;
 
 pub(super) fn load_average(load: f64, cores: u32) -> Finding {
     let per_core = load / f64::from(cores.max(1));
-    let processors = if cores == 1 {
-        "processor"
-    } else {
-        "processors"
-    };
+    let processors = if cores == 1 { "processor" } else { "processors" };
     let what = format!("the load average is {load:.2} on {cores} {processors}");
     let advice = "Something else was running within the last minute. Wait until it is done, or find it with top.";
     if per_core >= LOAD_BAD {

@@ -133,12 +133,8 @@ impl Accesses {
             };
             let time_ns = request.time_ns - start;
             if selection.writes.is_some_and(|writes| writes != is_write)
-                || !spans
-                    .iter()
-                    .any(|(from, to)| (*from..*to).contains(&time_ns))
-                || under_way
-                    .as_ref()
-                    .is_some_and(|under_way| !under_way.at(request.time_ns))
+                || !spans.iter().any(|(from, to)| (*from..*to).contains(&time_ns))
+                || under_way.as_ref().is_some_and(|under_way| !under_way.at(request.time_ns))
             {
                 continue;
             }
@@ -150,33 +146,19 @@ impl Accesses {
                 };
                 is_known = true;
                 let wanted = selection.files.is_empty()
-                    || selection
-                        .files
-                        .iter()
-                        .any(|part| path.contains(part.as_str()));
+                    || selection.files.iter().any(|part| path.contains(part.as_str()));
                 if !wanted {
                     continue;
                 }
                 let next = u16::try_from(files.len()).unwrap_or(u16::MAX);
                 let (file, known) = files.entry(path).or_insert_with(|| {
-                    let file = File {
-                        path: path.to_owned(),
-                        size: 0,
-                        accesses: 0,
-                        bytes: 0,
-                    };
+                    let file = File { path: path.to_owned(), size: 0, accesses: 0, bytes: 0 };
                     (next, file)
                 });
                 known.size = known.size.max(offset + piece.length);
                 known.accesses += 1;
                 known.bytes += piece.length;
-                all.push(Access {
-                    time_ns,
-                    file: *file,
-                    offset,
-                    length: piece.length,
-                    is_write,
-                });
+                all.push(Access { time_ns, file: *file, offset, length: piece.length, is_write });
             }
             elsewhere += u64::from(!is_known);
         }
@@ -217,11 +199,7 @@ impl Accesses {
         });
         all.sort_by_key(|access| access.time_ns);
         Self {
-            files: files
-                .into_iter()
-                .take(MOST_FILES)
-                .map(|(_, file)| file)
-                .collect(),
+            files: files.into_iter().take(MOST_FILES).map(|(_, file)| file).collect(),
             all,
             files_left_out,
             moments: Vec::new(),
@@ -237,10 +215,8 @@ struct UnderWay(Vec<(u64, u64)>);
 
 impl UnderWay {
     fn of(operations: &[NotedOperation]) -> Self {
-        let mut all: Vec<(u64, u64)> = operations
-            .iter()
-            .map(|operation| (operation.begin_ns, operation.end_ns))
-            .collect();
+        let mut all: Vec<(u64, u64)> =
+            operations.iter().map(|operation| (operation.begin_ns, operation.end_ns)).collect();
         all.sort_unstable();
         let mut joined: Vec<(u64, u64)> = Vec::with_capacity(all.len());
         for (begin, end) in all {
@@ -254,8 +230,7 @@ impl UnderWay {
 
     fn at(&self, time_ns: u64) -> bool {
         let next = self.0.partition_point(|(begin, _)| *begin <= time_ns);
-        next.checked_sub(1)
-            .is_some_and(|index| time_ns <= self.0[index].1)
+        next.checked_sub(1).is_some_and(|index| time_ns <= self.0[index].1)
     }
 }
 
@@ -271,9 +246,8 @@ fn spans(trace: &Trace, selection: &Selection, start: u64) -> Vec<(u64, u64)> {
     for (index, mark) in marks.iter().enumerate() {
         if mark.label.contains(wanted.as_str()) {
             let begin = mark.time_ns.saturating_sub(start);
-            let end = marks
-                .get(index + 1)
-                .map_or(u64::MAX, |next| next.time_ns.saturating_sub(start));
+            let end =
+                marks.get(index + 1).map_or(u64::MAX, |next| next.time_ns.saturating_sub(start));
             spans.push((begin.max(from), end.min(to)));
         }
     }
@@ -296,15 +270,9 @@ fn nothing(trace: &Trace, selection: &Selection, start: u64) -> DiskmapError {
         Some(false) => "is a read of a known file",
         None => "went to a known file",
     });
-    let labels: Vec<String> = trace
-        .marks()
-        .iter()
-        .map(|mark| format!("`{}`", mark.label))
-        .collect();
-    let last = trace
-        .requests()
-        .last()
-        .map_or(start, |request| request.time_ns);
+    let labels: Vec<String> =
+        trace.marks().iter().map(|mark| format!("`{}`", mark.label)).collect();
+    let last = trace.requests().last().map_or(start, |request| request.time_ns);
     DiskmapError::Nothing {
         what: what.join(" and "),
         requests: trace.requests().len(),

@@ -17,20 +17,11 @@ pub fn heat(accesses: &Accesses, layout: &Layout) -> Canvas {
             *if access.is_write { writes } else { reads } += 1;
         }
     }
-    let most = cells
-        .values()
-        .map(|(reads, writes)| *reads.max(writes))
-        .max();
+    let most = cells.values().map(|(reads, writes)| *reads.max(writes)).max();
     let most = (most.unwrap_or(1) as f64).ln_1p();
-    let has_both = cells
-        .values()
-        .any(|(reads, writes)| *reads > 0 && *writes > 0);
+    let has_both = cells.values().any(|(reads, writes)| *reads > 0 && *writes > 0);
     for ((file, cell), (reads, writes)) in cells {
-        let (number, colour) = if writes > reads {
-            (writes, WRITES)
-        } else {
-            (reads, READS)
-        };
+        let (number, colour) = if writes > reads { (writes, WRITES) } else { (reads, READS) };
         let share = (number as f64).ln_1p() / most;
         let shade = (share * f64::from(SHADES - 1)).round() as u8;
         if let Some((x, y)) = layout.corner(file, cell) {
@@ -43,11 +34,7 @@ pub fn heat(accesses: &Accesses, layout: &Layout) -> Canvas {
             "{} accesses in {:.3} s{}",
             count(all.len() as u64),
             (last.time_ns - first.time_ns) as f64 / 1e9,
-            if has_both {
-                "; where both happened, the more frequent shows"
-            } else {
-                ""
-            }
+            if has_both { "; where both happened, the more frequent shows" } else { "" }
         );
         write(&mut canvas, 0, LINE, &words, FAINT);
     }
@@ -133,11 +120,8 @@ impl Animation<'_> {
 /// Title, legend and the empty files.
 fn ground(accesses: &Accesses, layout: &Layout) -> Canvas {
     let mut canvas = Canvas::new(layout.width, layout.height);
-    let title = format!(
-        "a row is {}, a mark {}",
-        size(layout.row_bytes()),
-        size(layout.cell_bytes)
-    );
+    let title =
+        format!("a row is {}, a mark {}", size(layout.row_bytes()), size(layout.cell_bytes));
     write(&mut canvas, 0, 0, &title, INK);
     let mut x = layout.width.saturating_sub(width("reads writes ") + 40);
     for (words, colour) in [("reads", READS), ("writes", WRITES)] {

@@ -52,11 +52,7 @@ pub struct Canvas {
 
 impl Canvas {
     pub(crate) fn new(width: usize, height: usize) -> Self {
-        Self {
-            width,
-            height,
-            pixels: vec![BACKGROUND; width * height],
-        }
+        Self { width, height, pixels: vec![BACKGROUND; width * height] }
     }
 
     /// What is outside is not drawn.

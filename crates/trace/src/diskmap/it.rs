@@ -18,18 +18,9 @@ const EMPTY: [u8; 3] = [238, 241, 245];
 
 /// A collection of 4 MiB at 1 MiB of the disk, its second half moved to 16 MiB, and a journal of 1 MiB at 8 MiB.
 fn map(time_ns: u64) -> ExtentMap {
-    let extent = |logical, physical, length| Extent {
-        logical,
-        physical,
-        length,
-        flags: 0,
-    };
-    let file = |path: &str, size, extents| MappedFile {
-        path: path.into(),
-        size,
-        extents,
-        unmapped: None,
-    };
+    let extent = |logical, physical, length| Extent { logical, physical, length, flags: 0 };
+    let file =
+        |path: &str, size, extents| MappedFile { path: path.into(), size, extents, unmapped: None };
     ExtentMap {
         time_ns,
         files: vec![
@@ -88,11 +79,8 @@ fn every_access_is_at_its_place_in_its_file() {
         &[],
     );
     let accesses = Accesses::of(&trace, &Selection::default()).expect("four are known");
-    let told: Vec<(&str, u64, u64)> = accesses
-        .files
-        .iter()
-        .map(|file| (file.path.as_str(), file.size, file.accesses))
-        .collect();
+    let told: Vec<(&str, u64, u64)> =
+        accesses.files.iter().map(|file| (file.path.as_str(), file.size, file.accesses)).collect();
     let expected = [("data/collection.wt", 4 * MIB, 2), ("data/journal", MIB, 2)];
     assert_eq!(told, expected);
 
@@ -121,11 +109,8 @@ fn every_access_is_at_its_place_in_its_file() {
 fn a_still_says_that_it_hides_the_less_frequent_kind_where_it_does() {
     const FAINT: [u8; 3] = [107, 114, 128];
     let faint = |written_at: u64| {
-        let requests = [
-            (Kind::Read, MIB, 4096),
-            (Kind::Read, MIB, 4096),
-            (Kind::Write, written_at, 4096),
-        ];
+        let requests =
+            [(Kind::Read, MIB, 4096), (Kind::Read, MIB, 4096), (Kind::Write, written_at, 4096)];
         let accesses = Accesses::of(&trace(&requests, &[]), &Selection::default());
         let accesses = accesses.expect("all are known");
         let picture = heat(&accesses, &Layout::of(&accesses, 640));
@@ -144,39 +129,20 @@ fn what_is_selected_is_what_is_drawn() {
         (Kind::Read, 8 * MIB, 4096),
         (Kind::Write, 8 * MIB, 4096),
     ];
-    let trace = trace(
-        &requests,
-        &[(0, "load"), (1, "reads: measuring"), (3, "over")],
-    );
+    let trace = trace(&requests, &[(0, "load"), (1, "reads: measuring"), (3, "over")]);
     let count =
         |selection: Selection| Accesses::of(&trace, &selection).map(|found| found.all.len());
     let all = Selection::default;
     assert_eq!(count(all()).ok(), Some(4));
-    let measuring = Selection {
-        mark: Some("measuring".into()),
-        ..all()
-    };
+    let measuring = Selection { mark: Some("measuring".into()), ..all() };
     assert_eq!(count(measuring.clone()).ok(), Some(2));
-    let writes = Selection {
-        writes: Some(true),
-        ..all()
-    };
+    let writes = Selection { writes: Some(true), ..all() };
     assert_eq!(count(writes).ok(), Some(2));
-    let journal = Selection {
-        files: vec!["journal".into()],
-        ..measuring.clone()
-    };
+    let journal = Selection { files: vec!["journal".into()], ..measuring.clone() };
     assert_eq!(count(journal).ok(), Some(1));
-    let late = Selection {
-        from_ns: Some(2_000_000),
-        to_ns: Some(3_000_000),
-        ..all()
-    };
+    let late = Selection { from_ns: Some(2_000_000), to_ns: Some(3_000_000), ..all() };
     assert_eq!(count(late).ok(), Some(1));
-    let none = Selection {
-        writes: Some(true),
-        ..measuring
-    };
+    let none = Selection { writes: Some(true), ..measuring };
     let error = count(none).expect_err("no write was measured").to_string();
     assert_eq!(
         error,
@@ -202,9 +168,8 @@ fn frames(animation: Animation<'_>) -> Vec<Canvas> {
 
 #[test]
 fn animations_show_each_access_once_and_can_be_read_back() {
-    let requests: Vec<(Kind, u64, u32)> = (0..10)
-        .map(|index| (Kind::Read, MIB + index * 64 * 1024, 4096))
-        .collect();
+    let requests: Vec<(Kind, u64, u32)> =
+        (0..10).map(|index| (Kind::Read, MIB + index * 64 * 1024, 4096)).collect();
     let trace = trace(&requests, &[]);
     let accesses = Accesses::of(&trace, &Selection::default()).expect("all are known");
     let layout = Layout::of(&accesses, 256);
@@ -216,10 +181,7 @@ fn animations_show_each_access_once_and_can_be_read_back() {
         let blue = PALETTE.iter().position(|colour| *colour == BLUE);
         let blue = u8::try_from(blue.expect("it is in the palette")).expect("it is small");
         let y = layout.blocks[0].y;
-        canvas.pixels[y * canvas.width..]
-            .iter()
-            .filter(|pixel| **pixel == blue)
-            .count()
+        canvas.pixels[y * canvas.width..].iter().filter(|pixel| **pixel == blue).count()
     };
     for frame in &of_five {
         assert!(now(frame) > 0);
@@ -228,9 +190,7 @@ fn animations_show_each_access_once_and_can_be_read_back() {
 
     let mut bytes = Vec::new();
     write_animated_png(&mut bytes, animation(&accesses, &layout, 5), 10).expect("into memory");
-    let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes))
-        .read_info()
-        .expect("a PNG");
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().expect("a PNG");
     let control = reader.info().animation_control.expect("it is animated");
     assert_eq!(control.num_frames, 5);
     let mut buffer = vec![0; reader.output_buffer_size().expect("it is small")];
@@ -243,15 +203,10 @@ fn animations_show_each_access_once_and_can_be_read_back() {
     write_gif(&mut bytes, animation(&accesses, &layout, 5), 10).expect("into memory");
     let mut options = gif::DecodeOptions::new();
     options.set_color_output(gif::ColorOutput::Indexed);
-    let mut reader = options
-        .read_info(std::io::Cursor::new(&bytes))
-        .expect("a GIF");
+    let mut reader = options.read_info(std::io::Cursor::new(&bytes)).expect("a GIF");
     let mut screen = vec![0; layout.width * layout.height];
     for frame in &of_five {
-        let read = reader
-            .read_next_frame()
-            .expect("it can be read")
-            .expect("five frames");
+        let read = reader.read_next_frame().expect("it can be read").expect("five frames");
         for (pixel, new) in screen.iter_mut().zip(read.buffer.iter()) {
             if Some(*new) != read.transparent {
                 *pixel = *new;
@@ -270,9 +225,7 @@ fn a_still_is_a_png_of_its_size() {
     let picture = heat(&accesses, &layout);
     let mut bytes = Vec::new();
     write_png(&mut bytes, &picture).expect("into memory");
-    let reader = png::Decoder::new(std::io::Cursor::new(&bytes))
-        .read_info()
-        .expect("a PNG");
+    let reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().expect("a PNG");
     let size = (reader.info().width as usize, reader.info().height as usize);
     assert_eq!(size, (picture.width, picture.height));
     assert!(reader.info().animation_control.is_none());

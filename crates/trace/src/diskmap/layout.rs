@@ -35,30 +35,18 @@ impl Layout {
         let columns = (width / CELL).max(1);
         let bytes: u64 = accesses.files.iter().map(|file| file.size).sum();
         let cells = (columns * columns) as u64;
-        let cell_bytes = bytes
-            .div_ceil(cells)
-            .max(LEAST_CELL_BYTES)
-            .next_multiple_of(LEAST_CELL_BYTES);
+        let cell_bytes =
+            bytes.div_ceil(cells).max(LEAST_CELL_BYTES).next_multiple_of(LEAST_CELL_BYTES);
         let row_bytes = cell_bytes * columns as u64;
         // Title and legend.
         let mut y = 3 * LINE;
         let mut blocks = Vec::with_capacity(accesses.files.len());
         for file in &accesses.files {
             let rows = file.size.div_ceil(row_bytes).max(1) as usize;
-            blocks.push(Block {
-                label_y: y,
-                y: y + LINE,
-                rows,
-            });
+            blocks.push(Block { label_y: y, y: y + LINE, rows });
             y += LINE + rows * CELL + LINE / 2;
         }
-        Self {
-            width: columns * CELL,
-            height: y + LINE,
-            columns,
-            cell_bytes,
-            blocks,
-        }
+        Self { width: columns * CELL, height: y + LINE, columns, cell_bytes, blocks }
     }
 
     /// Bytes of a file in one row.

@@ -189,9 +189,7 @@ pub fn pack_within(accesses: &Accesses, points: &[NotedPoint<'_>], most_bytes: u
 
 pub fn unpack(packed: &[u8]) -> Result<Unpacked, DiskmapError> {
     let failed = DiskmapError::Packed;
-    let (beginning, rest) = packed
-        .split_at_checked(HEAD_AT)
-        .ok_or(failed("they are cut off"))?;
+    let (beginning, rest) = packed.split_at_checked(HEAD_AT).ok_or(failed("they are cut off"))?;
     if beginning[..8] != MAGIC {
         return Err(failed("they begin with something else"));
     }
@@ -202,24 +200,19 @@ pub fn unpack(packed: &[u8]) -> Result<Unpacked, DiskmapError> {
     if number(8) != PACK_VERSION {
         return Err(failed("they are of another version"));
     }
-    let (json, body) = rest
-        .split_at_checked(number(12) as usize)
-        .ok_or(failed("their head is cut off"))?;
+    let (json, body) =
+        rest.split_at_checked(number(12) as usize).ok_or(failed("their head is cut off"))?;
     let head: PackHead =
         serde_json::from_slice(json).map_err(|_| failed("their head is damaged"))?;
     let count = usize::try_from(head.accesses).map_err(|_| failed("there are too many"))?;
-    let length = count
-        .checked_mul(ACCESS_BYTES)
-        .ok_or(failed("there are too many"))?;
+    let length = count.checked_mul(ACCESS_BYTES).ok_or(failed("there are too many"))?;
     let mut columns = Vec::new();
     DeflateDecoder::new(body)
         .take(length as u64 + 1)
         .read_to_end(&mut columns)
         .map_err(|_| failed("their columns are damaged"))?;
     if columns.len() != length {
-        return Err(failed(
-            "their columns have another length than their head says",
-        ));
+        return Err(failed("their columns have another length than their head says"));
     }
     let word = |column: usize, index: usize| {
         let at = |plane: usize| columns[(column * 4 + plane) * count + index];
@@ -232,9 +225,7 @@ pub fn unpack(packed: &[u8]) -> Result<Unpacked, DiskmapError> {
         tick += u64::from(word(0, index));
         let byte = columns[12 * count + index];
         let file = usize::from(byte & !IS_WRITE);
-        let end = ends
-            .get_mut(file)
-            .ok_or(failed("an access is to no file"))?;
+        let end = ends.get_mut(file).ok_or(failed("an access is to no file"))?;
         let offset = end.wrapping_add(unfolded(word(1, index)));
         let length = word(2, index);
         *end = offset.wrapping_add(length);
@@ -255,13 +246,9 @@ fn chosen(accesses: &Accesses, most: usize) -> Range<usize> {
     if all.len() <= most {
         return 0..all.len();
     }
-    let measuring = accesses
-        .moments
-        .iter()
-        .find(|moment| moment.label.ends_with(MEASURING));
-    let from = measuring.map_or(0, |moment| {
-        all.partition_point(|access| access.time_ns < moment.time_ns)
-    });
+    let measuring = accesses.moments.iter().find(|moment| moment.label.ends_with(MEASURING));
+    let from =
+        measuring.map_or(0, |moment| all.partition_point(|access| access.time_ns < moment.time_ns));
     let from = from.min(all.len() - most);
     from..from + most
 }
@@ -300,10 +287,7 @@ fn moments(accesses: &Accesses, kept: &[Access], ticks: &Ticks) -> Vec<PackedMom
         if moment.time_ns <= ticks.begin_ns {
             moments.clear();
         }
-        moments.push(PackedMoment {
-            tick,
-            label: moment.label.clone(),
-        });
+        moments.push(PackedMoment { tick, label: moment.label.clone() });
     }
     moments
 }

@@ -34,12 +34,7 @@ pub fn last_of_each_arm<'a>(record: &'a ExperimentRecord, order: &[&str]) -> Vec
         }
     }
     // Runs that are equally far keep the order in which their arms were measured first.
-    last.sort_by_key(|run| {
-        order
-            .iter()
-            .position(|arm| *arm == run.arm)
-            .unwrap_or(order.len())
-    });
+    last.sort_by_key(|run| order.iter().position(|arm| *arm == run.arm).unwrap_or(order.len()));
     last
 }
 
@@ -48,10 +43,7 @@ pub fn accesses_of(run: &RunRecord) -> Result<Accesses, DiskmapError> {
     let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
     let trace = trace.ok_or(DiskmapError::NotTraced)?;
     if trace.requests > MOST_REQUESTS {
-        return Err(DiskmapError::TooMany {
-            requests: trace.requests,
-            most: MOST_REQUESTS,
-        });
+        return Err(DiskmapError::TooMany { requests: trace.requests, most: MOST_REQUESTS });
     }
     Accesses::of(&Trace::open(&trace.path)?, &Selection::default())
 }

@@ -58,11 +58,7 @@ pub(crate) fn count(number: u64) -> String {
 
 /// `1 read`, `1 592 reads`.
 pub(crate) fn several(number: u64, what: &str) -> String {
-    format!(
-        "{} {what}{}",
-        count(number),
-        if number == 1 { "" } else { "s" }
-    )
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number in groups of three digits, as in a sentence.

@@ -174,13 +174,8 @@ mod tests {
 
     #[test]
     fn what_is_touched_twice_counts_once() {
-        let access = |offset, length, is_write| Access {
-            time_ns: 0,
-            file: 0,
-            offset,
-            length,
-            is_write,
-        };
+        let access =
+            |offset, length, is_write| Access { time_ns: 0, file: 0, offset, length, is_write };
         let accesses = Accesses {
             files: vec![File {
                 path: "collection.wt".into(),
@@ -188,11 +183,7 @@ mod tests {
                 accesses: 3,
                 bytes: 12_800,
             }],
-            all: vec![
-                access(0, 4096, false),
-                access(512, 512, true),
-                access(4096, 8192, false),
-            ],
+            all: vec![access(0, 4096, false), access(512, 512, true), access(4096, 8192, false)],
             files_left_out: 0,
             moments: Vec::new(),
             start_ns: 0,

@@ -25,18 +25,14 @@ pub fn write_animated_png(
     };
     let mut encoder = encoder(out, &first)?;
     encoder.set_animated(frames, 0).map_err(failed)?;
-    encoder
-        .set_frame_delay(1, frames_per_second.max(1))
-        .map_err(failed)?;
+    encoder.set_frame_delay(1, frames_per_second.max(1)).map_err(failed)?;
     let mut writer = encoder.write_header().map_err(failed)?;
     writer.write_image_data(&first.pixels).map_err(failed)?;
     let mut written = 1;
     for frame in animation {
         written += 1;
         if written == frames {
-            writer
-                .set_frame_delay(LAST_STAYS, frames_per_second.max(1))
-                .map_err(failed)?;
+            writer.set_frame_delay(LAST_STAYS, frames_per_second.max(1)).map_err(failed)?;
         }
         writer.write_image_data(&frame.pixels).map_err(failed)?;
     }
@@ -73,11 +69,7 @@ pub fn write_gif(
         }
         let mut frame = gif::Frame::from_indexed_pixels(width, height, pixels, Some(SAME));
         frame.dispose = gif::DisposalMethod::Keep;
-        frame.delay = if index + 1 == frames {
-            LAST_STAYS * delay
-        } else {
-            delay
-        };
+        frame.delay = if index + 1 == frames { LAST_STAYS * delay } else { delay };
         if let Some(encoder) = &mut encoder {
             encoder.write_frame(&frame).map_err(failed)?;
         }

@@ -22,15 +22,7 @@ fn trace(folder: &Path, head: &Head, requests: &[Request], maps: &[ExtentMap]) -
 }
 
 fn request(time_ns: u64, kind: Kind, offset: u64, length: u32) -> Request {
-    Request {
-        time_ns,
-        offset,
-        length,
-        kind,
-        latency_ns: 7_000_000,
-        in_flight: 2,
-        lateness_ns: 800,
-    }
+    Request { time_ns, offset, length, kind, latency_ns: 7_000_000, in_flight: 2, lateness_ns: 800 }
 }
 
 #[test]
@@ -62,12 +54,7 @@ fn the_iolog_is_as_fio_has_it() {
 fn a_line_tells_which_file_a_request_went_to() {
     let folder = tempdir().unwrap();
     let head = head();
-    let extent = |logical, physical| Extent {
-        logical,
-        physical,
-        length: 4096,
-        flags: 0,
-    };
+    let extent = |logical, physical| Extent { logical, physical, length: 4096, flags: 0 };
     let file = |path: &str, extents: &[Extent]| MappedFile {
         path: path.into(),
         size: 8192,
@@ -129,10 +116,7 @@ mod slow {
         let iolog = folder.path().join("disk.iolog");
         iolog_v3(&trace, &mut std::fs::File::create(&iolog).unwrap()).unwrap();
         let disk = folder.path().join("disk");
-        std::fs::File::create(&disk)
-            .unwrap()
-            .set_len(8 << 20)
-            .unwrap();
+        std::fs::File::create(&disk).unwrap().set_len(8 << 20).unwrap();
 
         let output = Command::new("fio")
             .args(["--name=replay", "--ioengine=psync", "--output-format=json"])

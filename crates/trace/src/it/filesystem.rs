@@ -43,11 +43,7 @@ impl Filesystem {
         std::fs::create_dir(&point).unwrap();
         let point_name = point.to_str().unwrap();
         run("mount", &["-o", mount_options, &device.0, point_name]);
-        Self {
-            mount: Mount(point),
-            _device: device,
-            folder,
-        }
+        Self { mount: Mount(point), _device: device, folder }
     }
 
     pub fn path(&self) -> &Path {

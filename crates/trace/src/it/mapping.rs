@@ -23,20 +23,17 @@ fn pattern(file: u64, offset: u64, length: u64) -> Vec<u8> {
 /// Two files that grow in turns, so that they lie in several pieces; one with a hole; one in a folder that ends within a block; one of a few bytes; one with
 /// two names; one that has room, but nothing in it; an empty one.
 fn fill(root: &Path) {
-    let mut turns: Vec<File> = (1..3)
-        .map(|file| File::create(root.join(format!("turn-{file}"))).unwrap())
-        .collect();
+    let mut turns: Vec<File> =
+        (1..3).map(|file| File::create(root.join(format!("turn-{file}"))).unwrap()).collect();
     for piece in 0..PIECES {
         for (file, turn) in (1..).zip(&mut turns) {
-            turn.write_all(&pattern(file, piece * PIECE, PIECE))
-                .unwrap();
+            turn.write_all(&pattern(file, piece * PIECE, PIECE)).unwrap();
             turn.sync_all().unwrap();
         }
     }
     let hole = File::create(root.join("hole")).unwrap();
     hole.write_all_at(&pattern(3, 0, PIECE), 0).unwrap();
-    hole.write_all_at(&pattern(3, 8 << 20, PIECE), 8 << 20)
-        .unwrap();
+    hole.write_all_at(&pattern(3, 8 << 20, PIECE), 8 << 20).unwrap();
     fs::create_dir_all(root.join("folder/deep")).unwrap();
     let end = pattern(4, 0, 3 * PIECE + 777);
     fs::write(root.join("folder/deep/end, \"odd\""), end).unwrap();

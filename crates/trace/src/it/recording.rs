@@ -204,10 +204,7 @@ fn what_is_no_trace_is_refused_with_the_reason() {
     assert_eq!(refusal(&newer), expected);
     let mut damaged = whole.clone();
     damaged[200] ^= 1;
-    assert_eq!(
-        refusal(&damaged),
-        "FILE is a damaged trace: the checksum of its head is wrong"
-    );
+    assert_eq!(refusal(&damaged), "FILE is a damaged trace: the checksum of its head is wrong");
     let found = refusal(&whole[..100]);
     assert_eq!(found, "FILE is a damaged trace: it ends within its head");
     let cut = &whole[..whole.len() - 32];
@@ -223,14 +220,8 @@ fn what_cannot_be_made_is_refused_and_leaves_nothing() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("disk.trace");
     assert_err!(Writer::create(&path, 0, &head()), TraceError::Empty);
-    assert_err!(
-        Writer::create(&path, u64::MAX, &head()),
-        TraceError::Io { .. }
-    );
+    assert_err!(Writer::create(&path, u64::MAX, &head()), TraceError::Io { .. });
     let large = Head::new(&DiskSpec::unlimited(1 << 50));
-    assert_err!(
-        Writer::create(&path, 1, &large),
-        TraceError::DiskTooLarge { .. }
-    );
+    assert_err!(Writer::create(&path, 1, &large), TraceError::DiskTooLarge { .. });
     assert!(!path.exists());
 }

@@ -78,11 +78,7 @@ impl Core {
         read_file: &dyn Fn(&str) -> std::io::Result<String>,
     ) -> Result<Self, PropertyError> {
         let record_count = properties.count("recordcount")?.unwrap_or(0);
-        let records = if record_count == 0 {
-            UNTOLD_RECORDS
-        } else {
-            record_count
-        };
+        let records = if record_count == 0 { UNTOLD_RECORDS } else { record_count };
         let insert_start = properties.count("insertstart")?.unwrap_or(0);
         let insert_count = properties.count("insertcount")?;
         let mut remarks = Vec::new();
@@ -189,19 +185,11 @@ fn data(
     data.data_integrity = properties.flag("dataintegrity", false);
     let longest = properties.small_count("fieldlength")?.unwrap_or(100);
     let shortest = properties.small_count("minfieldlength")?.unwrap_or(1);
-    let law = properties
-        .get("fieldlengthdistribution")
-        .unwrap_or("constant");
+    let law = properties.get("fieldlengthdistribution").unwrap_or("constant");
     data.field_length = match law {
         "constant" => FieldLength::Constant(longest),
-        "uniform" => FieldLength::Uniform {
-            min: shortest,
-            max: longest,
-        },
-        "zipfian" => FieldLength::Zipfian {
-            min: shortest,
-            max: longest,
-        },
+        "uniform" => FieldLength::Uniform { min: shortest, max: longest },
+        "zipfian" => FieldLength::Zipfian { min: shortest, max: longest },
         "histogram" => {
             let file = properties.get("fieldlengthhistogram").unwrap_or("hist.txt");
             let text = read_file(file).map_err(|error| {
@@ -239,11 +227,7 @@ fn mix(
         None | Some("uniform") => ScanDistribution::Uniform,
         Some("zipfian") => ScanDistribution::Zipfian,
         Some(other) => {
-            return Err(PropertyError::word(
-                "scanlengthdistribution",
-                other,
-                "uniform, zipfian",
-            ));
+            return Err(PropertyError::word("scanlengthdistribution", other, "uniform, zipfian"));
         }
     };
     Ok(Mix {
@@ -254,11 +238,7 @@ fn mix(
         scan: share("scanproportion", 0.0)?,
         read_modify_write: share("readmodifywriteproportion", 0.0)?,
         request_distribution: request_distribution(properties, remarks)?,
-        scan_length: ScanLength {
-            min: shortest,
-            max: longest,
-            distribution: scan_law,
-        },
+        scan_length: ScanLength { min: shortest, max: longest, distribution: scan_law },
         read_all_fields: properties.flag("readallfields", true),
         read_all_fields_by_name: properties.flag("readallfieldsbyname", false),
         write_all_fields: properties.flag("writeallfields", false),
@@ -274,9 +254,7 @@ fn request_distribution(
         if (0.0..=1.0).contains(&fraction) {
             return Ok(fraction);
         }
-        remarks.push(format!(
-            "{name}={fraction} is not between 0 and 1: 0.0 is taken"
-        ));
+        remarks.push(format!("{name}={fraction} is not between 0 and 1: 0.0 is taken"));
         Ok(0.0)
     };
     Ok(match properties.get("requestdistribution") {
@@ -290,9 +268,7 @@ fn request_distribution(
         },
         Some("exponential") => RequestDistribution::Exponential {
             percentile: properties.double("exponential.percentile")?.unwrap_or(95.0),
-            fraction: properties
-                .double("exponential.frac")?
-                .unwrap_or(0.857_142_857_1),
+            fraction: properties.double("exponential.frac")?.unwrap_or(0.857_142_857_1),
         },
         Some(other) => {
             return Err(PropertyError::word(
@@ -350,11 +326,7 @@ mod tests {
             "exponential.percentile",
             "exponential.frac",
         ] {
-            let law = if name.starts_with("hotspot") {
-                "hotspot"
-            } else {
-                "exponential"
-            };
+            let law = if name.starts_with("hotspot") { "hotspot" } else { "exponential" };
             for (value, fault) in [
                 ("NaN", "NaN is no finite number"),
                 ("Infinity", "inf is no finite number"),
@@ -391,10 +363,7 @@ mod tests {
     fn laws_are_chosen_by_name() {
         let core = read("fieldlengthdistribution=histogram\nrecordcount=1").unwrap();
         let counts = vec![1, 2, 3];
-        let expected = FieldLength::Histogram {
-            block_size: 10,
-            counts,
-        };
+        let expected = FieldLength::Histogram { block_size: 10, counts };
         assert_eq!(core.data.field_length, expected);
         let core =
             read("fieldlengthdistribution=zipfian\nminfieldlength=5\nfieldlength=9").unwrap();
@@ -402,10 +371,7 @@ mod tests {
         assert_eq!(found, FieldLength::Zipfian { min: 5, max: 9 });
         let core = read("requestdistribution=hotspot\nhotspotdatafraction=2\nhotspotopnfraction=0")
             .unwrap();
-        let expected = RequestDistribution::Hotspot {
-            data_fraction: 0.0,
-            operation_fraction: 0.0,
-        };
+        let expected = RequestDistribution::Hotspot { data_fraction: 0.0, operation_fraction: 0.0 };
         assert_eq!(core.mix.request_distribution, expected);
         assert_eq!(core.remarks.len(), 1);
         for (order, expected) in [
@@ -413,13 +379,7 @@ mod tests {
             ("ordered", KeyOrder::Ordered),
             ("Hashed", KeyOrder::Ordered),
         ] {
-            assert_eq!(
-                read(&format!("insertorder={order}"))
-                    .unwrap()
-                    .data
-                    .key_order,
-                expected
-            );
+            assert_eq!(read(&format!("insertorder={order}")).unwrap().data.key_order, expected);
         }
     }
 

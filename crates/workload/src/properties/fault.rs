@@ -47,21 +47,12 @@ pub enum Fault {
 impl PropertyError {
     /// A property that does not go with others.
     pub fn impossible(name: &str, words: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            fault: Fault::Impossible(words.into()),
-        }
+        Self { name: name.into(), fault: Fault::Impossible(words.into()) }
     }
 
     /// A word that is none of those known.
     pub fn word(name: &str, value: &str, known: &'static str) -> Self {
-        Self {
-            name: name.into(),
-            fault: Fault::Word {
-                value: value.into(),
-                known,
-            },
-        }
+        Self { name: name.into(), fault: Fault::Word { value: value.into(), known } }
     }
 
     pub(crate) fn problem(name: &str, problem: &Problem) -> Self {

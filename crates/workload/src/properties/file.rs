@@ -47,9 +47,7 @@ impl Properties {
 
     /// All names with their values, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
@@ -61,10 +59,7 @@ struct LogicalLines<'a> {
 
 impl<'a> LogicalLines<'a> {
     fn new(text: &'a [u8]) -> Self {
-        Self {
-            rest: text,
-            number: 0,
-        }
+        Self { rest: text, number: 0 }
     }
 
     /// The next line as it stands in the file, without its end and the white space in front.
@@ -73,10 +68,7 @@ impl<'a> LogicalLines<'a> {
             return None;
         }
         self.number += 1;
-        let end = self
-            .rest
-            .iter()
-            .position(|byte| matches!(byte, b'\n' | b'\r'));
+        let end = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         let (line, rest) = match end {
             None => (self.rest, &[][..]),
             Some(end) => {
@@ -184,10 +176,7 @@ mod tests {
 
     fn parsed(text: &str) -> Vec<(String, String)> {
         let properties = Properties::parse(text.as_bytes()).unwrap();
-        properties
-            .iter()
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
+        properties.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     fn one(text: &str) -> (String, String) {

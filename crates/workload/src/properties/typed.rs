@@ -26,10 +26,7 @@ impl Properties {
         };
         match u64::try_from(value) {
             Ok(value) => Ok(Some(value)),
-            Err(_) => Err(PropertyError::impossible(
-                name,
-                format!("{value} is below 0"),
-            )),
+            Err(_) => Err(PropertyError::impossible(name, format!("{value} is below 0"))),
         }
     }
 
@@ -43,10 +40,9 @@ impl Properties {
         };
         match u32::try_from(value) {
             Ok(value) => Ok(Some(value)),
-            Err(_) => Err(PropertyError::impossible(
-                name,
-                format!("{value} is above {}", u32::MAX),
-            )),
+            Err(_) => {
+                Err(PropertyError::impossible(name, format!("{value} is above {}", u32::MAX)))
+            }
         }
     }
 
@@ -64,18 +60,14 @@ impl Properties {
             return Err(PropertyError::impossible(name, words));
         }
         if value < 0.0 {
-            return Err(PropertyError::impossible(
-                name,
-                format!("{value} is below 0"),
-            ));
+            return Err(PropertyError::impossible(name, format!("{value} is below 0")));
         }
         Ok(Some(value))
     }
 
     /// Whether the value is `true`, in large or small letters: as in Java everything else is not.
     pub fn flag(&self, name: &str, default: bool) -> bool {
-        self.get(name)
-            .map_or(default, |value| value.eq_ignore_ascii_case("true"))
+        self.get(name).map_or(default, |value| value.eq_ignore_ascii_case("true"))
     }
 
     fn number<T>(
@@ -97,11 +89,7 @@ impl Properties {
         };
         Err(PropertyError {
             name: name.into(),
-            fault: Fault::Value {
-                value: value.into(),
-                wanted,
-                hint,
-            },
+            fault: Fault::Value { value: value.into(), wanted, hint },
         })
     }
 }
@@ -118,9 +106,7 @@ fn read_double(text: &str) -> Option<f64> {
             .then(|| number.parse().ok())
             .flatten();
     }
-    (first.is_ascii_digit() || first == b'.')
-        .then(|| number.parse().ok())
-        .flatten()
+    (first.is_ascii_digit() || first == b'.').then(|| number.parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -135,27 +121,13 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_read_as_java_reads_them() {
-        for (text, number) in [
-            ("0", 0),
-            ("+7", 7),
-            ("-7", -7),
-            ("007", 7),
-            ("9223372036854775807", i64::MAX),
-        ] {
+        for (text, number) in
+            [("0", 0), ("+7", 7), ("-7", -7), ("007", 7), ("9223372036854775807", i64::MAX)]
+        {
             assert_eq!(with(text).long("n").unwrap(), Some(number));
         }
-        for text in [
-            "",
-            " 1",
-            "1 ",
-            "1.0",
-            "1e3",
-            "1,000",
-            "1k",
-            "+",
-            "--1",
-            "9223372036854775808",
-        ] {
+        for text in ["", " 1", "1 ", "1.0", "1e3", "1,000", "1k", "+", "--1", "9223372036854775808"]
+        {
             assert!(with(text).long("n").is_err(), "{text:?}");
         }
         assert_eq!(with("1").long("other").unwrap(), None);
@@ -190,22 +162,16 @@ mod tests {
             let refused = with(text).double("n").unwrap_err().to_string();
             assert_eq!(refused, format!("`n`: {fault}"), "{text:?}");
         }
-        for text in [
-            "", "inf", "nan", "infinity", "1,5", "x", ".", "1_0", "-", "NaNd",
-        ] {
+        for text in ["", "inf", "nan", "infinity", "1,5", "x", ".", "1_0", "-", "NaNd"] {
             assert!(with(text).double("n").is_err(), "{text:?}");
         }
     }
 
     #[test]
     fn only_the_word_is_true() {
-        for (text, truth) in [
-            ("true", true),
-            ("TRUE", true),
-            ("1", false),
-            ("yes", false),
-            ("true ", false),
-        ] {
+        for (text, truth) in
+            [("true", true), ("TRUE", true), ("1", false), ("yes", false), ("true ", false)]
+        {
             assert_eq!(with(text).flag("n", !truth), truth);
         }
         assert!(with("x").flag("other", true));

@@ -68,10 +68,7 @@ pub fn arrivals(
     };
     let expected = all / f64::from(share.of());
     if expected > MOST_ARRIVALS as f64 {
-        return Err(ScheduleError::TooMany {
-            expected,
-            most: MOST_ARRIVALS,
-        });
+        return Err(ScheduleError::TooMany { expected, most: MOST_ARRIVALS });
     }
     // Room for all but one schedule in a billion.
     let mut times = Vec::with_capacity((expected + 6.0 * expected.sqrt()) as usize + 1);
@@ -79,23 +76,15 @@ pub fn arrivals(
     let hosts = f64::from(share.of());
     match load {
         Load::Closed { .. } => return Err(ScheduleError::Closed),
-        Load::Open {
-            rate,
-            arrivals: Arrivals::Constant,
-            ..
-        } => constant(*rate, window_ns, share, &mut times),
-        Load::Open {
-            rate,
-            arrivals: Arrivals::Poisson,
-            ..
-        } => {
+        Load::Open { rate, arrivals: Arrivals::Constant, .. } => {
+            constant(*rate, window_ns, share, &mut times)
+        }
+        Load::Open { rate, arrivals: Arrivals::Poisson, .. } => {
             let mut unit_times = PoissonTimes::new(seed, share);
             let time_of = |value: f64| (value * hosts / rate * 1e9) as u64;
             take_while(window_ns, &mut times, || Some(time_of(unit_times.next())));
         }
-        Load::Stages {
-            stages, arrivals, ..
-        } => {
+        Load::Stages { stages, arrivals, .. } => {
             let mut inverse = Inverse::new(stages);
             match arrivals {
                 Arrivals::Constant => {
@@ -129,16 +118,12 @@ pub fn constant_arrival(load: &Load, number: u64) -> Result<Option<u64>, Schedul
         return Err(ScheduleError::Impossible { problems });
     }
     Ok(match load {
-        Load::Open {
-            rate,
-            arrivals: Arrivals::Constant,
-            ..
-        } => u64::try_from(Gaps::new(*rate).time_of(number)).ok(),
-        Load::Stages {
-            stages,
-            arrivals: Arrivals::Constant,
-            ..
-        } => Inverse::new(stages).time_of(number as f64),
+        Load::Open { rate, arrivals: Arrivals::Constant, .. } => {
+            u64::try_from(Gaps::new(*rate).time_of(number)).ok()
+        }
+        Load::Stages { stages, arrivals: Arrivals::Constant, .. } => {
+            Inverse::new(stages).time_of(number as f64)
+        }
         Load::Closed { .. } | Load::Open { .. } | Load::Stages { .. } => None,
     })
 }
@@ -149,8 +134,7 @@ fn checked(load: &Load, window_ns: u64) -> Result<f64, ScheduleError> {
     if !problems.is_empty() {
         return Err(ScheduleError::Impossible { problems });
     }
-    load.expected_arrivals(window_ns)
-        .ok_or(ScheduleError::Closed)
+    load.expected_arrivals(window_ns).ok_or(ScheduleError::Closed)
 }
 
 fn take_while(window_ns: u64, times: &mut Vec<u64>, mut next: impl FnMut() -> Option<u64>) {
@@ -176,11 +160,7 @@ impl Gaps {
         let (numerator, denominator) = fraction(rate);
         // The gap is 10^9 * denominator / numerator nanoseconds. Rates are at least 10^-9, so the denominator is at most 2^83 and the product below 2^113.
         let gap = 1_000_000_000 * denominator;
-        Self {
-            whole: gap / numerator,
-            part: gap % numerator,
-            parts: numerator,
-        }
+        Self { whole: gap / numerator, part: gap % numerator, parts: numerator }
     }
 
     /// So many gaps in one.
@@ -224,11 +204,7 @@ fn fraction(number: f64) -> (u128, u128) {
     let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
     let exponent = (bits >> 52) as i32 - 1_075 + mantissa.trailing_zeros().cast_signed();
     let odd = u128::from(mantissa >> mantissa.trailing_zeros());
-    if exponent >= 0 {
-        (odd << exponent, 1)
-    } else {
-        (odd, 1 << -exponent)
-    }
+    if exponent >= 0 { (odd << exponent, 1) } else { (odd, 1 << -exponent) }
 }
 
 /// The times of a Poisson process with rate 1.
@@ -239,10 +215,7 @@ struct PoissonTimes {
 
 impl PoissonTimes {
     fn new(seed: u64, share: Share) -> Self {
-        Self {
-            random: Xoshiro256PlusPlus::seed_from_u64(seed_of(seed, share)),
-            time: 0.0,
-        }
+        Self { random: Xoshiro256PlusPlus::seed_from_u64(seed_of(seed, share)), time: 0.0 }
     }
 
     fn next(&mut self) -> f64 {
@@ -298,11 +271,7 @@ mod tests {
     }
 
     fn open(rate: f64, arrivals: Arrivals) -> Load {
-        Load::Open {
-            rate,
-            arrivals,
-            sessions: 1_000,
-        }
+        Load::Open { rate, arrivals, sessions: 1_000 }
     }
 
     fn staged(rates: &[(f64, f64)], arrivals: Arrivals) -> Load {
@@ -311,11 +280,7 @@ mod tests {
             rate_to: *rate_to,
             duration_ns: 10 * SECOND,
         };
-        Load::Stages {
-            stages: rates.iter().map(stage).collect(),
-            arrivals,
-            sessions: 1_000,
-        }
+        Load::Stages { stages: rates.iter().map(stage).collect(), arrivals, sessions: 1_000 }
     }
 
     #[test]
@@ -368,13 +333,7 @@ mod tests {
             "impossible load: rate: 0 is not between 0.000000001 and 1000000000000"
         );
         let error = arrivals(&open(1e6, Arrivals::Poisson), 201 * SECOND, 0).unwrap_err();
-        assert_eq!(
-            error,
-            ScheduleError::TooMany {
-                expected: 201e6,
-                most: MOST_ARRIVALS
-            }
-        );
+        assert_eq!(error, ScheduleError::TooMany { expected: 201e6, most: MOST_ARRIVALS });
     }
 
     /// 200,000 gaps of mean 1 ms: five standard errors are 1.1 % of the mean, and 3.2 % of the variance (whose relative standard error is
@@ -383,21 +342,13 @@ mod tests {
     fn poisson_gaps_are_exponential() {
         let times = arrivals(&open(1_000.0, Arrivals::Poisson), 200 * SECOND, 11).unwrap();
         let count = times.len() as f64;
-        assert!(
-            (count - 200_000.0).abs() < 5.0 * 200_000_f64.sqrt(),
-            "{count}"
-        );
-        let gaps: Vec<f64> = times
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]) as f64 / 1e6)
-            .collect();
+        assert!((count - 200_000.0).abs() < 5.0 * 200_000_f64.sqrt(), "{count}");
+        let gaps: Vec<f64> =
+            times.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
         let mean = gaps.iter().sum::<f64>() / count;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / count;
-        let covariance = gaps
-            .windows(2)
-            .map(|pair| (pair[0] - mean) * (pair[1] - mean))
-            .sum::<f64>()
-            / count;
+        let covariance =
+            gaps.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / count;
         assert!((mean - 1.0).abs() < 0.011, "{mean}");
         assert!((variance - 1.0).abs() < 0.032, "{variance}");
         assert!(covariance.abs() < 0.011, "{covariance}");
@@ -424,22 +375,14 @@ mod tests {
     /// Up, level, down and a pause: each tenth of each stage has as many arrivals as the rate says, to one or within five standard deviations.
     #[test]
     fn ramps_follow_the_integral_of_the_rate() {
-        let rates = [
-            (0.0, 1_000.0),
-            (1_000.0, 1_000.0),
-            (1_000.0, 0.0),
-            (0.0, 0.0),
-            (500.0, 2_000.0),
-        ];
+        let rates =
+            [(0.0, 1_000.0), (1_000.0, 1_000.0), (1_000.0, 0.0), (0.0, 0.0), (500.0, 2_000.0)];
         for (law, deviations) in [(Arrivals::Constant, 0.0), (Arrivals::Poisson, 5.0)] {
             let load = staged(&rates, law);
             let times = arrivals(&load, 60 * SECOND, 3).unwrap();
             for second in 0..60 {
                 let (from, to) = (second * SECOND, (second + 1) * SECOND);
-                let count = times
-                    .iter()
-                    .filter(|time| (from..to).contains(*time))
-                    .count() as f64;
+                let count = times.iter().filter(|time| (from..to).contains(*time)).count() as f64;
                 let expected =
                     load.expected_arrivals(to).unwrap() - load.expected_arrivals(from).unwrap();
                 let bound = 1.001 + deviations * expected.sqrt();
@@ -448,11 +391,7 @@ mod tests {
                     "second {second}: {count} of {expected}"
                 );
             }
-            assert!(
-                times
-                    .iter()
-                    .all(|time| !(30 * SECOND..40 * SECOND).contains(time))
-            );
+            assert!(times.iter().all(|time| !(30 * SECOND..40 * SECOND).contains(time)));
             assert!(times.iter().all(|time| *time < 50 * SECOND));
         }
     }
@@ -464,10 +403,7 @@ mod tests {
         assert_eq!(times.len(), 1_000);
         for (index, time) in times.iter().enumerate() {
             let expected = (2.0 * index as f64 * 10.0 / 200.0).sqrt() * 1e9;
-            assert!(
-                (*time as f64 - expected).abs() <= 2.0,
-                "{index}: {time} {expected}"
-            );
+            assert!((*time as f64 - expected).abs() <= 2.0, "{index}: {time} {expected}");
         }
     }
 
@@ -527,11 +463,7 @@ mod tests {
 
     #[test]
     fn hosts_without_a_session_have_no_arrivals_and_the_others_have_all() {
-        let few = Load::Open {
-            rate: 1_000.0,
-            arrivals: Arrivals::Constant,
-            sessions: 3,
-        };
+        let few = Load::Open { rate: 1_000.0, arrivals: Arrivals::Constant, sessions: 3 };
         let parts = split(&few, SECOND, 0, 5);
         let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
         assert_eq!(lengths, [0, 334, 0, 333, 333]);
@@ -556,10 +488,8 @@ mod tests {
                 }
                 let times = merged(&parts);
                 // Of unit time, which the integral of the rate makes of the point's time, the gaps are exponential.
-                let unit: Vec<f64> = times
-                    .iter()
-                    .map(|time| load.expected_arrivals(*time).unwrap())
-                    .collect();
+                let unit: Vec<f64> =
+                    times.iter().map(|time| load.expected_arrivals(*time).unwrap()).collect();
                 let gaps: Vec<f64> = unit.windows(2).map(|pair| pair[1] - pair[0]).collect();
                 let count = gaps.len() as f64;
                 for bound in [0.1_f64, 0.5, 1.0, 2.0, 3.0] {
@@ -578,10 +508,7 @@ mod tests {
     #[test]
     fn the_time_of_one_operation_is_that_of_the_schedule() {
         let rates = [(0.0, 100.0), (50.0, 0.0), (0.0, 0.0), (7.0, 7.0)];
-        for load in [
-            open(3.7, Arrivals::Constant),
-            staged(&rates, Arrivals::Constant),
-        ] {
+        for load in [open(3.7, Arrivals::Constant), staged(&rates, Arrivals::Constant)] {
             let times = arrivals(&load, 40 * SECOND, 0).unwrap();
             for (number, time) in times.iter().enumerate() {
                 let found = constant_arrival(&load, number as u64).unwrap();

@@ -7,11 +7,7 @@ impl fmt::Display for Load {
     /// `16 threads`, `1 thread, 5 ms think time`, `16 threads, paced at 10,000 op/s`, `20,000 op/s`, `3 stages, 100 to 20,000 op/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Closed {
-                sessions,
-                think_time_ns,
-                target,
-            } => {
+            Self::Closed { sessions, think_time_ns, target } => {
                 match sessions {
                     // Another tool measured it and did not say.
                     0 => f.write_str("threads not known")?,
@@ -80,21 +76,11 @@ mod tests {
     use crate::schedule::{Arrivals, Load, Stage};
 
     fn open(rate: f64) -> String {
-        Load::Open {
-            rate,
-            arrivals: Arrivals::Poisson,
-            sessions: 3,
-        }
-        .to_string()
+        Load::Open { rate, arrivals: Arrivals::Poisson, sessions: 3 }.to_string()
     }
 
     fn closed(sessions: u32, think_time_ns: u64) -> String {
-        Load::Closed {
-            sessions,
-            think_time_ns,
-            target: None,
-        }
-        .to_string()
+        Load::Closed { sessions, think_time_ns, target: None }.to_string()
     }
 
     fn stages(rates: &[(f64, f64)]) -> String {
@@ -103,12 +89,8 @@ mod tests {
             rate_to: *rate_to,
             duration_ns: 1,
         });
-        Load::Stages {
-            stages: stages.collect(),
-            arrivals: Arrivals::Constant,
-            sessions: 3,
-        }
-        .to_string()
+        Load::Stages { stages: stages.collect(), arrivals: Arrivals::Constant, sessions: 3 }
+            .to_string()
     }
 
     #[test]
@@ -119,11 +101,7 @@ mod tests {
         assert_eq!(closed(2_048, 5_000_000), "2,048 threads, 5 ms think time");
         assert_eq!(closed(4, 1_500_000_000), "4 threads, 1.5 s think time");
         assert_eq!(closed(4, 250), "4 threads, 250 ns think time");
-        let paced = Load::Closed {
-            sessions: 16,
-            think_time_ns: 0,
-            target: Some(10_000.0),
-        };
+        let paced = Load::Closed { sessions: 16, think_time_ns: 0, target: Some(10_000.0) };
         assert_eq!(paced.to_string(), "16 threads, paced at 10,000 op/s");
         assert_eq!(open(20_000.0), "20,000 op/s");
         assert_eq!(open(0.5), "0.5 op/s");

@@ -60,11 +60,7 @@ pub enum Arrivals {
 impl Load {
     /// A closed loop that neither thinks nor paces itself.
     pub fn closed(sessions: u32) -> Self {
-        Self::Closed {
-            sessions,
-            think_time_ns: 0,
-            target: None,
-        }
+        Self::Closed { sessions, think_time_ns: 0, target: None }
     }
 
     /// How many operations can be under way at the same time.
@@ -88,26 +84,10 @@ impl Load {
     /// Everything impossible in this description.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        in_range(
-            &mut problems,
-            "sessions",
-            f64::from(self.sessions()),
-            1.0,
-            MOST_SESSIONS,
-        );
+        in_range(&mut problems, "sessions", f64::from(self.sessions()), 1.0, MOST_SESSIONS);
         match self {
-            Self::Closed {
-                think_time_ns,
-                target,
-                ..
-            } => {
-                in_range(
-                    &mut problems,
-                    "think_time_ns",
-                    *think_time_ns as f64,
-                    0.0,
-                    MOST_NANOS,
-                );
+            Self::Closed { think_time_ns, target, .. } => {
+                in_range(&mut problems, "think_time_ns", *think_time_ns as f64, 0.0, MOST_NANOS);
                 if let Some(target) = target {
                     in_range(&mut problems, "target", *target, LEAST_RATE, MOST_RATE);
                 }
@@ -123,40 +103,22 @@ impl Load {
 
 fn check_stages(problems: &mut Vec<Problem>, stages: &[Stage]) {
     if stages.is_empty() {
-        problems.push(Problem {
-            field: "stages".into(),
-            wrong: Wrong::NoStages,
-        });
+        problems.push(Problem { field: "stages".into(), wrong: Wrong::NoStages });
         return;
     }
     let mut highest = 0.0_f64;
     let mut total_ns = 0.0;
     for (index, stage) in stages.iter().enumerate() {
         let field = |name: &str| format!("stages[{index}].{name}");
-        in_range(
-            problems,
-            &field("rate_from"),
-            stage.rate_from,
-            0.0,
-            MOST_RATE,
-        );
+        in_range(problems, &field("rate_from"), stage.rate_from, 0.0, MOST_RATE);
         in_range(problems, &field("rate_to"), stage.rate_to, 0.0, MOST_RATE);
-        in_range(
-            problems,
-            &field("duration_ns"),
-            stage.duration_ns as f64,
-            1.0,
-            MOST_NANOS,
-        );
+        in_range(problems, &field("duration_ns"), stage.duration_ns as f64, 1.0, MOST_NANOS);
         highest = highest.max(stage.rate_from).max(stage.rate_to);
         total_ns += stage.duration_ns as f64;
     }
     in_range(problems, "stages", total_ns, 0.0, MOST_NANOS);
     if highest == 0.0 {
-        problems.push(Problem {
-            field: "stages".into(),
-            wrong: Wrong::NothingArrives,
-        });
+        problems.push(Problem { field: "stages".into(), wrong: Wrong::NothingArrives });
     }
 }
 
@@ -164,10 +126,8 @@ fn check_stages(problems: &mut Vec<Problem>, stages: &[Stage]) {
 fn in_range(problems: &mut Vec<Problem>, field: &str, value: f64, least: f64, most: f64) {
     let inside = value >= least && value <= most;
     if !inside {
-        problems.push(Problem {
-            field: field.into(),
-            wrong: Wrong::OutOfRange { value, least, most },
-        });
+        problems
+            .push(Problem { field: field.into(), wrong: Wrong::OutOfRange { value, least, most } });
     }
 }
 
@@ -176,31 +136,16 @@ mod tests {
     use super::*;
 
     fn fields(load: &Load) -> Vec<String> {
-        load.check()
-            .into_iter()
-            .map(|problem| problem.field)
-            .collect()
+        load.check().into_iter().map(|problem| problem.field).collect()
     }
 
     #[test]
     fn possible_loads_have_no_problems() {
-        let stage = Stage {
-            rate_from: 0.0,
-            rate_to: 5.0,
-            duration_ns: 1,
-        };
+        let stage = Stage { rate_from: 0.0, rate_to: 5.0, duration_ns: 1 };
         for load in [
             Load::closed(1),
-            Load::Open {
-                rate: 0.5,
-                arrivals: Arrivals::Poisson,
-                sessions: 1,
-            },
-            Load::Stages {
-                stages: vec![stage],
-                arrivals: Arrivals::Constant,
-                sessions: 1,
-            },
+            Load::Open { rate: 0.5, arrivals: Arrivals::Poisson, sessions: 1 },
+            Load::Stages { stages: vec![stage], arrivals: Arrivals::Constant, sessions: 1 },
         ] {
             assert_eq!(fields(&load), Vec::<String>::new());
         }
@@ -208,46 +153,23 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported_at_once() {
-        let paced = |target| Load::Closed {
-            sessions: 1,
-            think_time_ns: 0,
-            target: Some(target),
-        };
+        let paced = |target| Load::Closed { sessions: 1, think_time_ns: 0, target: Some(target) };
         assert_eq!(fields(&paced(1_000.0)), Vec::<String>::new());
         for target in [0.0, -1.0, f64::NAN, 1e13] {
             assert_eq!(fields(&paced(target)), ["target"]);
         }
         assert_eq!(
-            fields(&Load::Closed {
-                sessions: 0,
-                think_time_ns: u64::MAX,
-                target: None,
-            }),
+            fields(&Load::Closed { sessions: 0, think_time_ns: u64::MAX, target: None }),
             ["sessions", "think_time_ns"]
         );
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e13] {
-            let load = Load::Open {
-                rate,
-                arrivals: Arrivals::Constant,
-                sessions: 0,
-            };
+            let load = Load::Open { rate, arrivals: Arrivals::Constant, sessions: 0 };
             assert_eq!(fields(&load), ["sessions", "rate"]);
         }
-        let first = Stage {
-            rate_from: -1.0,
-            rate_to: f64::NAN,
-            duration_ns: 0,
-        };
-        let second = Stage {
-            rate_from: 1.0,
-            rate_to: 2.0,
-            duration_ns: u64::MAX,
-        };
-        let load = Load::Stages {
-            stages: vec![first, second],
-            arrivals: Arrivals::Constant,
-            sessions: 1,
-        };
+        let first = Stage { rate_from: -1.0, rate_to: f64::NAN, duration_ns: 0 };
+        let second = Stage { rate_from: 1.0, rate_to: 2.0, duration_ns: u64::MAX };
+        let load =
+            Load::Stages { stages: vec![first, second], arrivals: Arrivals::Constant, sessions: 1 };
         let expected = [
             "stages[0].rate_from",
             "stages[0].rate_to",
@@ -260,17 +182,9 @@ mod tests {
 
     #[test]
     fn something_must_arrive() {
-        let stages = |stages| Load::Stages {
-            stages,
-            arrivals: Arrivals::Constant,
-            sessions: 1,
-        };
+        let stages = |stages| Load::Stages { stages, arrivals: Arrivals::Constant, sessions: 1 };
         assert_eq!(stages(vec![]).check()[0].wrong, Wrong::NoStages);
-        let pause = Stage {
-            rate_from: 0.0,
-            rate_to: 0.0,
-            duration_ns: 5,
-        };
+        let pause = Stage { rate_from: 0.0, rate_to: 0.0, duration_ns: 5 };
         assert_eq!(stages(vec![pause]).check()[0].wrong, Wrong::NothingArrives);
     }
 
@@ -278,27 +192,12 @@ mod tests {
     fn expectations_are_integrals_of_the_rate() {
         let second = 1_000_000_000;
         assert_eq!(Load::closed(1).expected_arrivals(second), None);
-        let open = Load::Open {
-            rate: 250.0,
-            arrivals: Arrivals::Poisson,
-            sessions: 1,
-        };
+        let open = Load::Open { rate: 250.0, arrivals: Arrivals::Poisson, sessions: 1 };
         assert_eq!(open.expected_arrivals(3 * second), Some(750.0));
-        let up = Stage {
-            rate_from: 0.0,
-            rate_to: 100.0,
-            duration_ns: 10 * second,
-        };
-        let flat = Stage {
-            rate_from: 100.0,
-            rate_to: 100.0,
-            duration_ns: 5 * second,
-        };
-        let load = Load::Stages {
-            stages: vec![up, flat],
-            arrivals: Arrivals::Poisson,
-            sessions: 1,
-        };
+        let up = Stage { rate_from: 0.0, rate_to: 100.0, duration_ns: 10 * second };
+        let flat = Stage { rate_from: 100.0, rate_to: 100.0, duration_ns: 5 * second };
+        let load =
+            Load::Stages { stages: vec![up, flat], arrivals: Arrivals::Poisson, sessions: 1 };
         assert_eq!(load.expected_arrivals(5 * second), Some(125.0));
         assert_eq!(load.expected_arrivals(12 * second), Some(700.0));
         assert_eq!(load.expected_arrivals(90 * second), Some(1_000.0));
@@ -310,14 +209,7 @@ mod tests {
         assert_eq!(load, Load::closed(16));
         let text = r#"{"open":{"rate":20000.0,"arrivals":"poisson","sessions":64}}"#;
         let load: Load = serde_json::from_str(text).unwrap();
-        assert_eq!(
-            load,
-            Load::Open {
-                rate: 20_000.0,
-                arrivals: Arrivals::Poisson,
-                sessions: 64
-            }
-        );
+        assert_eq!(load, Load::Open { rate: 20_000.0, arrivals: Arrivals::Poisson, sessions: 64 });
         assert_eq!(serde_json::to_string(&load).unwrap(), text);
         assert!(serde_json::from_str::<Load>(r#"{"closed": {"session": 16}}"#).is_err());
     }

@@ -82,23 +82,15 @@ mod tests {
     #[test]
     fn slow_sessions_begin_anywhere_in_their_first_tick() {
         let pace = Pace::new(2_000.0, 2);
-        let starts: Vec<u64> = (0..1_000)
-            .map(|session| pace.start_ns(7, session))
-            .collect();
+        let starts: Vec<u64> = (0..1_000).map(|session| pace.start_ns(7, session)).collect();
         assert!(starts.iter().all(|start| *start < pace.tick_ns()));
         let mean = starts.iter().sum::<u64>() as f64 / 1_000.0;
         // Five standard errors of a uniform law.
         let half = pace.tick_ns() as f64 / 2.0;
-        assert!(
-            (mean / half - 1.0).abs() < 5.0 / (3.0_f64 * 1_000.0).sqrt(),
-            "{mean}"
-        );
+        assert!((mean / half - 1.0).abs() < 5.0 / (3.0_f64 * 1_000.0).sqrt(), "{mean}");
         assert_eq!(starts[3], pace.start_ns(7, 3));
         assert_ne!(starts[3], pace.start_ns(8, 3));
         assert_eq!(Pace::new(2_001.0, 2).start_ns(7, 0), 0);
-        assert!(
-            Pace::new(0.1, 1).start_ns(7, 0) < 10_000_000_000,
-            "slow rates too"
-        );
+        assert!(Pace::new(0.1, 1).start_ns(7, 0) < 10_000_000_000, "slow rates too");
     }
 }

@@ -35,13 +35,8 @@ pub(crate) struct Inverse<'a> {
 
 impl<'a> Inverse<'a> {
     pub(crate) fn new(stages: &'a [Stage]) -> Self {
-        let mut inverse = Self {
-            stages: stages.iter(),
-            stage: None,
-            start_ns: 0,
-            before: 0.0,
-            within: 0.0,
-        };
+        let mut inverse =
+            Self { stages: stages.iter(), stage: None, start_ns: 0, before: 0.0, within: 0.0 };
         inverse.next_stage();
         inverse
     }
@@ -50,9 +45,7 @@ impl<'a> Inverse<'a> {
         self.before += self.within;
         self.start_ns += self.stage.map_or(0, |stage| stage.duration_ns);
         self.stage = self.stages.next();
-        self.within = self
-            .stage
-            .map_or(0.0, |stage| count_in(stage, stage.duration_ns as f64));
+        self.within = self.stage.map_or(0.0, |stage| count_in(stage, stage.duration_ns as f64));
     }
 
     /// The time in nanoseconds at which the integral goes beyond `value`; `None` when it never does. So nothing arrives while the rate is zero,
@@ -91,11 +84,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn stage(rate_from: f64, rate_to: f64, seconds: u64) -> Stage {
-        Stage {
-            rate_from,
-            rate_to,
-            duration_ns: seconds * SECOND,
-        }
+        Stage { rate_from, rate_to, duration_ns: seconds * SECOND }
     }
 
     /// Of a ramp from 0 to 2 over 2 s, the integral is t^2 / 2.
@@ -112,12 +101,8 @@ mod tests {
 
     #[test]
     fn nothing_arrives_in_a_pause() {
-        let stages = [
-            stage(0.0, 0.0, 1),
-            stage(10.0, 10.0, 1),
-            stage(0.0, 0.0, 5),
-            stage(10.0, 10.0, 1),
-        ];
+        let stages =
+            [stage(0.0, 0.0, 1), stage(10.0, 10.0, 1), stage(0.0, 0.0, 5), stage(10.0, 10.0, 1)];
         let mut inverse = Inverse::new(&stages);
         assert_eq!(inverse.time_of(0.0), Some(SECOND));
         assert_eq!(inverse.time_of(9.5), Some(SECOND * 195 / 100));

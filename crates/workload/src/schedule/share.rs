@@ -83,11 +83,7 @@ impl Share {
     /// # Errors
     /// When there is no host, or no host of this index.
     pub fn new(index: u32, of: u32) -> Result<Self, ShareError> {
-        if index < of {
-            Ok(Self { index, of })
-        } else {
-            Err(ShareError { index, of })
-        }
+        if index < of { Ok(Self { index, of }) } else { Err(ShareError { index, of }) }
     }
 
     /// The number of this host, from 0.
@@ -134,10 +130,7 @@ impl Share {
             Some(self)
         } else {
             // Nobody has more than one session, so the host is as far among them as its session is.
-            Some(Self {
-                index: sessions.start,
-                of: total,
-            })
+            Some(Self { index: sessions.start, of: total })
         }
     }
 

@@ -6,16 +6,10 @@ use crate::mongo::{Credentials, LeanClient, LeanErrorKind, Mechanism};
 use bson::doc;
 use plimsoll_workload::FieldChoice;
 
-const USER: User = User {
-    name: "me",
-    password: "s3cret, p=ss",
-};
+const USER: User = User { name: "me", password: "s3cret, p=ss" };
 
 /// With all characters that mean something in a SCRAM message. FerretDB 1.24 does not know such users again.
-const STRANGE_USER: User = User {
-    name: "me,=you",
-    password: "s3cret, p=ss",
-};
+const STRANGE_USER: User = User { name: "me,=you", password: "s3cret, p=ss" };
 
 fn credentials(user: User, mechanism: Option<Mechanism>) -> Credentials {
     Credentials {
@@ -59,11 +53,7 @@ fn users_are_let_in() {
 fn users_with_strange_names_are_let_in_by_either_mechanism() {
     each_of(&[Kind::Mongod], Some(STRANGE_USER), |server| {
         make_user(server, STRANGE_USER);
-        let mechanisms = [
-            None,
-            Some(Mechanism::ScramSha256),
-            Some(Mechanism::ScramSha1),
-        ];
+        let mechanisms = [None, Some(Mechanism::ScramSha256), Some(Mechanism::ScramSha1)];
         is_let_in(server, STRANGE_USER, &mechanisms);
     });
 }

@@ -57,11 +57,7 @@ fn a_connection_that_is_cut_is_made_again() {
         let error = read_fails(act);
         assert_eq!(error.kind(), LeanErrorKind::Disconnected);
         match error {
-            LeanError::Disconnected {
-                received,
-                expected: of,
-                ..
-            } => {
+            LeanError::Disconnected { received, expected: of, .. } => {
                 assert_eq!((received, of), (cut as u64, expected));
             }
             other => panic!("{other}"),
@@ -208,11 +204,7 @@ fn a_primary_that_steps_down_is_asked_anew() {
     });
     let done = doc! { "n": 1, "ok": 1.0 };
     let script = Script::play_bare(vec![
-        vec![
-            Act::Reply(hello()),
-            Act::Reply(done.clone()),
-            Act::Reply(stepped_down),
-        ],
+        vec![Act::Reply(hello()), Act::Reply(done.clone()), Act::Reply(stepped_down)],
         vec![Act::Reply(secondary)],
         vec![Act::Reply(hello()), Act::Reply(done)],
     ]);
@@ -370,9 +362,7 @@ fn answers_that_nobody_wanted_are_noticed() {
             break error;
         }
     };
-    let LeanError::Protocol { flaw, .. } = &error else {
-        panic!("{error}")
-    };
+    let LeanError::Protocol { flaw, .. } = &error else { panic!("{error}") };
     assert_eq!(*flaw, Flaw::Unasked);
 }
 
@@ -400,10 +390,8 @@ fn impossible_options_are_refused_before_anything_is_asked() {
 /// A reply of several buffers' length, in pieces.
 #[test]
 fn long_replies_are_put_together() {
-    let value = bson::Binary {
-        subtype: bson::spec::BinarySubtype::Generic,
-        bytes: vec![7; 1_000_000],
-    };
+    let value =
+        bson::Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: vec![7; 1_000_000] };
     let document = doc! { "_id": "user1", "field0": value };
     let found = found("firstBatch", &[document], 0);
     let script = Script::play(vec![vec![Act::Reply(found)]]);
@@ -413,20 +401,14 @@ fn long_replies_are_put_together() {
         assert_eq!(name, b"field0");
         bytes += value.len();
     };
-    assert!(
-        client
-            .read(b"user1", FieldChoice::All, Some(&mut visitor))
-            .unwrap()
-    );
+    assert!(client.read(b"user1", FieldChoice::All, Some(&mut visitor)).unwrap());
     assert_eq!(bytes, 1_000_000);
 }
 
 #[test]
 fn an_operation_that_succeeds_allocates_nothing() {
     let data = small_data(40);
-    let rows: Vec<_> = (0..30)
-        .map(|_| doc! { "_id": "user1", "field0": "x" })
-        .collect();
+    let rows: Vec<_> = (0..30).map(|_| doc! { "_id": "user1", "field0": "x" }).collect();
     let mut acts = Vec::new();
     let done = |n: i32| Act::Reply(doc! { "n": n, "ok": 1.0 });
     for _ in 0..2 {

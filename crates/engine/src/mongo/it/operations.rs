@@ -58,9 +58,7 @@ fn records_are_stored_read_changed_and_removed() {
         assert_eq!(gone, None);
         assert!(!client.read(b"nobody", FieldChoice::All, None).unwrap());
         let mut nowhere = updates(&data).generator(0);
-        let Ask::Update { changes, .. } = nowhere.next() else {
-            panic!("there are only updates")
-        };
+        let Ask::Update { changes, .. } = nowhere.next() else { panic!("there are only updates") };
         assert!(!client.update(b"nobody", changes).unwrap());
     });
 }
@@ -156,11 +154,9 @@ fn records_that_are_refused_do_not_keep_the_others_of_a_batch_out() {
         let error = results.remove(4).unwrap_err();
         assert!(results.into_iter().all(|result| result.is_ok()));
         match &error {
-            LeanError::Batch {
-                refused: 3,
-                sent: 5,
-                first,
-            } => assert_eq!(first.kind(), LeanErrorKind::Duplicate),
+            LeanError::Batch { refused: 3, sent: 5, first } => {
+                assert_eq!(first.kind(), LeanErrorKind::Duplicate)
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(error.kind(), LeanErrorKind::Duplicate);
@@ -253,9 +249,7 @@ fn commands_that_fail_say_why() {
     each(|server| {
         let mut client = server.connect(&small_data(1));
         let error = command(&mut client, &doc! { "noSuchCommand": 1 }).unwrap_err();
-        let LeanError::Refused { code, name, .. } = &error else {
-            panic!("{error}")
-        };
+        let LeanError::Refused { code, name, .. } = &error else { panic!("{error}") };
         assert_eq!((*code, &**name), (59, "CommandNotFound"));
         let error = client.command("ycsb", b"\x05\0\0\0\x01").unwrap_err();
         assert_eq!(error.kind(), LeanErrorKind::Options);
@@ -278,9 +272,7 @@ fn first_batch(client: &mut LeanClient, find: &bson::Document) -> Vec<bson::Docu
     let reply = command(client, find).unwrap();
     let cursor = reply.get_document("cursor").unwrap();
     let batch = cursor.get_array("firstBatch").unwrap().iter();
-    batch
-        .map(|one| one.as_document().unwrap().clone())
-        .collect()
+    batch.map(|one| one.as_document().unwrap().clone()).collect()
 }
 
 mod slow {

@@ -44,10 +44,7 @@ pub fn document(key: &[u8], fields: Fields<'_>) -> Document {
 }
 
 pub fn binary(bytes: &[u8]) -> Bson {
-    Bson::Binary(Binary {
-        subtype: BinarySubtype::Generic,
-        bytes: bytes.to_vec(),
-    })
+    Bson::Binary(Binary { subtype: BinarySubtype::Generic, bytes: bytes.to_vec() })
 }
 
 /// A workload of nothing but updates of one field.

@@ -56,10 +56,7 @@ impl Script {
             }
             requests
         });
-        let host = Host::Tcp {
-            host: "127.0.0.1".into(),
-            port,
-        };
+        let host = Host::Tcp { host: "127.0.0.1".into(), port };
         Self { host, thread }
     }
 

@@ -59,10 +59,7 @@ impl Server {
     }
 
     pub fn host(&self) -> Host {
-        Host::Tcp {
-            host: "127.0.0.1".into(),
-            port: self.port,
-        }
+        Host::Tcp { host: "127.0.0.1".into(), port: self.port }
     }
 
     pub fn options(&self, data: &DataSpec) -> LeanOptions {

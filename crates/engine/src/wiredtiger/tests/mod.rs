@@ -31,17 +31,13 @@ fn open(
     settings: &[(&str, SettingValue)],
 ) -> Result<Box<WiredTiger>, EngineError> {
     let mut all = Settings::default();
-    all.0
-        .insert("cache_size".into(), SettingValue::Bytes(32 << 20));
+    all.0.insert("cache_size".into(), SettingValue::Bytes(32 << 20));
     all.0.insert("connection_config".into(), text(QUICK));
     for (name, value) in settings {
         all.0.insert((*name).into(), value.clone());
     }
     let settings = completed(&KIND, &all)?;
-    let opening = Opening {
-        directory: Some(directory),
-        ..Opening::new(&settings, data)
-    };
+    let opening = Opening { directory: Some(directory), ..Opening::new(&settings, data) };
     WiredTiger::open(&opening).map(Box::new)
 }
 
@@ -90,13 +86,7 @@ impl Loaded {
         let mut session = engine.session().unwrap();
         let key_space = KeySpace::new(data).unwrap();
         let keys = load(&mut *session, &key_space);
-        Self {
-            engine,
-            session,
-            key_space,
-            keys,
-            directory,
-        }
+        Self { engine, session, key_space, keys, directory }
     }
 
     /// A whole record that is there.
@@ -131,9 +121,7 @@ fn updates(key_space: &Arc<KeySpace>, all_fields: bool) -> OpGenerator {
 }
 
 fn changes(generator: &mut OpGenerator) -> Fields<'_> {
-    let Ask::Update { changes, .. } = generator.next() else {
-        panic!("there are only updates")
-    };
+    let Ask::Update { changes, .. } = generator.next() else { panic!("there are only updates") };
     changes
 }
 
@@ -148,9 +136,7 @@ fn assert_not_found(outcome: Outcome) {
 type Record = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn record(fields: Fields<'_>) -> Record {
-    fields
-        .map(|(_, name, value)| (name.to_vec(), value.to_vec()))
-        .collect()
+    fields.map(|(_, name, value)| (name.to_vec(), value.to_vec())).collect()
 }
 
 #[derive(Default)]

@@ -10,13 +10,7 @@ fn data_survives_closing() {
     let mut database = Loaded::new(&data);
     let keys = database.keys.clone();
     let before = Some(database.read(&keys[7]));
-    let Loaded {
-        engine,
-        session,
-        key_space,
-        directory,
-        ..
-    } = database;
+    let Loaded { engine, session, key_space, directory, .. } = database;
     drop(session);
     engine.close().unwrap();
 
@@ -58,10 +52,7 @@ fn each_durable_change_has_waited_for_the_disk() {
         let key_space = KeySpace::new(&data).unwrap();
         // No flush comes by itself.
         let hour = SettingValue::Nanos(3_600_000_000_000);
-        let settings = [
-            ("durable", SettingValue::Flag(durable)),
-            ("journal_flush_interval", hour),
-        ];
+        let settings = [("durable", SettingValue::Flag(durable)), ("journal_flush_interval", hour)];
         let engine = open(directory.path(), &data, &settings).unwrap();
         let before = statistic(&*engine, figures::ENGINE_JOURNAL_SYNCS);
         load(&mut *engine.session().unwrap(), &key_space);
@@ -99,13 +90,8 @@ fn one_flush_serves_all_who_wait() {
 fn every_state_after_the_load_keeps_the_data() {
     for state in ["checkpoint", "reopen", "reopen-and-warm"] {
         let settings = [("after_load", text(state))];
-        let Loaded {
-            engine,
-            session,
-            keys,
-            directory: _directory,
-            ..
-        } = Loaded::with(&verifiable(300), &settings);
+        let Loaded { engine, session, keys, directory: _directory, .. } =
+            Loaded::with(&verifiable(300), &settings);
         drop(session);
         let checkpoints = || statistic(&*engine, figures::ENGINE_CHECKPOINTS);
         let before = checkpoints();
@@ -189,12 +175,7 @@ fn wiredtiger_explains_what_it_refuses() {
             "WT_SESSION.create of table:collection",
             "allocation size",
         ),
-        (
-            "index_config",
-            "checksum=maybe",
-            "WT_SESSION.create of table:index",
-            "maybe",
-        ),
+        ("index_config", "checksum=maybe", "WT_SESSION.create of table:index", "maybe"),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let said = message(open(directory.path(), &data, &[(setting, text(value))]));

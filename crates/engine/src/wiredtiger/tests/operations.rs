@@ -149,10 +149,7 @@ fn changes_that_meet_are_repeated_and_counted() {
     let data = DataSpec::with_records(3);
     let key_space = KeySpace::new(&data).unwrap();
     let settings = completed(&KIND, &Settings::default()).unwrap();
-    let opening = Opening {
-        directory: Some(directory.path()),
-        ..Opening::new(&settings, &data)
-    };
+    let opening = Opening { directory: Some(directory.path()), ..Opening::new(&settings, &data) };
     let engine = WiredTiger::open(&opening).unwrap();
     let keys = load(&mut *engine.session().unwrap(), &key_space);
 

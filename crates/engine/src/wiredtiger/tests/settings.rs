@@ -20,21 +20,12 @@ fn defaults_are_those_of_mongod() {
     let notes = notes(&[]);
     for (name, part) in [
         ("wiredtiger_open", "eviction=(threads_min=4,threads_max=4)"),
-        (
-            "wiredtiger_open",
-            "log=(enabled=true,remove=true,path=journal,compressor=snappy)",
-        ),
+        ("wiredtiger_open", "log=(enabled=true,remove=true,path=journal,compressor=snappy)"),
         ("wiredtiger_open", "checkpoint=(wait=60)"),
         ("wiredtiger_open", "session_max=33000"),
         ("wiredtiger_open", "statistics=(fast)"),
-        (
-            "wiredtiger_open",
-            "eviction_dirty_target=5,eviction_dirty_trigger=20",
-        ),
-        (
-            "collection",
-            "key_format=q,value_format=u,block_compressor=snappy",
-        ),
+        ("wiredtiger_open", "eviction_dirty_target=5,eviction_dirty_trigger=20"),
+        ("collection", "key_format=q,value_format=u,block_compressor=snappy"),
         ("collection", "leaf_page_max=32768"),
         ("collection", "memory_page_max=10485760"),
         ("index", "key_format=u,value_format=u"),
@@ -120,10 +111,7 @@ fn impossible_settings_are_refused() {
     let data = DataSpec::with_records(1);
     for (settings, said) in [
         (
-            vec![
-                ("durable", SettingValue::Flag(true)),
-                ("journal", SettingValue::Flag(false)),
-            ],
+            vec![("durable", SettingValue::Flag(true)), ("journal", SettingValue::Flag(false))],
             "`durable: true` does not suit the engine `wiredtiger`: without a journal nothing is durable before the next checkpoint",
         ),
         (
@@ -233,17 +221,8 @@ mod slow {
     fn pages_that_are_not_in_the_cache_are_read_as_blocks() {
         let data = verifiable(6_000);
         let settings = [("after_load", text("reopen"))];
-        let small = [
-            settings[0].clone(),
-            ("cache_size", SettingValue::Bytes(2 << 20)),
-        ];
-        let Loaded {
-            engine,
-            session,
-            keys,
-            directory,
-            ..
-        } = Loaded::with(&data, &settings);
+        let small = [settings[0].clone(), ("cache_size", SettingValue::Bytes(2 << 20))];
+        let Loaded { engine, session, keys, directory, .. } = Loaded::with(&data, &settings);
         drop(session);
         engine.settle().unwrap();
         engine.close().unwrap();

@@ -15,10 +15,8 @@ mod slow {
         let server = Server::start();
         let settings = server.settings();
         assert_eq!(list(&settings).unwrap(), []);
-        let present = |name: &str, card: &str| Present {
-            name: name.to_owned(),
-            card: card.to_owned(),
-        };
+        let present =
+            |name: &str, card: &str| Present { name: name.to_owned(), card: card.to_owned() };
         let [b, a] = [("b", r#"{"cores": 2}"#), ("a", "{}")];
         let of_b = Agent::join(&settings, b.0, b.1.to_owned()).unwrap();
         let _of_a = Agent::join(&settings, a.0, a.1.to_owned()).unwrap();
@@ -93,17 +91,11 @@ mod slow {
         let server = Server::start();
         let settings = server.settings();
         for name in ["", "a.b", "*"] {
-            assert_err!(
-                Agent::join(&settings, name, "{}".to_owned()),
-                NatsError::Name(_)
-            );
+            assert_err!(Agent::join(&settings, name, "{}".to_owned()), NatsError::Name(_));
             assert_err!(attach(&settings, name, "the test"), NatsError::Name(_));
         }
         let card = "x".repeat(1 << 20);
-        assert_err!(
-            Agent::join(&settings, "a", card),
-            NatsError::LongCard { .. }
-        );
+        assert_err!(Agent::join(&settings, "a", card), NatsError::LongCard { .. });
     }
 
     #[test]

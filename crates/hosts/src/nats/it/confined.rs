@@ -20,10 +20,7 @@ impl Laboratory {
             listen: "127.0.0.1:-1".to_owned(),
             store_dir: "{data}".into(),
         };
-        let members = ["a", "b"].map(|name| Member {
-            name: name.to_owned(),
-            seed: None,
-        });
+        let members = ["a", "b"].map(|name| Member { name: name.to_owned(), seed: None });
         let initial = init(&settings, None, &members).unwrap();
         let mut seeds = initial.agent_seeds;
         seeds.push(("controller".to_owned(), initial.controller_seed));

@@ -16,11 +16,7 @@ fn through(server: &Server) -> (Proxy, Connection) {
 
 /// What both sides see when the connection is away for longer than the lease.
 fn both_see_the_end(server: &Server, proxy: &Proxy, settings: &Connection, lose: fn(&Proxy)) {
-    let Pair {
-        mut here,
-        mut there,
-        mut agent,
-    } = pair(settings, settings, "a");
+    let Pair { mut here, mut there, mut agent } = pair(settings, settings, "a");
     send(&mut here, 0..10);
     expect(&mut there, 0..10);
     lose(proxy);
@@ -29,10 +25,7 @@ fn both_see_the_end(server: &Server, proxy: &Proxy, settings: &Connection, lose:
     let error = there.receiver.receive().unwrap_err();
     assert_contains(&error, "nothing was heard from controller the test for 5 s");
     for carrier in [&mut here, &mut there] {
-        assert_contains(
-            carrier.sender.send(&packet(0)).unwrap_err(),
-            "nothing was heard from",
-        );
+        assert_contains(carrier.sender.send(&packet(0)).unwrap_err(), "nothing was heard from");
     }
     proxy.mend();
     proxy.hold(false);
@@ -62,11 +55,8 @@ mod slow {
         for (is_agents, is_controllers) in [(true, false), (false, true), (true, true)] {
             let (proxy, cuttable) = through(&server);
             let side = |is_cuttable| if is_cuttable { &cuttable } else { &direct };
-            let Pair {
-                mut here,
-                mut there,
-                agent: _agent,
-            } = pair(side(is_agents), side(is_controllers), "a");
+            let Pair { mut here, mut there, agent: _agent } =
+                pair(side(is_agents), side(is_controllers), "a");
             for round in 0..4 {
                 let numbers = round * 10_000..(round + 1) * 10_000;
                 std::thread::scope(|scope| {
@@ -87,11 +77,7 @@ mod slow {
         needs!(NATS_SERVER);
         let server = Server::start();
         let (proxy, settings) = through(&server);
-        let Pair {
-            mut here,
-            mut there,
-            agent: _agent,
-        } = pair(&settings, &settings, "a");
+        let Pair { mut here, mut there, agent: _agent } = pair(&settings, &settings, "a");
         std::thread::scope(|scope| {
             scope.spawn(|| exchange(&mut here, &mut there, 0..10_000));
             proxy.hold(true);
@@ -121,11 +107,7 @@ mod slow {
         needs!(NATS_SERVER);
         let server = Server::start();
         let (proxy, settings) = through(&server);
-        let Pair {
-            mut agent,
-            mut there,
-            here: _here,
-        } = pair(&settings, &settings, "a");
+        let Pair { mut agent, mut there, here: _here } = pair(&settings, &settings, "a");
         proxy.cut();
         let mut other = Agent::join(&server.settings(), "a", "{}".to_owned()).unwrap();
         proxy.mend();
@@ -146,11 +128,7 @@ mod slow {
         needs!(NATS_SERVER);
         let mut server = Server::start();
         let settings = server.settings();
-        let Pair {
-            mut here,
-            mut there,
-            agent: _agent,
-        } = pair(&settings, &settings, "a");
+        let Pair { mut here, mut there, agent: _agent } = pair(&settings, &settings, "a");
         for round in 0..3 {
             let numbers = round * 5_000..(round + 1) * 5_000;
             std::thread::scope(|scope| {
@@ -173,16 +151,11 @@ mod slow {
         needs!(NATS_SERVER);
         let server = Server::start();
         let settings = server.settings();
-        let Pair {
-            mut here,
-            mut there,
-            agent: _agent,
-        } = pair(&settings, &settings, "a");
+        let Pair { mut here, mut there, agent: _agent } = pair(&settings, &settings, "a");
         std::thread::scope(|scope| {
-            for (from, to) in [
-                (&mut here.sender, &mut there.receiver),
-                (&mut there.sender, &mut here.receiver),
-            ] {
+            for (from, to) in
+                [(&mut here.sender, &mut there.receiver), (&mut there.sender, &mut here.receiver)]
+            {
                 scope.spawn(move || {
                     (0..20_000).for_each(|number| from.send(&packet(number)).unwrap())
                 });
@@ -203,11 +176,7 @@ mod slow {
         let server = Server::start();
         let direct = server.settings();
         let (proxy, cuttable) = through(&server);
-        let Pair {
-            mut here,
-            mut there,
-            agent: _agent,
-        } = pair(&direct, &cuttable, "a");
+        let Pair { mut here, mut there, agent: _agent } = pair(&direct, &cuttable, "a");
         send(&mut there, 0..10);
         expect(&mut here, 0..10);
         proxy.cut();
@@ -222,10 +191,7 @@ mod slow {
         });
         send(&mut there, 20..21);
         proxy.mend();
-        assert_contains(
-            here.receiver.receive().unwrap_err(),
-            "message 10 of the session is lost",
-        );
+        assert_contains(here.receiver.receive().unwrap_err(), "message 10 of the session is lost");
         assert_contains(
             there.receiver.receive().unwrap_err(),
             "the controller gave up the session",
@@ -237,11 +203,7 @@ mod slow {
         needs!(NATS_SERVER);
         let mut server = Server::start();
         let settings = server.settings();
-        let Pair {
-            mut here,
-            mut there,
-            mut agent,
-        } = pair(&settings, &settings, "a");
+        let Pair { mut here, mut there, mut agent } = pair(&settings, &settings, "a");
         send(&mut there, 0..10);
         expect(&mut here, 0..10);
         server.kill();

@@ -20,11 +20,7 @@ mod slow {
         needs!(NATS_SERVER);
         let server = Server::start();
         let settings = server.settings();
-        let Pair {
-            mut here,
-            mut there,
-            agent: _agent,
-        } = pair(&settings, &settings, "a");
+        let Pair { mut here, mut there, agent: _agent } = pair(&settings, &settings, "a");
         exchange(&mut here, &mut there, 0..5000);
         // One after the other as well.
         for number in 0..50 {
@@ -65,10 +61,7 @@ mod slow {
                 });
             }
         });
-        let too_long = Packet {
-            channel: 1,
-            content: vec![0; LONGEST + 1],
-        };
+        let too_long = Packet { channel: 1, content: vec![0; LONGEST + 1] };
         assert!(pair.here.sender.send(&too_long).is_err());
         assert!(pair.there.sender.send(&too_long).is_err());
         // It was refused, and nothing else happened.
@@ -81,10 +74,7 @@ mod slow {
         needs!(NATS_SERVER);
         let server = Server::start();
         let settings = server.settings();
-        let mut pairs = [
-            pair(&settings, &settings, "a"),
-            pair(&settings, &settings, "b"),
-        ];
+        let mut pairs = [pair(&settings, &settings, "a"), pair(&settings, &settings, "b")];
         for (place, pair) in pairs.iter_mut().enumerate() {
             let start = place as u32 * 1000;
             send(&mut pair.here, start..start + 100);
@@ -102,11 +92,7 @@ mod slow {
         needs!(NATS_SERVER);
         let server = Server::start();
         let settings = server.settings();
-        let Pair {
-            mut here,
-            mut there,
-            mut agent,
-        } = pair(&settings, &settings, "a");
+        let Pair { mut here, mut there, mut agent } = pair(&settings, &settings, "a");
         send(&mut here, 0..1000);
         drop(here.sender);
         expect(&mut there, 0..1000);
@@ -115,10 +101,7 @@ mod slow {
         send(&mut there, 0..1000);
         drop(there);
         for number in 0..1000 {
-            assert_eq!(
-                here.receiver.receive().unwrap(),
-                Some(crate::nats::it::packet(number))
-            );
+            assert_eq!(here.receiver.receive().unwrap(), Some(crate::nats::it::packet(number)));
         }
         assert_eq!(here.receiver.receive().unwrap(), None);
         drop(here.receiver);
@@ -134,16 +117,8 @@ mod slow {
         let server = Server::start();
         let settings = server.settings();
         for is_controller in [true, false] {
-            let Pair {
-                here,
-                there,
-                agent: _agent,
-            } = pair(&settings, &settings, "a");
-            let (gone, mut left) = if is_controller {
-                (there, here)
-            } else {
-                (here, there)
-            };
+            let Pair { here, there, agent: _agent } = pair(&settings, &settings, "a");
+            let (gone, mut left) = if is_controller { (there, here) } else { (here, there) };
             drop(gone);
             assert_eq!(left.receiver.receive().unwrap(), None);
             let refused =
@@ -164,10 +139,7 @@ mod slow {
         let mut agent = crate::nats::Agent::join(&settings, "a", "{}".to_owned()).unwrap();
         let content = prop::collection::vec(any::<u8>(), 1..3000);
         let writes = prop::collection::vec((any::<bool>(), 0..CHANNELS, content), 0..60);
-        let config = Config {
-            failure_persistence: None,
-            ..Config::with_cases(24)
-        };
+        let config = Config { failure_persistence: None, ..Config::with_cases(24) };
         let run = |writes: Writes| {
             let here = crate::nats::attach(&settings, "a", "the test").unwrap();
             let (here, _control) = Channels::over(here);
@@ -179,9 +151,7 @@ mod slow {
             let sockets = [open(&there), open(&here)];
             let mut expected = vec![vec![Vec::new(); CHANNELS]; 2];
             for (is_here, channel, content) in writes {
-                (&sockets[usize::from(is_here)][channel])
-                    .write_all(&content)
-                    .unwrap();
+                (&sockets[usize::from(is_here)][channel]).write_all(&content).unwrap();
                 // It comes out at the other side.
                 expected[usize::from(!is_here)][channel].extend(content);
             }
@@ -201,8 +171,6 @@ mod slow {
             Ok(())
         };
         let run = std::cell::RefCell::new(run);
-        TestRunner::new(config)
-            .run(&writes, |writes| (run.borrow_mut())(writes))
-            .unwrap();
+        TestRunner::new(config).run(&writes, |writes| (run.borrow_mut())(writes)).unwrap();
     }
 }

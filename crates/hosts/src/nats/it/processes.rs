@@ -16,11 +16,7 @@ impl Process {
     /// Runs one of the tests below that are ignored.
     fn start(test: &str, url: &str) -> Self {
         let child = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                &format!("nats::it::processes::{test}"),
-                "--ignored",
-            ])
+            .args(["--exact", &format!("nats::it::processes::{test}"), "--ignored"])
             .env(URL, url)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -102,10 +98,7 @@ mod slow {
         let mut process = Process::start("agent", &server.url());
         while list(&settings).unwrap().is_empty() {}
         process.kill();
-        assert_err!(
-            attach(&settings, "a", "the test"),
-            NatsError::NoSuchAgent { .. }
-        );
+        assert_err!(attach(&settings, "a", "the test"), NatsError::NoSuchAgent { .. });
         assert_eq!(list(&settings).unwrap(), []);
     }
 

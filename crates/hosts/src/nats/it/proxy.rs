@@ -29,11 +29,8 @@ impl Proxy {
     pub fn to(upstream: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let shared = Arc::new(Shared {
-            upstream,
-            state: Mutex::default(),
-            changed: Condvar::new(),
-        });
+        let shared =
+            Arc::new(Shared { upstream, state: Mutex::default(), changed: Condvar::new() });
         let of_thread = shared.clone();
         std::thread::spawn(move || {
             for client in listener.incoming() {
@@ -60,10 +57,7 @@ impl Proxy {
     /// Until somebody has tried in vain to connect.
     pub fn await_refusal(&self) {
         let state = self.shared.state.lock().unwrap();
-        let refused = self
-            .shared
-            .changed
-            .wait_while(state, |state| state.refused == 0);
+        let refused = self.shared.changed.wait_while(state, |state| state.refused == 0);
         drop(refused.unwrap());
     }
 

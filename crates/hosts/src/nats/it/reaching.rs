@@ -44,16 +44,12 @@ fn files_that_are_missing_or_hold_something_else_are_named() {
     secret(&exposed, &nkeys::KeyPair::new_user().seed().unwrap());
     std::fs::set_permissions(&exposed, Permissions::from_mode(0o640)).unwrap();
     settings.credentials = Credentials::NkeySeedFile(exposed);
-    assert_contains(
-        list(&settings).unwrap_err(),
-        "other users can read it: chmod 600 ",
-    );
+    assert_contains(list(&settings).unwrap_err(), "other users can read it: chmod 600 ");
     secret(&other, "something else");
     for path in [missing.clone(), other] {
-        for credentials in [
-            Credentials::NkeySeedFile(path.clone()),
-            Credentials::CredsFile(path.clone()),
-        ] {
+        for credentials in
+            [Credentials::NkeySeedFile(path.clone()), Credentials::CredsFile(path.clone())]
+        {
             settings.credentials = credentials;
             assert_contains(list(&settings).unwrap_err(), path.to_str().unwrap());
         }
@@ -80,10 +76,7 @@ fn an_old_server_is_named() {
         }
     });
     for error in errors(&Connection::to(&format!("nats://127.0.0.1:{port}"))) {
-        assert_contains(
-            &error,
-            "NATS server 2.11.9 is too old: 2.12 or later is needed",
-        );
+        assert_contains(&error, "NATS server 2.11.9 is too old: 2.12 or later is needed");
     }
     server.join().unwrap();
 }
@@ -99,10 +92,8 @@ mod slow {
         let in_url = format!("nats://me:wrong%3Asecret@127.0.0.1:{}", server.port);
         let in_url = Connection::to(&in_url);
         let mut settings = vec![none.clone(), in_url];
-        none.credentials = Credentials::Password {
-            user: "me".to_owned(),
-            password: "wrong:secret".to_owned(),
-        };
+        none.credentials =
+            Credentials::Password { user: "me".to_owned(), password: "wrong:secret".to_owned() };
         settings.push(none.clone());
         let seed = server.directory().join("seed");
         secret(&seed, &nkeys::KeyPair::new_user().seed().unwrap());
@@ -122,10 +113,8 @@ mod slow {
         needs!(NATS_SERVER);
         let server = Server::start_with(WITH_A_USER);
         let mut by_settings = server.settings();
-        by_settings.credentials = Credentials::Password {
-            user: "me".to_owned(),
-            password: "a:secret".to_owned(),
-        };
+        by_settings.credentials =
+            Credentials::Password { user: "me".to_owned(), password: "a:secret".to_owned() };
         let by_url = format!("nats://me:a%3Asecret@127.0.0.1:{}", server.port);
         let mut pair = pair(&by_settings, &Connection::to(&by_url), "a");
         send(&mut pair.here, 0..1);
@@ -149,10 +138,8 @@ mod slow {
             let server = Server::start_with(config);
             let mut settings = server.settings();
             if !config.is_empty() {
-                settings.credentials = Credentials::Password {
-                    user: "me".to_owned(),
-                    password: "x".to_owned(),
-                };
+                settings.credentials =
+                    Credentials::Password { user: "me".to_owned(), password: "x".to_owned() };
             }
             for error in errors(&settings) {
                 assert_err!(Err::<(), _>(&error), NatsError::NoJetStream { .. });

@@ -37,16 +37,9 @@ impl Server {
     pub fn start_with(config: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().to_str().unwrap();
-        std::fs::write(
-            directory.path().join("server.conf"),
-            config.replace("{data}", data),
-        )
-        .unwrap();
-        let mut server = Self {
-            child: launch(directory.path(), -1),
-            directory,
-            port: 0,
-        };
+        std::fs::write(directory.path().join("server.conf"), config.replace("{data}", data))
+            .unwrap();
+        let mut server = Self { child: launch(directory.path(), -1), directory, port: 0 };
         server.port = server.becomes_ready();
         server
     }

@@ -144,9 +144,7 @@ mod slow {
             };
             members.len() == 2 && members.iter().any(stands_still)
         };
-        laboratory
-            .wait_for_record(&mut running, one_is_gone)
-            .unwrap();
+        laboratory.wait_for_record(&mut running, one_is_gone).unwrap();
         running.send(Signal::INT);
         let said = running.end();
         let record = laboratory.record();

@@ -26,15 +26,8 @@ impl Report {
     }
 }
 
-const OPERATIONS: [&str; 7] = [
-    "READ",
-    "UPDATE",
-    "INSERT",
-    "SCAN",
-    "DELETE",
-    "READ-MODIFY-WRITE",
-    "VERIFY",
-];
+const OPERATIONS: [&str; 7] =
+    ["READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE", "VERIFY"];
 const STATUSES: [&str; 9] = [
     "OK",
     "ERROR",
@@ -57,9 +50,7 @@ fn is_name(name: &str) -> bool {
         name.strip_prefix(operation).is_some_and(|rest| {
             rest.is_empty()
                 || rest == "-FAILED"
-                || rest
-                    .strip_prefix('-')
-                    .is_some_and(|status| STATUSES.contains(&status))
+                || rest.strip_prefix('-').is_some_and(|status| STATUSES.contains(&status))
         })
     })
 }
@@ -68,9 +59,7 @@ fn is_name(name: &str) -> bool {
 fn whole(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    (is_whole && (digits == "0" || !digits.starts_with('0')))
-        .then(|| text.parse().ok())
-        .flatten()
+    (is_whole && (digits == "0" || !digits.starts_with('0'))).then(|| text.parse().ok()).flatten()
 }
 
 /// As Java prints a double, and as PerfKit reads it: `NaN` passes, `Infinity` and a small `e` do not.
@@ -140,14 +129,8 @@ pub fn report(text: &str) -> Result<Report, String> {
     let mut next = |wanted: &str| {
         let (metric, measurement, value) = lines.get(at)?;
         at += 1;
-        let value = if *measurement == "RunTime(ms)" {
-            whole(value)
-        } else {
-            double(value)
-        };
-        (*metric == "OVERALL" && *measurement == wanted)
-            .then_some(value)
-            .flatten()
+        let value = if *measurement == "RunTime(ms)" { whole(value) } else { double(value) };
+        (*metric == "OVERALL" && *measurement == wanted).then_some(value).flatten()
     };
     let run_time = next("RunTime(ms)").ok_or("the first line is not the run time")?;
     let throughput = next("Throughput(ops/sec)").ok_or("the second line is not the throughput")?;
@@ -156,11 +139,8 @@ pub fn report(text: &str) -> Result<Report, String> {
     }
     report.blocks.insert(
         "OVERALL".into(),
-        [
-            ("RunTime(ms)".to_owned(), run_time),
-            ("Throughput(ops/sec)".to_owned(), throughput),
-        ]
-        .into(),
+        [("RunTime(ms)".to_owned(), run_time), ("Throughput(ops/sec)".to_owned(), throughput)]
+            .into(),
     );
     for group in lines[2..].chunk_by(|left, right| left.0 == right.0) {
         let name = group[0].0;
@@ -171,10 +151,7 @@ pub fn report(text: &str) -> Result<Report, String> {
             return Err(format!("the block {name} is there twice"));
         }
         if !name.starts_with("Intended-")
-            && report
-                .order
-                .iter()
-                .any(|name| name.starts_with("Intended-"))
+            && report.order.iter().any(|name| name.starts_with("Intended-"))
         {
             return Err(format!("{name} comes after an intended one"));
         }
@@ -187,12 +164,7 @@ pub fn report(text: &str) -> Result<Report, String> {
 
 fn block(name: &str, lines: &[(&str, &str, &str)]) -> Result<BTreeMap<String, f64>, String> {
     let mut values = BTreeMap::new();
-    let heads = [
-        "Operations",
-        "AverageLatency(us)",
-        "MinLatency(us)",
-        "MaxLatency(us)",
-    ];
+    let heads = ["Operations", "AverageLatency(us)", "MinLatency(us)", "MaxLatency(us)"];
     let mut percentiles: Vec<(f64, f64)> = Vec::new();
     let mut has_returns = false;
     for (index, (_, measurement, text)) in lines.iter().enumerate() {
@@ -201,11 +173,7 @@ fn block(name: &str, lines: &[(&str, &str, &str)]) -> Result<BTreeMap<String, f6
             if measurement != head {
                 return Err(wrong());
             }
-            if index == 1 {
-                double(text)
-            } else {
-                whole(text)
-            }
+            if index == 1 { double(text) } else { whole(text) }
         } else if let Some(percentile) = measurement.strip_suffix("PercentileLatency(us)") {
             if has_returns {
                 return Err(wrong());
@@ -247,10 +215,8 @@ fn check(
     if !rising.is_sorted() {
         return Err(format!("the latencies of {name} do not rise: {rising:?}"));
     }
-    let successes: f64 = ["Return=OK", "Return=BATCHED_OK"]
-        .iter()
-        .filter_map(|name| values.get(*name))
-        .sum();
+    let successes: f64 =
+        ["Return=OK", "Return=BATCHED_OK"].iter().filter_map(|name| values.get(*name)).sum();
     // Verifications are counted however they end, and have no failed latencies.
     if has_returns && name != "VERIFY" && successes != values["Operations"] {
         return Err(format!(
@@ -295,10 +261,8 @@ pub struct StatusLine {
 pub fn status_line(line: &str, label: &str) -> Option<StatusLine> {
     let rest = line.strip_prefix(label)?;
     let (time, rest) = rest.split_at_checked("2026-11-21 01:20:24:034".len())?;
-    let shape: String = time
-        .chars()
-        .map(|letter| if letter.is_ascii_digit() { '0' } else { letter })
-        .collect();
+    let shape: String =
+        time.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
     if shape != "0000-00-00 00:00:00:000" {
         return None;
     }
@@ -336,19 +300,12 @@ pub fn status_line(line: &str, label: &str) -> Option<StatusLine> {
         groups.push(status_group(group)?);
         rest = behind;
     }
-    Some(StatusLine {
-        seconds: seconds as u64,
-        operations: operations as u64,
-        current,
-        groups,
-    })
+    Some(StatusLine { seconds: seconds as u64, operations: operations as u64, current, groups })
 }
 
 fn status_group(group: &str) -> Option<(String, u64)> {
     let (name, figures) = group.split_once(": ")?;
-    let wanted = [
-        "Count", "Max", "Min", "Avg", "50", "90", "99", "99.9", "99.99",
-    ];
+    let wanted = ["Count", "Max", "Min", "Avg", "50", "90", "99", "99.9", "99.99"];
     let figures: Vec<&str> = figures.split(", ").collect();
     if !is_name(name) || figures.len() != wanted.len() {
         return None;
@@ -390,11 +347,8 @@ pub fn perfkit(text: &str) -> Result<Vec<String>, String> {
             return Err(format!("`{line}` is taken for a bucket"));
         }
         let is_float = value.contains('.') || value.eq_ignore_ascii_case("nan");
-        let is_read = if is_float {
-            value.parse::<f64>().is_ok()
-        } else {
-            value.parse::<i64>().is_ok()
-        };
+        let is_read =
+            if is_float { value.parse::<f64>().is_ok() } else { value.parse::<i64>().is_ok() };
         if !is_read {
             return Err(format!("`{line}` has a value that is no number"));
         }
@@ -455,10 +409,7 @@ fn the_reader_accepts_a_report_and_no_other() {
         ("50thPercentile", "50stPercentile"),
         ("99.9Percentile", "99.9thPercentile"),
         ("Return=OK", "Return=FINE"),
-        (
-            "[READ], MaxLatency(us), 9\n",
-            "[READ], MaxLatency(us), 9\n\n",
-        ),
+        ("[READ], MaxLatency(us), 9\n", "[READ], MaxLatency(us), 9\n\n"),
         ("[READ-FAILED]", "[READ_FAILED]"),
         (
             "[READ-FAILED], MaxLatency(us), 1\n",
@@ -509,10 +460,7 @@ fn the_reader_accepts_a_status_line_and_no_other() {
         ("[READ:", "[Read:"),
     ] {
         assert!(example.contains(from));
-        assert!(
-            status_line(&example.replacen(from, to, 1), "").is_none(),
-            "{from}"
-        );
+        assert!(status_line(&example.replacen(from, to, 1), "").is_none(), "{from}");
     }
     assert!(status_line(begin, "y").is_none());
     assert!(status_line(&begin.replace("minute", "min"), "x").is_none());

@@ -14,10 +14,7 @@ fn options(server: &Server) -> String {
 fn nowhere(laboratory: &Laboratory, options: &str) -> (u16, Said) {
     let port = closed_port();
     let url = format!("mongodb://me:s3cret@127.0.0.1:{port}/x?{options}");
-    let said = ycsb(
-        laboratory,
-        &format!("load mongodb -P @c -p mongodb.url={url}"),
-    );
+    let said = ycsb(laboratory, &format!("load mongodb -P @c -p mongodb.url={url}"));
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(!format!("{said:?}").contains("s3cret"), "{said:?}");
     (port, said)
@@ -74,22 +71,10 @@ fn options_that_the_java_driver_accepts_are_accepted() {
     for (options, says) in [
         (
             "serverSelectionTimeoutMS=100&w=1&j=true&compression=snappy&maxPoolSize=100000",
-            &[
-                "mongodb.url: compression has no effect",
-                "mongodb.url: maxPoolSize has no effect",
-            ][..],
+            &["mongodb.url: compression has no effect", "mongodb.url: maxPoolSize has no effect"][..],
         ),
-        (
-            &every,
-            &[
-                "mongodb.url: fsync has no effect",
-                "mongodb.url: replicaSet has no effect",
-            ],
-        ),
-        (
-            "serverSelectionTimeoutMS=100&tls=true&tlsInsecure=true",
-            &[],
-        ),
+        (&every, &["mongodb.url: fsync has no effect", "mongodb.url: replicaSet has no effect"]),
+        ("serverSelectionTimeoutMS=100&tls=true&tlsInsecure=true", &[]),
     ] {
         let (_, said) = nowhere(&laboratory, options);
         assert_contains(&said.err, "Connection refused");

@@ -17,12 +17,8 @@ const SIZE: Family = Family {
     units: "B, kB, MB, GB, TB (thousands) and KiB, MiB, GiB, TiB (1024s)",
     whole: " of bytes",
 };
-const COUNT: Family = Family {
-    quantity: "a count",
-    example: "6M, 100k or 1_000",
-    units: "k, M and G",
-    whole: "",
-};
+const COUNT: Family =
+    Family { quantity: "a count", example: "6M, 100k or 1_000", units: "k, M and G", whole: "" };
 const DURATION: Family = Family {
     quantity: "a duration",
     example: "30s, 1m30s or 250ms",
@@ -35,12 +31,8 @@ const RATE: Family = Family {
     units: "k, M and G, each with or without /s",
     whole: " of operations",
 };
-const SHARE: Family = Family {
-    quantity: "a share",
-    example: "5% or 0.05",
-    units: "%",
-    whole: " of parts",
-};
+const SHARE: Family =
+    Family { quantity: "a share", example: "5% or 0.05", units: "%", whole: " of parts" };
 
 /// Bytes from `256MiB`, `1.5GB`, `4096B` or `4096`.
 ///
@@ -94,9 +86,7 @@ pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
     loop {
         let (decimal, after) = number(rest, text, &DURATION)?;
         let after = after.trim_start();
-        let end = after
-            .find(|c: char| !(c.is_alphabetic() || c == 'µ'))
-            .unwrap_or(after.len());
+        let end = after.find(|c: char| !(c.is_alphabetic() || c == 'µ')).unwrap_or(after.len());
         let (unit, following) = after.split_at(end);
         let unit_ns: u64 = match unit {
             "ns" => 1,
@@ -169,25 +159,19 @@ struct Decimal {
 impl Decimal {
     /// Times `factor`, when that is whole and fits.
     fn times(self, factor: u64, text: &str, family: &Family) -> Result<u64, UnitError> {
-        let product = self
-            .digits
-            .checked_mul(u128::from(factor))
-            .ok_or_else(|| too_large(text, family))?;
+        let product =
+            self.digits.checked_mul(u128::from(factor)).ok_or_else(|| too_large(text, family))?;
         let ten = 10u128.checked_pow(self.exponent.unsigned_abs());
         if product == 0 {
             return Ok(0);
         }
         let value = if self.exponent >= 0 {
-            ten.and_then(|ten| product.checked_mul(ten))
-                .ok_or_else(|| too_large(text, family))?
+            ten.and_then(|ten| product.checked_mul(ten)).ok_or_else(|| too_large(text, family))?
         } else {
             match ten {
                 Some(ten) if product % ten == 0 => product / ten,
                 _ => {
-                    return Err(UnitError::NotWhole {
-                        text: shortened(text),
-                        unit: family.whole,
-                    });
+                    return Err(UnitError::NotWhole { text: shortened(text), unit: family.whole });
                 }
             }
         };
@@ -199,11 +183,7 @@ impl Decimal {
         let value: f64 = format!("{}e{}", self.digits, self.exponent + power)
             .parse()
             .expect("digits, e and an exponent are a float");
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            Err(too_large(text, family))
-        }
+        if value.is_finite() { Ok(value) } else { Err(too_large(text, family)) }
     }
 }
 
@@ -217,18 +197,12 @@ fn number_and_unit<'t>(text: &'t str, family: &Family) -> Result<(Decimal, &'t s
 fn number<'t>(rest: &'t str, text: &str, family: &Family) -> Result<(Decimal, &'t str), UnitError> {
     if let Some(positive) = rest.strip_prefix('-') {
         return Err(if positive.starts_with(|c: char| c.is_ascii_digit()) {
-            UnitError::Negative {
-                quantity: family.quantity,
-                text: shortened(text),
-            }
+            UnitError::Negative { quantity: family.quantity, text: shortened(text) }
         } else {
             not_a(text, family)
         });
     }
-    let mut decimal = Decimal {
-        digits: 0,
-        exponent: 0,
-    };
+    let mut decimal = Decimal { digits: 0, exponent: 0 };
     let (mut seen_digit, mut seen_point) = (false, false);
     let mut end = 0;
     for (at, c) in rest.char_indices() {
@@ -259,14 +233,8 @@ fn number<'t>(rest: &'t str, text: &str, family: &Family) -> Result<(Decimal, &'
         if width == 0 || width > 2 {
             return Err(not_a(text, family));
         }
-        let power: i32 = unsigned[..width]
-            .parse()
-            .expect("one or two digits are a number");
-        decimal.exponent += if exponent.starts_with('-') {
-            -power
-        } else {
-            power
-        };
+        let power: i32 = unsigned[..width].parse().expect("one or two digits are a number");
+        decimal.exponent += if exponent.starts_with('-') { -power } else { power };
         after = &unsigned[width..];
     }
     Ok((decimal, after))
@@ -291,11 +259,8 @@ pub fn shortened(text: &str) -> String {
 /// The same with at most so many characters.
 pub fn shortened_to(text: &str, most: usize) -> String {
     let text = text.trim();
-    let mut short: String = text
-        .chars()
-        .take(most)
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect();
+    let mut short: String =
+        text.chars().take(most).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(most).is_some() {
         short.push('…');
     }
@@ -303,26 +268,15 @@ pub fn shortened_to(text: &str, most: usize) -> String {
 }
 
 fn not_a(text: &str, family: &Family) -> UnitError {
-    UnitError::NotA {
-        quantity: family.quantity,
-        text: shortened(text),
-        example: family.example,
-    }
+    UnitError::NotA { quantity: family.quantity, text: shortened(text), example: family.example }
 }
 
 fn too_large(text: &str, family: &Family) -> UnitError {
-    UnitError::TooLarge {
-        quantity: family.quantity,
-        text: shortened(text),
-    }
+    UnitError::TooLarge { quantity: family.quantity, text: shortened(text) }
 }
 
 fn unknown_unit(text: &str, unit: &str, family: &Family) -> UnitError {
-    UnitError::UnknownUnit {
-        text: shortened(text),
-        unit: shortened(unit),
-        units: family.units,
-    }
+    UnitError::UnknownUnit { text: shortened(text), unit: shortened(unit), units: family.units }
 }
 
 impl UnitError {

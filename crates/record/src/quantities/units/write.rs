@@ -57,11 +57,7 @@ pub fn write_duration(out: &mut impl fmt::Write, nanos: u64) -> fmt::Result {
         return out.write_str("0s");
     }
     let mut rest = nanos;
-    for (unit_ns, unit) in [
-        (86_400 * SECOND, "d"),
-        (3_600 * SECOND, "h"),
-        (60 * SECOND, "m"),
-    ] {
+    for (unit_ns, unit) in [(86_400 * SECOND, "d"), (3_600 * SECOND, "h"), (60 * SECOND, "m")] {
         if rest >= unit_ns {
             write!(out, "{}{unit}", rest / unit_ns)?;
             rest %= unit_ns;
@@ -130,11 +126,7 @@ texts! {
 
 /// `value / unit` as an exact decimal of at most three places, if it is one and at least 1.
 fn with_three_decimals(value: u64, unit: u64) -> Option<String> {
-    if value < unit {
-        None
-    } else {
-        with_decimals(value, unit, 3)
-    }
+    if value < unit { None } else { with_decimals(value, unit, 3) }
 }
 
 /// `value / unit` as an exact decimal of at most `places`, if it is one.
@@ -174,11 +166,7 @@ fn float_text(value: f64, power: i32) -> String {
     } else if point as usize >= digits.len() {
         format!("{digits}{}", "0".repeat(point as usize - digits.len()))
     } else {
-        format!(
-            "{}.{}",
-            &digits[..point as usize],
-            &digits[point as usize..]
-        )
+        format!("{}.{}", &digits[..point as usize], &digits[point as usize..])
     };
     if negative { format!("-{text}") } else { text }
 }

@@ -102,41 +102,26 @@ impl Seconds {
 
     fn add(&mut self, experiment: &Labels, latest: &LatestSlice<'_>) {
         let mut labels = experiment.clone();
-        for (name, text) in [
-            ("arm", latest.arm),
-            ("mix", latest.mix),
-            ("load", latest.load),
-        ] {
+        for (name, text) in [("arm", latest.arm), ("mix", latest.mix), ("load", latest.load)] {
             labels.push((name, text.to_owned()));
         }
         labels.push(("block", latest.block.to_string()));
         let slice = latest.slice;
         let seconds = slice.length_ns as f64 / 1e9;
-        self.throughput
-            .add(&labels, Some(slice.completed.ok as f64 / seconds));
-        quantiles(&mut self.response, &labels, slice, |part| {
-            part.latencies.response()
-        });
-        quantiles(&mut self.service, &labels, slice, |part| {
-            &part.latencies.service
-        });
+        self.throughput.add(&labels, Some(slice.completed.ok as f64 / seconds));
+        quantiles(&mut self.response, &labels, slice, |part| part.latencies.response());
+        quantiles(&mut self.service, &labels, slice, |part| &part.latencies.service);
         self.errors.add(&labels, Some(latest.errors as f64));
         let cpu = slice.worker.cpu_user_ns as f64 + slice.worker.cpu_system_ns as f64;
         self.cpu.add(&labels, Some(cpu / 1e9 / seconds));
-        self.memory
-            .add(&labels, Some(slice.worker.resident_bytes as f64));
-        self.warm_up
-            .add(&labels, Some(f64::from(u8::from(slice.warm_up))));
+        self.memory.add(&labels, Some(slice.worker.resident_bytes as f64));
+        self.warm_up.add(&labels, Some(f64::from(u8::from(slice.warm_up))));
         for (figure, value) in &slice.telemetry {
             let Some((name, unit, scale)) = told(figure, seconds) else {
                 continue;
             };
             let family = self.figures.entry(figure.clone()).or_insert_with(|| {
-                Family::gauge(
-                    name,
-                    unit,
-                    format!("The figure {figure} of the last second"),
-                )
+                Family::gauge(name, unit, format!("The figure {figure} of the last second"))
             });
             family.add(&labels, Some(value * scale));
         }
@@ -172,9 +157,6 @@ fn quantiles(
         .collect();
     let found = unit_percentiles_ns(&parts, QUANTILES.map(|(_, percentile)| percentile));
     for ((quantile, _), nanos) in QUANTILES.iter().zip(found) {
-        family.add(
-            &with(labels, "quantile", quantile),
-            nanos.map(|nanos| nanos as f64 / 1e9),
-        );
+        family.add(&with(labels, "quantile", quantile), nanos.map(|nanos| nanos as f64 / 1e9));
     }
 }

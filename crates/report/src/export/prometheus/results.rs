@@ -13,18 +13,11 @@ pub(crate) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
 
 fn families(report: &Report<'_>) -> Vec<Family> {
     let analysis = report.analysis;
-    let whole = labelled([
-        ("experiment", analysis.name.as_str()),
-        ("id", analysis.id.as_str()),
-    ]);
+    let whole = labelled([("experiment", analysis.name.as_str()), ("id", analysis.id.as_str())]);
     let mut results = Results::new();
     let progress = &analysis.progress;
-    results
-        .finished
-        .add(&whole, Some(progress.runs_finished.into()));
-    results
-        .planned
-        .add(&whole, Some(progress.runs_planned.into()));
+    results.finished.add(&whole, Some(progress.runs_finished.into()));
+    results.planned.add(&whole, Some(progress.runs_planned.into()));
     for curve in &analysis.curves {
         for point in &curve.points {
             let load = point.load_label.as_str();
@@ -112,18 +105,15 @@ impl Results {
         let labels = with(&labelled_arm(whole, &point.arm, mix), "load", load);
         for result in &point.results {
             let labels = with(&labels, "block", &result.block.to_string());
-            self.valid
-                .add(&labels, Some(f64::from(u8::from(result.valid))));
+            self.valid.add(&labels, Some(f64::from(u8::from(result.valid))));
             if !result.valid {
                 continue;
             }
             self.throughput.add(&labels, Some(result.throughput));
             quantiles(&mut self.response, &labels, &point.response, result);
             quantiles(&mut self.service, &labels, &point.service, result);
-            self.cpu.add(
-                &labels,
-                of_run(&point.cpu_per_operation, result).map(|nanos| nanos / 1e9),
-            );
+            self.cpu
+                .add(&labels, of_run(&point.cpu_per_operation, result).map(|nanos| nanos / 1e9));
             if let Some(price) = price {
                 let labels = with(&labels, "currency", &price.currency);
                 self.cost.add(&labels, per_million(price.per_hour, result));
@@ -193,9 +183,6 @@ fn quantiles(
     ];
     for (quantile, estimate) in known {
         let nanos = of_run(estimate, result);
-        family.add(
-            &with(labels, "quantile", quantile),
-            nanos.map(|nanos| nanos / 1e9),
-        );
+        family.add(&with(labels, "quantile", quantile), nanos.map(|nanos| nanos / 1e9));
     }
 }

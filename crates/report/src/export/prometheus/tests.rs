@@ -15,18 +15,11 @@ fn slice() -> Slice {
         start_ns: 3_000_000_000,
         length_ns: 500_000_000,
         warm_up: false,
-        completed: Completed {
-            ok: 100,
-            not_found: 0,
-            error: 2,
-        },
+        completed: Completed { ok: 100, not_found: 0, error: 2 },
         operations: vec![OperationSlice {
             operation: Operation::Read,
             status: Status::Ok,
-            latencies: Latencies {
-                service,
-                open: None,
-            },
+            latencies: Latencies { service, open: None },
         }],
         by_host: Vec::new(),
         worker: WorkerUse {
@@ -58,14 +51,7 @@ fn standing<'a>(experiment: &'a str, arms: &[&'a str], slice: &'a Slice) -> Expe
         time_left_seconds: Some(130.5),
         latest: arms
             .iter()
-            .map(|arm| LatestSlice {
-                arm,
-                mix: "A",
-                load: "8 threads",
-                block: 1,
-                slice,
-                errors: 7,
-            })
+            .map(|arm| LatestSlice { arm, mix: "A", load: "8 threads", block: 1, slice, errors: 7 })
             .collect(),
     }
 }
@@ -92,10 +78,7 @@ fn read(text: &str) -> (Vec<(String, String, f64)>, BTreeSet<String>) {
         }
         let (name, rest) = line.split_once('{').unwrap();
         let (labels, value) = rest.rsplit_once("} ").unwrap();
-        assert!(
-            name == family || name == format!("{family}_total"),
-            "{line}"
-        );
+        assert!(name == family || name == format!("{family}_total"), "{line}");
         samples.push((name.to_owned(), labels.to_owned(), value.parse().unwrap()));
     }
     (samples, families)
@@ -132,10 +115,7 @@ fn a_second_is_told_in_base_units() {
         ("plimsoll_engine_cache_used_bytes", "", 7e6),
     ] {
         let value = only(&samples, name, labels);
-        assert!(
-            (value - expected).abs() < 1e-9 * expected,
-            "{name}: {value}"
-        );
+        assert!((value - expected).abs() < 1e-9 * expected, "{name}: {value}");
     }
     // Three digits, as in all histograms.
     for (quantile, expected) in [("0.5", 0.001), ("0.99", 0.05)] {
@@ -165,10 +145,7 @@ fn hostile_names_stay_within_their_labels() {
 #[test]
 fn the_same_labels_come_only_once() {
     let slice = slice();
-    let twice = [
-        standing("one", &["arm", "arm"], &slice),
-        standing("one", &[], &slice),
-    ];
+    let twice = [standing("one", &["arm", "arm"], &slice), standing("one", &[], &slice)];
     let (samples, _) = read(&now(&twice));
     only(&samples, "plimsoll_runs_planned", "");
     only(&samples, "plimsoll_warm_up", "");
@@ -182,10 +159,7 @@ fn nothing_at_all_is_still_a_text() {
 #[test]
 fn every_figure_of_a_slice_has_a_name_of_its_own() {
     let mut slice = slice();
-    slice.telemetry = figures::ALL
-        .iter()
-        .map(|name| ((*name).to_owned(), 1.0))
-        .collect();
+    slice.telemetry = figures::ALL.iter().map(|name| ((*name).to_owned(), 1.0)).collect();
     let (_, families) = read(&now(&[standing("one", &["arm"], &slice)]));
     let of_figures = families.len() - 11;
     assert_eq!(of_figures, figures::ALL.len(), "{families:#?}");
@@ -198,10 +172,7 @@ fn every_figure_of_a_slice_has_a_name_of_its_own() {
 
 #[test]
 fn results_are_told_for_each_run() {
-    let shape = Shape {
-        decided: true,
-        ..Shape::two_disks()
-    };
+    let shape = Shape { decided: true, ..Shape::two_disks() };
     let (record, mut analysis) = sample::experiment(&shape);
     let first = &mut analysis.curves[0].points[0];
     first.results[0].valid = false;
@@ -209,30 +180,18 @@ fn results_are_told_for_each_run() {
     let expected = first.results[1].throughput;
     let p99 = first.response.p99.values[1].1;
     let mut out = Vec::new();
-    write(
-        &Report {
-            record: &record,
-            analysis: &analysis,
-        },
-        &mut out,
-    )
-    .unwrap();
+    write(&Report { record: &record, analysis: &analysis }, &mut out).unwrap();
     let (samples, families) = read(std::str::from_utf8(&out).unwrap());
     let block = |block: u32| format!("arm=\"{arm}\",mix=\"A\",load=\"{load}\",block=\"{block}\"");
     let throughput = "plimsoll_throughput_operations_per_second";
     assert_eq!(only(&samples, throughput, &block(1)), expected);
     assert!(
-        !samples
-            .iter()
-            .any(|(name, labels, _)| name == throughput && labels.contains(&block(0)))
+        !samples.iter().any(|(name, labels, _)| name == throughput && labels.contains(&block(0)))
     );
     assert_eq!(only(&samples, "plimsoll_valid", &block(0)), 0.0);
     assert_eq!(only(&samples, "plimsoll_valid", &block(1)), 1.0);
-    let told = only(
-        &samples,
-        "plimsoll_response_seconds",
-        &format!("{},quantile=\"0.99\"", block(1)),
-    );
+    let told =
+        only(&samples, "plimsoll_response_seconds", &format!("{},quantile=\"0.99\"", block(1)));
     assert!((told - p99 / 1e9).abs() < 1e-12);
     for name in [
         "plimsoll_device_reads_per_second",
@@ -249,10 +208,7 @@ fn results_are_told_for_each_run() {
 #[test]
 fn the_dashboard_asks_for_metrics_that_there_are() {
     let mut slice = slice();
-    slice.telemetry = figures::ALL
-        .iter()
-        .map(|name| ((*name).to_owned(), 1.0))
-        .collect();
+    slice.telemetry = figures::ALL.iter().map(|name| ((*name).to_owned(), 1.0)).collect();
     let (samples, _) = read(&now(&[standing("one", &["arm"], &slice)]));
     let there: BTreeSet<&str> = samples.iter().map(|(name, _, _)| name.as_str()).collect();
     let text = include_str!("../../../../../docs/grafana/plimsoll.json");
@@ -273,14 +229,8 @@ fn the_dashboard_asks_for_metrics_that_there_are() {
             names(query, &mut asked);
         }
     }
-    assert!(
-        panels >= 8 && expressions >= panels,
-        "{panels}, {expressions}"
-    );
-    let missing: Vec<_> = asked
-        .iter()
-        .filter(|name| !there.contains(name.as_str()))
-        .collect();
+    assert!(panels >= 8 && expressions >= panels, "{panels}, {expressions}");
+    let missing: Vec<_> = asked.iter().filter(|name| !there.contains(name.as_str())).collect();
     assert!(missing.is_empty(), "{missing:?} are not in {there:#?}");
 }
 
@@ -290,8 +240,5 @@ fn names(expression: &str, asked: &mut BTreeSet<String>) {
     let ours = words.filter(|word| word.starts_with("plimsoll_"));
     let before = asked.len();
     asked.extend(ours.map(str::to_owned));
-    assert!(
-        asked.len() > before || expression.contains("plimsoll_"),
-        "{expression}"
-    );
+    assert!(asked.len() > before || expression.contains("plimsoll_"), "{expression}");
 }

@@ -12,11 +12,7 @@ const BLOCKS: usize = 80;
 /// Values further off than this are drawn at the edge.
 const MOST: f64 = 3.0;
 
-const PLOT: Plot = Plot {
-    height: 170.0,
-    bottom: 40.0,
-    ..Plot::WIDE
-};
+const PLOT: Plot = Plot { height: 170.0, bottom: 40.0, ..Plot::WIDE };
 
 /// One task over the blocks.
 pub(crate) struct DriftChart<'a> {
@@ -33,23 +29,15 @@ pub(crate) struct DriftChart<'a> {
 impl DriftChart<'_> {
     /// `None` where the task was never timed.
     pub(crate) fn draw(&self) -> Option<Markup> {
-        let mut known: Vec<(u32, ProbeTime, f64)> = self
-            .values
-            .iter()
-            .copied()
-            .filter(|(_, _, value)| value.is_finite())
-            .collect();
+        let mut known: Vec<(u32, ProbeTime, f64)> =
+            self.values.iter().copied().filter(|(_, _, value)| value.is_finite()).collect();
         known.sort_by_key(|(block, place, _)| (*block, *place == ProbeTime::AfterBlock));
         let mut blocks: Vec<u32> = known.iter().map(|(block, ..)| *block).collect();
         blocks.dedup();
         let first = blocks.len().saturating_sub(BLOCKS);
         let blocks = &blocks[first..];
         known.retain(|(block, ..)| blocks.contains(block));
-        let allowed = if self.allowed.is_finite() {
-            self.allowed.abs()
-        } else {
-            0.0
-        };
+        let allowed = if self.allowed.is_finite() { self.allowed.abs() } else { 0.0 };
         let off = known.iter().map(|(_, _, value)| (value - 1.0).abs());
         let farthest = off.fold(allowed * 1.3, f64::max).clamp(0.01, MOST);
         let (&begin, &end) = (blocks.first()?, blocks.last()?);
@@ -57,11 +45,7 @@ impl DriftChart<'_> {
         let y = around_one(farthest);
         let style = ArmStyle::at(0);
         let place = |block: u32, when: ProbeTime| {
-            let beside = if when == ProbeTime::BeforeBlock {
-                -0.2
-            } else {
-                0.2
-            };
+            let beside = if when == ProbeTime::BeforeBlock { -0.2 } else { 0.2 };
             PLOT.x(x.scale.share(f64::from(block) + 1.0 + beside))
         };
         let level = |value: f64| PLOT.y(y.scale.share(value));
@@ -147,10 +131,7 @@ fn around_one(farthest: f64) -> Axis {
         ticks.push((1.0 + share, PAGE.difference(share)));
     }
     Axis {
-        scale: Scale::Linear {
-            from: 1.0 - top / 100.0,
-            to: 1.0 + top / 100.0,
-        },
+        scale: Scale::Linear { from: 1.0 - top / 100.0, to: 1.0 + top / 100.0 },
         ticks,
         title: "against its median".into(),
     }

@@ -70,10 +70,7 @@ impl CellQuantity<'_> {
                 let cost = |rate: f64| of_a_million / rate;
                 (median > 0.0).then(|| {
                     let ends = ends.filter(|(low, _)| *low > 0.0);
-                    (
-                        cost(median),
-                        ends.map(|(low, high)| (cost(high), cost(low))),
-                    )
+                    (cost(median), ends.map(|(low, high)| (cost(high), cost(low))))
                 })
             }
             Self::Figure(place) => {
@@ -87,11 +84,9 @@ impl CellQuantity<'_> {
         match self {
             Self::Throughput => format!("{}\u{202f}op/s", PAGE.rate(value)),
             Self::ResponseP99 => PAGE.latency(value),
-            Self::Cost(currency) => format!(
-                "{}\u{202f}{}",
-                crate::words::money(value, PAGE),
-                text::short(currency, 8)
-            ),
+            Self::Cost(currency) => {
+                format!("{}\u{202f}{}", crate::words::money(value, PAGE), text::short(currency, 8))
+            }
             Self::Figure(place) => {
                 crate::words::figure(Figures::ALL[place].unit, Some(value), PAGE)
             }
@@ -187,23 +182,12 @@ impl FactorChart<'_> {
             scale: x.scale,
             unit: "",
             x: places,
-            labels: self
-                .levels
-                .iter()
-                .map(|level| format!("{} {level}", self.along))
-                .collect(),
+            labels: self.levels.iter().map(|level| format!("{} {level}", self.along)).collect(),
             stretch: 1,
             series: self.lines.iter().map(|line| self.series(line)).collect(),
         };
         let size = (PLOT.width, PLOT.height);
-        answering(
-            &self.id,
-            "wide",
-            size,
-            (&title, &self.about()),
-            &values,
-            &content,
-        )
+        answering(&self.id, "wide", size, (&title, &self.about()), &values, &content)
     }
 
     fn series(&self, line: &LevelLine<'_>) -> ValueSeries {
@@ -211,50 +195,30 @@ impl FactorChart<'_> {
         let values = line.points.iter().map(known);
         let end = |pick: fn((f64, f64)) -> f64| -> Vec<f64> {
             let ends = line.points.iter().map(known);
-            ends.map(|one| {
-                one.and_then(|(_, interval)| interval)
-                    .map_or(f64::NAN, pick)
-            })
-            .collect()
+            ends.map(|one| one.and_then(|(_, interval)| interval).map_or(f64::NAN, pick)).collect()
         };
-        let has_ends = line
-            .points
-            .iter()
-            .any(|point| known(point).is_some_and(|(_, ends)| ends.is_some()));
+        let has_ends =
+            line.points.iter().any(|point| known(point).is_some_and(|(_, ends)| ends.is_some()));
         ValueSeries {
             name: text::short(&line.name, 48),
             unit: self.quantity.unit(),
             style: Some(line.style),
-            values: values
-                .map(|one| one.map_or(f64::NAN, |(median, _)| median))
-                .collect(),
+            values: values.map(|one| one.map_or(f64::NAN, |(median, _)| median)).collect(),
             ends: has_ends.then(|| (end(|(low, _)| low), end(|(_, high)| high))),
         }
     }
 
     fn x_axis(&self, places: &[f64]) -> Axis {
-        let (first, last) = (
-            places.first().copied().unwrap_or(0.0),
-            places.last().copied().unwrap_or(1.0),
-        );
+        let (first, last) =
+            (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
         let is_logarithmic =
             self.amounts.is_some() && first > 0.0 && last / first >= LOGARITHMIC_FROM;
         let scale = if is_logarithmic {
             let room = (last / first).powf(0.06);
-            Scale::Log {
-                from: first / room,
-                to: last * room,
-            }
+            Scale::Log { from: first / room, to: last * room }
         } else {
-            let room = if last > first {
-                (last - first) * 0.08
-            } else {
-                0.5
-            };
-            Scale::Linear {
-                from: first - room,
-                to: last + room,
-            }
+            let room = if last > first { (last - first) * 0.08 } else { 0.5 };
+            Scale::Linear { from: first - room, to: last + room }
         };
         // Labels that would touch are left out.
         let mut ticks: Vec<(f64, String)> = Vec::new();
@@ -273,11 +237,7 @@ impl FactorChart<'_> {
         } else {
             self.along.to_owned()
         };
-        Axis {
-            scale,
-            ticks,
-            title,
-        }
+        Axis { scale, ticks, title }
     }
 
     fn y_axis(&self) -> Axis {
@@ -287,11 +247,8 @@ impl FactorChart<'_> {
                 continue;
             };
             let ends = interval.map(|(low, high)| [low, high]);
-            for value in ends
-                .into_iter()
-                .flatten()
-                .chain([median])
-                .filter(|value| value.is_finite())
+            for value in
+                ends.into_iter().flatten().chain([median]).filter(|value| value.is_finite())
             {
                 highest = highest.max(value);
                 if value > 0.0 {
@@ -341,11 +298,7 @@ impl FactorChart<'_> {
                 whiskers.through([(at + beside, height(low)), (at + beside, height(high))]);
             }
             let told = interval.map_or(String::new(), |(low, high)| {
-                format!(
-                    " ({} to {})",
-                    self.quantity.spelled(low),
-                    self.quantity.spelled(high)
-                )
+                format!(" ({} to {})", self.quantity.spelled(low), self.quantity.spelled(high))
             });
             let words = format!(
                 "{}, {} {}: {}{told}",
@@ -371,14 +324,10 @@ impl FactorChart<'_> {
         const LINES: usize = 8;
         let mut sentences = Vec::new();
         for line in self.lines.iter().take(LINES) {
-            let known = line
-                .points
-                .iter()
-                .zip(&self.levels)
-                .filter_map(|(point, level)| {
-                    let (median, _) = self.quantity.of((*point)?)?;
-                    Some(format!("{} at {level}", self.quantity.spelled(median)))
-                });
+            let known = line.points.iter().zip(&self.levels).filter_map(|(point, level)| {
+                let (median, _) = self.quantity.of((*point)?)?;
+                Some(format!("{} at {level}", self.quantity.spelled(median)))
+            });
             let known: Vec<String> = known.collect();
             let name = text::short(&line.name, 48);
             sentences.push(match known.as_slice() {
@@ -388,10 +337,8 @@ impl FactorChart<'_> {
             });
         }
         if self.lines.len() > LINES {
-            sentences.push(format!(
-                "And {} more lines, in the table below.",
-                self.lines.len() - LINES
-            ));
+            sentences
+                .push(format!("And {} more lines, in the table below.", self.lines.len() - LINES));
         }
         sentences.join(" ")
     }

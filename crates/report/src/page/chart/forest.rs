@@ -33,10 +33,7 @@ impl ForestScale {
         let (mut low, mut high) = (-0.05f64, 0.05f64);
         for verdict in verdicts {
             let interval = verdict.interval.map(|(a, b)| [a, b]).into_iter().flatten();
-            for share in interval
-                .chain(verdict.estimate)
-                .chain([verdict.margin, -verdict.margin])
-            {
+            for share in interval.chain(verdict.estimate).chain([verdict.margin, -verdict.margin]) {
                 if let Some(log) = log_ratio(share) {
                     low = low.min(log);
                     high = high.max(log);
@@ -45,10 +42,7 @@ impl ForestScale {
         }
         let limit = FARTHEST.ln();
         let room = (high - low) * 0.05;
-        Self {
-            low: (low - room).max(-limit),
-            high: (high + room).min(limit),
-        }
+        Self { low: (low - room).max(-limit), high: (high + room).min(limit) }
     }
 
     fn x(self, share: f64) -> f64 {
@@ -94,10 +88,8 @@ impl ForestScale {
     pub(crate) fn row(self, verdict: &Verdict) -> Markup {
         let middle = HEIGHT / 2.0;
         // A margin is a ratio, so it reaches as far down as up on this scale.
-        let (margin_low, margin_high) = (
-            self.x(1.0 / (1.0 + verdict.margin) - 1.0),
-            self.x(verdict.margin),
-        );
+        let (margin_low, margin_high) =
+            (self.x(1.0 / (1.0 + verdict.margin) - 1.0), self.x(verdict.margin));
         html! {
             svg.forest viewBox={ "0 0 " (Px(WIDTH)) " " (Px(HEIGHT)) } aria-hidden="true" {
                 rect.margin x=(Px(margin_low)) y="0" width=(Px(margin_high - margin_low)) height=(Px(HEIGHT)) {}
@@ -204,20 +196,13 @@ mod tests {
 
     #[test]
     fn an_interval_that_leaves_the_picture_ends_in_an_arrow() {
-        let drawn = scale(-0.1, 0.1)
-            .row(&verdict(0.05, (0.01, 40.0)))
-            .into_string();
+        let drawn = scale(-0.1, 0.1).row(&verdict(0.05, (0.01, 40.0))).into_string();
         insta::assert_snapshot!(drawn);
     }
 
     #[test]
     fn a_difference_of_everything_or_of_no_number_is_left_out() {
-        let drawn = scale(-0.1, 0.1)
-            .row(&verdict(-1.0, (f64::NAN, f64::NAN)))
-            .into_string();
-        assert!(
-            !drawn.contains("estimate") && !drawn.contains("NaN"),
-            "{drawn}"
-        );
+        let drawn = scale(-0.1, 0.1).row(&verdict(-1.0, (f64::NAN, f64::NAN))).into_string();
+        assert!(!drawn.contains("estimate") && !drawn.contains("NaN"), "{drawn}");
     }
 }

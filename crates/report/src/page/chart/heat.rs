@@ -58,16 +58,11 @@ fn levels(heat: &Heat, from_ns: f64, to_ns: f64) -> (Vec<u8>, usize, usize) {
     let rows_per_decade = f64::from(HEAT_ROWS_PER_DECADE);
     let first = (from_ns.log10() * rows_per_decade).round() as u32;
     let last = (to_ns.log10() * rows_per_decade).round() as u32;
-    let (width, height) = (
-        heat.columns.len(),
-        last.saturating_sub(first).max(1) as usize,
-    );
+    let (width, height) = (heat.columns.len(), last.saturating_sub(first).max(1) as usize);
     let mut levels = vec![0; width * height];
     for (place, column) in heat.columns.iter().enumerate() {
-        let total = column
-            .rows
-            .iter()
-            .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+        let total =
+            column.rows.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
         for (row, count) in &column.rows {
             // What lies outside of the axis is drawn at its ends.
             let up = (row.saturating_sub(first) as usize).min(height - 1);
@@ -88,11 +83,8 @@ fn png(levels: &[u8], width: usize, height: usize) -> Option<Vec<u8>> {
         }
     }
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(
-        &mut bytes,
-        u32::try_from(width).ok()?,
-        u32::try_from(height).ok()?,
-    );
+    let mut encoder =
+        png::Encoder::new(&mut bytes, u32::try_from(width).ok()?, u32::try_from(height).ok()?);
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::Four);
     encoder.set_compression(png::Compression::High);
@@ -114,17 +106,12 @@ pub(super) fn heat_map(
         return html! {};
     };
     let (levels, width, height) = levels(heat, from, to);
-    let (Some(first), Some(last), Some(png)) = (
-        heat.columns.first(),
-        heat.columns.last(),
-        png(&levels, width, height),
-    ) else {
+    let (Some(first), Some(last), Some(png)) =
+        (heat.columns.first(), heat.columns.last(), png(&levels, width, height))
+    else {
         return html! {};
     };
-    let (left, right) = (
-        plot.x(x.scale.share(first.from)),
-        plot.x(x.scale.share(last.to)),
-    );
+    let (left, right) = (plot.x(x.scale.share(first.from)), plot.x(x.scale.share(last.to)));
     let (top, base) = (plot.y(1.0), plot.y(0.0));
     let picture = base64::engine::general_purpose::STANDARD.encode(png);
     let (wide, high) = (Px(right - left), Px(base - top));
@@ -149,9 +136,7 @@ mod tests {
             to: place as f64 + 1.0,
             rows: rows.to_vec(),
         });
-        Heat {
-            columns: columns.collect(),
-        }
+        Heat { columns: columns.collect() }
     }
 
     #[test]
@@ -167,11 +152,8 @@ mod tests {
     #[test]
     fn slow_operations_are_at_the_top_and_outliers_at_the_ends() {
         // Twelve rows: 1 to 10 µs.
-        let (levels, width, height) = levels(
-            &heat(&[&[(36, 9), (47, 1)], &[], &[(2, 1), (90, 1)]]),
-            1e3,
-            1e4,
-        );
+        let (levels, width, height) =
+            levels(&heat(&[&[(36, 9), (47, 1)], &[], &[(2, 1), (90, 1)]]), 1e3, 1e4);
         assert_eq!((width, height), (3, 12));
         let column = |place: usize| -> Vec<(usize, u8)> {
             let rows = (0..height).map(|row| (row, levels[row * width + place]));
@@ -184,21 +166,10 @@ mod tests {
 
     #[test]
     fn a_few_outliers_do_not_stretch_the_axis() {
-        let heat = heat(&[
-            &[(0, 1), (48, 5_000), (60, 5_000)],
-            &[(60, 5_000), (120, 1)],
-        ]);
+        let heat = heat(&[&[(0, 1), (48, 5_000), (60, 5_000)], &[(60, 5_000), (120, 1)]]);
         let (low, high) = reach(&heat).unwrap();
-        assert!(
-            (low - 1e4).abs() < 1.0 && (1e5..1.2e5).contains(&high),
-            "{low} {high}"
-        );
-        assert_eq!(
-            reach(&super::Heat {
-                columns: Vec::new()
-            }),
-            None
-        );
+        assert!((low - 1e4).abs() < 1.0 && (1e5..1.2e5).contains(&high), "{low} {high}");
+        assert_eq!(reach(&super::Heat { columns: Vec::new() }), None);
     }
 
     #[test]
@@ -221,12 +192,7 @@ mod tests {
         let columns: Vec<Vec<(u32, u64)>> = (0..150_u64)
             .map(|second| {
                 (0..30)
-                    .map(|row| {
-                        (
-                            48 + row,
-                            (4_000 >> (row / 2)) + second % 7 * u64::from(row % 5),
-                        )
-                    })
+                    .map(|row| (48 + row, (4_000 >> (row / 2)) + second % 7 * u64::from(row % 5)))
                     .collect()
             })
             .collect();

@@ -17,10 +17,7 @@ const LEAST: f64 = 0.02;
 /// Residuals beyond this are drawn at the edge.
 const MOST: f64 = 2.0;
 
-const PLOT: Plot = Plot {
-    height: 190.0,
-    ..Plot::WIDE
-};
+const PLOT: Plot = Plot { height: 190.0, ..Plot::WIDE };
 
 /// Curves of one mix, of one kind of loop.
 pub(crate) struct KneeChart<'a> {
@@ -44,10 +41,7 @@ struct ArmKnee {
 
 impl KneeChart<'_> {
     fn own(&self) -> impl Iterator<Item = (&Curve, ArmStyle)> {
-        let styled = self
-            .curves
-            .iter()
-            .map(|curve| (*curve, self.styles.style(&curve.arm)));
+        let styled = self.curves.iter().map(|curve| (*curve, self.styles.style(&curve.arm)));
         styled.filter(|(_, style)| style.own())
     }
 
@@ -74,15 +68,9 @@ impl KneeChart<'_> {
             .map(|point| load_number(point.load))
             .collect();
         let x = Axis::load(&loads, 12, title.to_owned());
-        let y = Axis {
-            scale: LEVEL,
-            ticks: Vec::new(),
-            title: "knees with their intervals".into(),
-        };
-        let plot = Plot {
-            height: PLOT.top + PLOT.bottom + ROW * knees.len() as f64,
-            ..PLOT
-        };
+        let y =
+            Axis { scale: LEVEL, ticks: Vec::new(), title: "knees with their intervals".into() };
+        let plot = Plot { height: PLOT.top + PLOT.bottom + ROW * knees.len() as f64, ..PLOT };
         let content = html! {
             (plot.frame(&x, &y))
             @for (place, knee) in knees.iter().enumerate() {
@@ -90,10 +78,7 @@ impl KneeChart<'_> {
             }
         };
         let told: Vec<String> = knees.iter().map(ArmKnee::told).collect();
-        let title = format!(
-            "Knees with their intervals, mix {}",
-            text::short(self.mix, 60)
-        );
+        let title = format!("Knees with their intervals, mix {}", text::short(self.mix, 60));
         let size = (plot.width, plot.height);
         Some(picture(
             &format!("{}-knees", self.id),
@@ -128,10 +113,7 @@ impl KneeChart<'_> {
         }
         let shares = || fits.iter().flat_map(|(_, _, points)| points);
         let sessions: Vec<f64> = shares().map(|(sessions, _)| *sessions).collect();
-        let farthest = shares()
-            .map(|(_, share)| share.abs())
-            .fold(LEAST, f64::max)
-            .min(MOST);
+        let farthest = shares().map(|(_, share)| share.abs()).fold(LEAST, f64::max).min(MOST);
         let x = Axis::load(&sessions, 12, "threads".into());
         let y = around_zero(farthest);
         let zero = PLOT.y(y.scale.share(0.0));
@@ -152,17 +134,11 @@ impl KneeChart<'_> {
         let told: Vec<String> = fits
             .iter()
             .map(|(arm, _, points)| {
-                let most = points
-                    .iter()
-                    .map(|(_, share)| share.abs())
-                    .fold(0.0, f64::max);
+                let most = points.iter().map(|(_, share)| share.abs()).fold(0.0, f64::max);
                 format!("{arm}: at most {} off.", PAGE.percent(most))
             })
             .collect();
-        let title = format!(
-            "Residuals of the scalability law, mix {}",
-            text::short(self.mix, 60)
-        );
+        let title = format!("Residuals of the scalability law, mix {}", text::short(self.mix, 60));
         let size = (PLOT.width, PLOT.height);
         Some(picture(
             &format!("{}-residuals", self.id),
@@ -178,11 +154,7 @@ impl KneeChart<'_> {
 impl ArmKnee {
     fn told(&self) -> String {
         let range = self.range.map_or_else(String::new, |(low, high)| {
-            format!(
-                ", from {} to {}",
-                PAGE.compact_count(low),
-                PAGE.compact_count(high)
-            )
+            format!(", from {} to {}", PAGE.compact_count(low), PAGE.compact_count(high))
         });
         format!("{}: {}{range}.", self.arm, PAGE.compact_count(self.load))
     }
@@ -220,10 +192,7 @@ fn around_zero(farthest: f64) -> Axis {
     }
     ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
     Axis {
-        scale: Scale::Linear {
-            from: -top / 100.0,
-            to: top / 100.0,
-        },
+        scale: Scale::Linear { from: -top / 100.0, to: top / 100.0 },
         ticks,
         title: "measured against the scalability law".into(),
     }

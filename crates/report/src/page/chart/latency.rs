@@ -10,14 +10,8 @@ use maud::{Markup, html};
 use plimsoll_judge::{Heat, SeriesSecond, TimeSeries};
 use plimsoll_record::quantities::numbers::PAGE;
 
-const PLOT: Plot = Plot {
-    width: WIDTH,
-    height: 132.0,
-    left: LEFT,
-    right: RIGHT,
-    top: 22.0,
-    bottom: 20.0,
-};
+const PLOT: Plot =
+    Plot { width: WIDTH, height: 132.0, left: LEFT, right: RIGHT, top: 22.0, bottom: 20.0 };
 
 /// One panel, below the throughput of the same seconds.
 pub(crate) struct LatencyPanel<'a> {
@@ -41,15 +35,12 @@ pub(crate) fn ends<'a>(
     heats: impl Iterator<Item = &'a Heat>,
 ) -> Option<(f64, f64)> {
     let times = seconds.flat_map(|second| [second.p50_ns, second.p99_ns]);
-    let heats = heats
-        .filter_map(reach)
-        .flat_map(|(low, high)| [Some(low), Some(high)]);
+    let heats = heats.filter_map(reach).flat_map(|(low, high)| [Some(low), Some(high)]);
     let mut found: Option<(f64, f64)> = None;
     for value in times.chain(heats).flatten() {
         if value.is_finite() && value > 0.0 {
-            found = Some(found.map_or((value, value), |(low, high)| {
-                (low.min(value), high.max(value))
-            }));
+            found =
+                Some(found.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
         }
     }
     found
@@ -96,11 +87,7 @@ impl LatencyPanel<'_> {
             name: name.into(),
             unit: "ns",
             style: None,
-            values: stretched(values)
-                .0
-                .into_iter()
-                .map(|(_, value)| value)
-                .collect(),
+            values: stretched(values).0.into_iter().map(|(_, value)| value).collect(),
             ends: None,
         };
         let values = Values {
@@ -115,14 +102,7 @@ impl LatencyPanel<'_> {
         };
         let about = self.summary(&p99);
         let size = (PLOT.width, PLOT.height);
-        answering(
-            &self.id,
-            "small",
-            size,
-            (&self.title, &about),
-            &values,
-            &content,
-        )
+        answering(&self.id, "small", size, (&self.title, &about), &values, &content)
     }
 
     fn summary(&self, p99: &[(f64, f64)]) -> String {

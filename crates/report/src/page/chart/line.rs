@@ -46,10 +46,7 @@ pub(crate) struct LineChart<'a> {
 impl<'a> LineChart<'a> {
     /// Those with a look of their own, in order.
     fn drawn(&self) -> Vec<(&'a LineResult, ArmStyle)> {
-        let styled = self
-            .lines
-            .iter()
-            .map(|line| (*line, self.styles.style(&line.arm)));
+        let styled = self.lines.iter().map(|line| (*line, self.styles.style(&line.arm)));
         styled.filter(|(_, style)| style.own()).collect()
     }
 
@@ -57,11 +54,8 @@ impl<'a> LineChart<'a> {
     fn rates(&self) -> Option<(f64, f64)> {
         let tried = || {
             let drawn = self.drawn();
-            let rates: Vec<f64> = drawn
-                .iter()
-                .flat_map(|(line, _)| trials(line))
-                .map(|trial| trial.rate)
-                .collect();
+            let rates: Vec<f64> =
+                drawn.iter().flat_map(|(line, _)| trials(line)).map(|trial| trial.rate).collect();
             ends(rates.into_iter())
         };
         let (low, high) = self.found().or_else(tried)?;
@@ -102,11 +96,7 @@ impl<'a> LineChart<'a> {
         let x = Axis::rates_between(from, to, 6, "offered operations per second");
         let y = Axis::latency_decades(lowest, highest, "p99 response time");
         let room = LABEL * drawn.len() as f64;
-        let plot = Plot {
-            height: PLOT.height + room,
-            top: PLOT.top + room,
-            ..PLOT
-        };
+        let plot = Plot { height: PLOT.height + room, top: PLOT.top + room, ..PLOT };
         let content = html! {
             (plot.frame(&x, &y))
             @for (place, (line, style)) in drawn.iter().enumerate() {
@@ -130,10 +120,8 @@ impl<'a> LineChart<'a> {
                 PAGE.count(marks as u64)
             ));
         }
-        let title = format!(
-            "p99 of every trial against its rate, mix {}",
-            text::short(self.mix, 60)
-        );
+        let title =
+            format!("p99 of every trial against its rate, mix {}", text::short(self.mix, 60));
         let size = (plot.width, plot.height);
         let drawing = picture(
             &format!("{}-trials", self.id),
@@ -188,12 +176,7 @@ impl<'a> LineChart<'a> {
             let found = |block: &&BlockLine| block.lower.is_some() || block.upper.is_some();
             let blocks: Vec<&BlockLine> = line.blocks.iter().filter(found).collect();
             if !blocks.is_empty() && used + blocks.len() <= ROWS {
-                rows.push(Group {
-                    line,
-                    style,
-                    top: PLOT.top + ROW * used as f64,
-                    blocks,
-                });
+                rows.push(Group { line, style, top: PLOT.top + ROW * used as f64, blocks });
                 used += rows[rows.len() - 1].blocks.len() + 1;
             }
         }
@@ -201,15 +184,8 @@ impl<'a> LineChart<'a> {
             return None;
         }
         let x = Axis::rates_between(from, to, 6, "offered operations per second");
-        let y = Axis {
-            scale: LEVEL,
-            ticks: Vec::new(),
-            title: "the line of each block".into(),
-        };
-        let plot = Plot {
-            height: PLOT.top + PLOT.bottom + ROW * used as f64,
-            ..PLOT
-        };
+        let y = Axis { scale: LEVEL, ticks: Vec::new(), title: "the line of each block".into() };
+        let plot = Plot { height: PLOT.top + PLOT.bottom + ROW * used as f64, ..PLOT };
         let content = html! {
             (plot.frame(&x, &y))
             @for Group { line, style, top, blocks } in &rows {
@@ -264,10 +240,8 @@ impl<'a> LineChart<'a> {
             ));
         }
         if self.lines.len() > STATED {
-            sentences.push(format!(
-                "And {} more arms, in the table below.",
-                self.lines.len() - STATED
-            ));
+            sentences
+                .push(format!("And {} more arms, in the table below.", self.lines.len() - STATED));
         }
         sentences.join(" ")
     }
@@ -287,9 +261,7 @@ fn place_of(trial: &TrialResult) -> Option<(f64, f64)> {
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let mut found: Option<(f64, f64)> = None;
     for value in values.filter(|value| value.is_finite() && *value > 0.0) {
-        found = Some(found.map_or((value, value), |(low, high)| {
-            (low.min(value), high.max(value))
-        }));
+        found = Some(found.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
     }
     found
 }
@@ -341,11 +313,8 @@ fn label(plot: &Plot, x: &Axis, line: &LineResult, style: ArmStyle, place: usize
     let middle = rates.iter().sum::<f64>() / rates.len() as f64;
     let at = plot.x(x.scale.share(middle));
     let y = PLOT.top + LABEL * (place as f64 + 0.35);
-    let told = format!(
-        "{}: {}",
-        text::short(&line.arm, 18),
-        words::line(line.lower, line.upper, PAGE)
-    );
+    let told =
+        format!("{}: {}", text::short(&line.arm, 18), words::line(line.lower, line.upper, PAGE));
     let to_the_left = x.scale.share(middle) > 0.5;
     html! {
         path.leader d={ "M" (Px(at)) " " (Px(y + 2.0)) "V" (Px(plot.y(1.0))) } {}
@@ -388,10 +357,8 @@ fn whisker(plot: &Plot, x: &Axis, block: &BlockLine, y: f64, style: ArmStyle) ->
     let place = |rate: f64| plot.x(x.scale.share(rate));
     let mut path = Path::default();
     let ends = [block.lower, block.upper];
-    let (left, right) = (
-        block.lower.map_or(plot.x(0.0), place),
-        block.upper.map_or(plot.x(1.0), place),
-    );
+    let (left, right) =
+        (block.lower.map_or(plot.x(0.0), place), block.upper.map_or(plot.x(1.0), place));
     path.move_to(left, y);
     path.line_to(right, y);
     for rate in ends.into_iter().flatten() {

@@ -100,11 +100,8 @@ impl LoadChart<'_> {
                 PAGE.count(dots as u64)
             ));
         }
-        let title = format!(
-            "{} against load, mix {}",
-            self.quantity.name(),
-            text::short(self.mix, 60)
-        );
+        let title =
+            format!("{} against load, mix {}", self.quantity.name(), text::short(self.mix, 60));
         let content = html! {
             (PLOT.frame(&frame.x, &frame.y))
             @if self.has_ideal(&drawn) && !frame.single_load { (ideal(&frame)) }
@@ -120,10 +117,7 @@ impl LoadChart<'_> {
         let about = self.summary();
         let values = self.values(&drawn, &frame);
         let words = (title.as_str(), about.as_str());
-        (
-            answering(&self.id, "wide", size, words, &values, &content),
-            notes,
-        )
+        (answering(&self.id, "wide", size, words, &values, &content), notes)
     }
 
     /// Whether there is a throughput that was asked for.
@@ -150,9 +144,7 @@ impl LoadChart<'_> {
                 here.next().map(|point| self.quantity.of(point))
             };
             let of = |value: fn(&Estimate) -> f64| -> Vec<f64> {
-                let values = loads
-                    .iter()
-                    .map(|(load, _)| at(*load).map_or(f64::NAN, value));
+                let values = loads.iter().map(|(load, _)| at(*load).map_or(f64::NAN, value));
                 values.collect()
             };
             series.push(ValueSeries {
@@ -183,10 +175,7 @@ impl LoadChart<'_> {
         if !frame.with_lines {
             return Vec::new();
         }
-        let styled = self
-            .lines
-            .iter()
-            .map(|line| (*line, self.styles.style(&line.arm)));
+        let styled = self.lines.iter().map(|line| (*line, self.styles.style(&line.arm)));
         styled.filter(|(_, style)| style.own()).collect()
     }
 
@@ -195,11 +184,7 @@ impl LoadChart<'_> {
         let mut own = Vec::new();
         for curve in &self.curves {
             let style = self.styles.style(&curve.arm);
-            if style.own() {
-                own.push((*curve, style))
-            } else {
-                grey.push((*curve, style))
-            }
+            if style.own() { own.push((*curve, style)) } else { grey.push((*curve, style)) }
         }
         if !grey.is_empty() {
             let drawn = grey.len().min(GREY_CURVES);
@@ -220,9 +205,8 @@ impl LoadChart<'_> {
         let (mut lowest, mut highest) = (f64::INFINITY, 0.0f64);
         for point in points().map(|point| point.refused.as_deref().unwrap_or(point)) {
             let estimate = self.quantity.of(point);
-            let (low, high) = estimate
-                .interval
-                .unwrap_or((select::median(estimate), select::median(estimate)));
+            let (low, high) =
+                estimate.interval.unwrap_or((select::median(estimate), select::median(estimate)));
             let values = estimate.values.iter().map(|(_, value)| *value);
             for value in values
                 .chain([low, high, select::median(estimate)])
@@ -245,10 +229,7 @@ impl LoadChart<'_> {
         };
         let mut x = Axis::load(&loads, 12, title);
         if single_load {
-            x.scale = Scale::Linear {
-                from: 0.0,
-                to: 2.0 * loads.first().copied().unwrap_or(1.0),
-            };
+            x.scale = Scale::Linear { from: 0.0, to: 2.0 * loads.first().copied().unwrap_or(1.0) };
             x.ticks.clear();
         }
         let with_lines = !single_load && points().all(select::is_open);
@@ -264,18 +245,9 @@ impl LoadChart<'_> {
             Quantity::Throughput => Axis::rate(highest, 5),
             Quantity::ResponseP99 => Axis::latency(lowest, highest, "p99 response time"),
         };
-        let dodge = if single_load {
-            (PLOT.x(1.0) - PLOT.x(0.0)) / (drawn.len() + 1) as f64
-        } else {
-            5.0
-        };
-        Frame {
-            x,
-            y,
-            dodge,
-            single_load,
-            with_lines,
-        }
+        let dodge =
+            if single_load { (PLOT.x(1.0) - PLOT.x(0.0)) / (drawn.len() + 1) as f64 } else { 5.0 };
+        Frame { x, y, dodge, single_load, with_lines }
     }
 
     fn curve(
@@ -291,12 +263,8 @@ impl LoadChart<'_> {
                 + if frame.single_load { shift } else { 0.0 }
         };
         let place_y = |value: f64| PLOT.y(frame.y.scale.share(value));
-        let (mut line, mut band, mut dots, mut arrows) = (
-            Path::default(),
-            Path::default(),
-            Path::default(),
-            Path::default(),
-        );
+        let (mut line, mut band, mut dots, mut arrows) =
+            (Path::default(), Path::default(), Path::default(), Path::default());
         let mut failed = Path::default();
         let mut upper: Vec<(f64, f64)> = Vec::new();
         let mut lower: Vec<(f64, f64)> = Vec::new();
@@ -306,10 +274,8 @@ impl LoadChart<'_> {
             let x = place_x(point);
             let estimate = self.quantity.of(point);
             if point.valid_runs == 0 || !select::median(estimate).is_finite() {
-                let refused = point
-                    .refused
-                    .as_deref()
-                    .map(|all| select::median(self.quantity.of(all)));
+                let refused =
+                    point.refused.as_deref().map(|all| select::median(self.quantity.of(all)));
                 let y = match refused.filter(|value| value.is_finite()) {
                     Some(value) => place_y(value),
                     None => PLOT.y(0.0) - 7.0,
@@ -336,11 +302,7 @@ impl LoadChart<'_> {
             }
             if with_dots && style.own() {
                 let beside = BESIDE + if frame.single_load { x } else { x + shift };
-                for (_, value) in estimate
-                    .values
-                    .iter()
-                    .filter(|(_, value)| value.is_finite())
-                {
+                for (_, value) in estimate.values.iter().filter(|(_, value)| value.is_finite()) {
                     dots.dot(beside, place_y(*value));
                 }
             }
@@ -354,16 +316,12 @@ impl LoadChart<'_> {
             marks.push((x, y, point, estimate));
         }
         close_band(&mut band, &mut upper, &mut lower);
-        let knee = curve
-            .knee
-            .as_ref()
-            .filter(|_| style.own())
-            .and_then(|knee| {
-                marks
-                    .iter()
-                    .find(|(_, _, point, _)| load_number(point.load) == knee.load)
-                    .map(|(x, y, ..)| (*x, *y, knee))
-            });
+        let knee = curve.knee.as_ref().filter(|_| style.own()).and_then(|knee| {
+            marks
+                .iter()
+                .find(|(_, _, point, _)| load_number(point.load) == knee.load)
+                .map(|(x, y, ..)| (*x, *y, knee))
+        });
         html! {
             g class=(style.class()) {
                 @if !band.is_empty() { path.band d=(band.data()) {} }
@@ -388,11 +346,9 @@ impl LoadChart<'_> {
 
     fn tooltip(&self, curve: &Curve, point: &CurvePoint, estimate: &Estimate) -> String {
         let interval = match estimate.interval {
-            Some((low, high)) => format!(
-                " ({} to {})",
-                self.quantity.spelled(low),
-                self.quantity.spelled(high)
-            ),
+            Some((low, high)) => {
+                format!(" ({} to {})", self.quantity.spelled(low), self.quantity.spelled(high))
+            }
             None => String::new(),
         };
         let median = self.quantity.spelled(select::median(estimate));
@@ -407,11 +363,8 @@ impl LoadChart<'_> {
     fn summary(&self) -> String {
         let mut sentences = Vec::new();
         for curve in self.curves.iter().take(STATED_CURVES) {
-            let valid: Vec<&CurvePoint> = curve
-                .points
-                .iter()
-                .filter(|point| point.valid_runs > 0)
-                .collect();
+            let valid: Vec<&CurvePoint> =
+                curve.points.iter().filter(|point| point.valid_runs > 0).collect();
             let arm = text::short(&curve.arm, 60);
             let (Some(first), Some(last)) = (valid.first(), valid.last()) else {
                 sentences.push(format!("{arm}: no valid point."));
@@ -420,8 +373,7 @@ impl LoadChart<'_> {
             let at = |point: &CurvePoint| {
                 format!(
                     "{} at {}",
-                    self.quantity
-                        .spelled(select::median(self.quantity.of(point))),
+                    self.quantity.spelled(select::median(self.quantity.of(point))),
                     prose::prose(&point.load_label)
                 )
             };
@@ -453,10 +405,7 @@ fn ideal(frame: &Frame) -> Markup {
     let mut path = Path::default();
     path.through((0..=IDEAL_PLACES).map(|place| {
         let rate = from + (to - from) * place as f64 / IDEAL_PLACES as f64;
-        (
-            PLOT.x(frame.x.scale.share(rate)),
-            PLOT.y(frame.y.scale.share(rate)),
-        )
+        (PLOT.x(frame.x.scale.share(rate)), PLOT.y(frame.y.scale.share(rate)))
     }));
     html! { path.ideal d=(path.data()) { title { "ideal: all that was asked" } } }
 }
@@ -467,10 +416,7 @@ type Placed<'a> = (f64, f64, &'a CurvePoint, &'a Estimate);
 fn apart<'a, 'b>(marks: &'b [Placed<'a>]) -> Vec<&'b Placed<'a>> {
     let mut chosen: Vec<&Placed<'_>> = Vec::new();
     for mark in marks {
-        if chosen
-            .last()
-            .is_none_or(|last| (mark.0 - last.0).abs() >= BETWEEN_MARKS)
-        {
+        if chosen.last().is_none_or(|last| (mark.0 - last.0).abs() >= BETWEEN_MARKS) {
             chosen.push(mark);
         }
     }

@@ -14,14 +14,8 @@ const MARKED: [f64; 7] = [0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6];
 /// Arms of which a screen reader is told.
 const STATED: usize = 8;
 
-const PLOT: Plot = Plot {
-    width: 760.0,
-    height: 360.0,
-    left: 62.0,
-    right: 18.0,
-    top: 30.0,
-    bottom: 44.0,
-};
+const PLOT: Plot =
+    Plot { width: 760.0, height: 360.0, left: 62.0, right: 18.0, top: 30.0, bottom: 44.0 };
 
 /// The arms of one mix at one load.
 pub(crate) struct NinesChart<'a> {
@@ -44,10 +38,8 @@ pub(crate) fn percentile_name(beyond: f64) -> String {
 impl NinesChart<'_> {
     /// Those with a look of their own.
     fn drawn(&self) -> impl Iterator<Item = (&str, &Tail, ArmStyle)> {
-        let styled = self
-            .tails
-            .iter()
-            .map(|(arm, tail)| (arm.as_str(), tail, self.styles.style(arm)));
+        let styled =
+            self.tails.iter().map(|(arm, tail)| (arm.as_str(), tail, self.styles.style(arm)));
         styled.filter(|(.., style)| style.own())
     }
 
@@ -58,9 +50,7 @@ impl NinesChart<'_> {
             tails.flat_map(|(_, tail, _)| tail.response.iter().chain(&tail.service))
         };
         let known = || all().filter(|value| value.value_ns > 0.0);
-        let lowest = known()
-            .map(|value| value.value_ns)
-            .fold(f64::INFINITY, f64::min);
+        let lowest = known().map(|value| value.value_ns).fold(f64::INFINITY, f64::min);
         let highest = known().map(|value| value.value_ns).fold(0.0, f64::max);
         let farthest = known().map(|value| nines(value.beyond)).fold(0.0, f64::max);
         if highest <= 0.0 || farthest <= 0.0 {
@@ -72,10 +62,7 @@ impl NinesChart<'_> {
         let path = |values: &[TailValue]| {
             let mut path = Path::default();
             path.through(values.iter().map(|value| {
-                (
-                    PLOT.x(x.scale.share(nines(value.beyond))),
-                    PLOT.y(y.scale.share(value.value_ns)),
-                )
+                (PLOT.x(x.scale.share(nines(value.beyond))), PLOT.y(y.scale.share(value.value_ns)))
             }));
             path
         };
@@ -94,20 +81,15 @@ impl NinesChart<'_> {
                 }
             }
         };
-        let longest = self
-            .drawn()
-            .map(|(_, tail, _)| &tail.response)
-            .max_by_key(|values| values.len())?;
+        let longest =
+            self.drawn().map(|(_, tail, _)| &tail.response).max_by_key(|values| values.len())?;
         let values = Values {
             group: &self.id,
             plot: PLOT,
             scale: x.scale,
             unit: "",
             x: longest.iter().map(|value| nines(value.beyond)).collect(),
-            labels: longest
-                .iter()
-                .map(|value| percentile_name(value.beyond))
-                .collect(),
+            labels: longest.iter().map(|value| percentile_name(value.beyond)).collect(),
             stretch: 1,
             series: self.series(longest.len(), with_service),
         };
@@ -149,22 +131,13 @@ impl NinesChart<'_> {
         let mut sentences = Vec::new();
         for (arm, tail, _) in self.drawn().take(STATED) {
             let at = |beyond: f64| {
-                let found = tail
-                    .response
-                    .iter()
-                    .find(|value| (value.beyond / beyond - 1.0).abs() < 1e-6);
+                let found =
+                    tail.response.iter().find(|value| (value.beyond / beyond - 1.0).abs() < 1e-6);
                 found.map(|value| {
-                    format!(
-                        "{} {}",
-                        percentile_name(beyond),
-                        PAGE.latency(value.value_ns)
-                    )
+                    format!("{} {}", percentile_name(beyond), PAGE.latency(value.value_ns))
                 })
             };
-            let told: Vec<String> = [0.5, 0.01, 0.001, 1e-4]
-                .into_iter()
-                .filter_map(at)
-                .collect();
+            let told: Vec<String> = [0.5, 0.01, 0.001, 1e-4].into_iter().filter_map(at).collect();
             sentences.push(format!("{}: {}.", text::short(arm, 60), told.join(", ")));
         }
         sentences.join(" ")
@@ -187,11 +160,7 @@ fn axis(farthest: f64) -> Axis {
     for whole in 1..=farthest.floor() as i32 {
         ticks.push((f64::from(whole), percentile_name(10f64.powi(-whole))));
     }
-    Axis {
-        scale: Scale::Linear { from: 0.0, to },
-        ticks,
-        title: "percentile (log scale)".into(),
-    }
+    Axis { scale: Scale::Linear { from: 0.0, to }, ticks, title: "percentile (log scale)".into() }
 }
 
 #[cfg(test)]
@@ -200,13 +169,9 @@ mod tests {
 
     #[test]
     fn percentiles_have_their_usual_names() {
-        let named: Vec<String> = [1.0, 0.5, 0.1, 0.01, 0.001, 0.000_15, 1e-6]
-            .map(percentile_name)
-            .into();
-        assert_eq!(
-            named,
-            ["p0", "p50", "p90", "p99", "p99.9", "p99.985", "p99.9999"]
-        );
+        let named: Vec<String> =
+            [1.0, 0.5, 0.1, 0.01, 0.001, 0.000_15, 1e-6].map(percentile_name).into();
+        assert_eq!(named, ["p0", "p50", "p90", "p99", "p99.9", "p99.985", "p99.9999"]);
     }
 
     #[test]

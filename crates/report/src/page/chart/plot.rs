@@ -16,14 +16,8 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    pub(crate) const WIDE: Self = Self {
-        width: 560.0,
-        height: 330.0,
-        left: 58.0,
-        right: 14.0,
-        top: 30.0,
-        bottom: 44.0,
-    };
+    pub(crate) const WIDE: Self =
+        Self { width: 560.0, height: 330.0, left: 58.0, right: 14.0, top: 30.0, bottom: 44.0 };
 
     /// Horizontal place of a share.
     pub(crate) fn x(&self, share: f64) -> f64 {

@@ -28,10 +28,7 @@ pub(crate) fn strip(values: &Estimate, farthest: f64, style: ArmStyle) -> Markup
     let mut dots = Path::default();
     for (place, share) in known.iter().enumerate() {
         let off = (share / farthest).clamp(-1.0, 1.0);
-        dots.dot(
-            EDGE + step * (place as f64 + 0.5),
-            middle - off * (middle - EDGE),
-        );
+        dots.dot(EDGE + step * (place as f64 + 0.5), middle - off * (middle - EDGE));
     }
     html! {
         svg class={ "strip " (style.class()) } viewBox={ "0 0 " (Px(WIDTH)) " " (Px(HEIGHT)) } aria-hidden="true" {
@@ -44,9 +41,6 @@ pub(crate) fn strip(values: &Estimate, farthest: f64, style: ArmStyle) -> Markup
 /// The share off the median that the farthest block has.
 pub(crate) fn farthest(values: &Estimate) -> f64 {
     let median = crate::select::median(values);
-    let shares = values
-        .values
-        .iter()
-        .map(|(_, value)| (value / median - 1.0).abs());
+    let shares = values.values.iter().map(|(_, value)| (value / median - 1.0).abs());
     shares.filter(|share| share.is_finite()).fold(0.0, f64::max)
 }

@@ -19,14 +19,8 @@ pub(super) const WIDTH: f64 = 270.0;
 pub(super) const LEFT: f64 = 38.0;
 pub(super) const RIGHT: f64 = 6.0;
 
-const PLOT: Plot = Plot {
-    width: WIDTH,
-    height: 140.0,
-    left: LEFT,
-    right: RIGHT,
-    top: 19.0,
-    bottom: 22.0,
-};
+const PLOT: Plot =
+    Plot { width: WIDTH, height: 140.0, left: LEFT, right: RIGHT, top: 19.0, bottom: 22.0 };
 
 /// One panel. The panels of a load share `highest`, so that arms can be compared by eye, unless they are far apart.
 pub(crate) struct TimePanel<'a> {
@@ -70,15 +64,8 @@ pub(super) fn events<'a>(
 impl TimePanel<'_> {
     pub(crate) fn draw(&self) -> Markup {
         let x = Axis::seconds(self.last);
-        let y = Axis {
-            title: "op/s".into(),
-            ..Axis::rate(self.highest, 3)
-        };
-        let asked = self
-            .blocks
-            .iter()
-            .map(|series| series.warm_up_seconds)
-            .fold(0.0, f64::max);
+        let y = Axis { title: "op/s".into(), ..Axis::rate(self.highest, 3) };
+        let asked = self.blocks.iter().map(|series| series.warm_up_seconds).fold(0.0, f64::max);
         let cut = self
             .blocks
             .iter()
@@ -122,9 +109,7 @@ impl TimePanel<'_> {
 
     fn values(&self, x: &Axis) -> Values<'_> {
         let low = stretched(&over_blocks(&self.blocks, |sorted| sorted[0]));
-        let high = stretched(&over_blocks(&self.blocks, |sorted| {
-            sorted[sorted.len() - 1]
-        }));
+        let high = stretched(&over_blocks(&self.blocks, |sorted| sorted[sorted.len() - 1]));
         let median = stretched(&median(&self.blocks));
         let numbers =
             |line: &[(f64, f64)]| line.iter().map(|(_, value)| *value).collect::<Vec<f64>>();
@@ -153,10 +138,7 @@ impl TimePanel<'_> {
 
     fn summary(&self, asked: f64, cut: f64) -> String {
         let stalls: usize = self.blocks.iter().map(|series| series.stalls.len()).sum();
-        let mut rates: Vec<f64> = median(&self.blocks)
-            .into_iter()
-            .map(|(_, rate)| rate)
-            .collect();
+        let mut rates: Vec<f64> = median(&self.blocks).into_iter().map(|(_, rate)| rate).collect();
         rates.retain(|rate| rate.is_finite());
         rates.sort_by(f64::total_cmp);
         let told = match (rates.first(), rates.last()) {
@@ -179,24 +161,16 @@ impl TimePanel<'_> {
 
 /// The median over the blocks at each second that all of them have.
 fn median(blocks: &[&TimeSeries]) -> Vec<(f64, f64)> {
-    over_blocks(blocks, |sorted| {
-        (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0
-    })
+    over_blocks(blocks, |sorted| (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0)
 }
 
 /// One number of the sorted throughputs of the blocks, at each second that all of them have.
 fn over_blocks(blocks: &[&TimeSeries], of: impl Fn(&[f64]) -> f64) -> Vec<(f64, f64)> {
-    let length = blocks
-        .iter()
-        .map(|series| series.seconds.len())
-        .min()
-        .unwrap_or(0);
+    let length = blocks.iter().map(|series| series.seconds.len()).min().unwrap_or(0);
     let mut line = Vec::with_capacity(length);
     for index in 0..length {
-        let mut values: Vec<f64> = blocks
-            .iter()
-            .map(|series| series.seconds[index].throughput)
-            .collect();
+        let mut values: Vec<f64> =
+            blocks.iter().map(|series| series.seconds[index].throughput).collect();
         values.sort_by(f64::total_cmp);
         let second = &blocks[0].seconds[index];
         line.push((second.at + second.length / 2.0, of(&values)));
@@ -248,11 +222,8 @@ fn thinned(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let (Some(lowest), Some(highest)) = (lowest, highest) else {
             continue;
         };
-        let (first, second) = if lowest.0 <= highest.0 {
-            (lowest, highest)
-        } else {
-            (highest, lowest)
-        };
+        let (first, second) =
+            if lowest.0 <= highest.0 { (lowest, highest) } else { (highest, lowest) };
         kept.push(*first);
         if first.0 < second.0 {
             kept.push(*second);
@@ -267,9 +238,8 @@ mod tests {
 
     #[test]
     fn thinning_keeps_every_extreme() {
-        let mut values: Vec<(f64, f64)> = (0..10_000)
-            .map(|second| (f64::from(second), 100.0))
-            .collect();
+        let mut values: Vec<(f64, f64)> =
+            (0..10_000).map(|second| (f64::from(second), 100.0)).collect();
         values[4_321].1 = 1.0;
         values[7_654].1 = 900.0;
         let kept = thinned(&values);

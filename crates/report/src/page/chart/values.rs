@@ -95,11 +95,7 @@ fn short(value: f64) -> Value {
 
 fn numbers(values: &[f64]) -> Value {
     let told = |value: &f64| {
-        if value.is_finite() {
-            short(round_significant(*value, DIGITS))
-        } else {
-            Value::Null
-        }
+        if value.is_finite() { short(round_significant(*value, DIGITS)) } else { Value::Null }
     };
     Value::Array(values.iter().map(told).collect())
 }

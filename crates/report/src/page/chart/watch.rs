@@ -14,14 +14,8 @@ use plimsoll_record::DiskRates;
 const HEIGHT: f64 = 72.0;
 const LABELS: f64 = 18.0;
 
-const PLOT: Plot = Plot {
-    width: WIDTH,
-    height: HEIGHT,
-    left: LEFT,
-    right: RIGHT,
-    top: 24.0,
-    bottom: 5.0,
-};
+const PLOT: Plot =
+    Plot { width: WIDTH, height: HEIGHT, left: LEFT, right: RIGHT, top: 24.0, bottom: 5.0 };
 
 type Line = Vec<(f64, f64)>;
 /// Name, unit, and the line where it is known.
@@ -62,10 +56,7 @@ impl WatchPanel<'_> {
             return None;
         }
         let x = Axis::seconds(self.last);
-        let bare = Axis {
-            ticks: Vec::new(),
-            ..x.clone()
-        };
+        let bare = Axis { ticks: Vec::new(), ..x.clone() };
         let content = html! {
             @for (number, row) in rows.iter().enumerate() {
                 @let axis = if number + 1 == rows.len() { &x } else { &bare };
@@ -76,14 +67,7 @@ impl WatchPanel<'_> {
         let told: Vec<&str> = rows.iter().map(|row| row.axis.title.as_str()).collect();
         let about = format!("Over time: {}.", told.join("; "));
         let words = (self.title.as_str(), about.as_str());
-        Some(answering(
-            &self.id,
-            "small",
-            size,
-            words,
-            &self.values(&rows, &x),
-            &content,
-        ))
+        Some(answering(&self.id, "small", size, words, &self.values(&rows, &x), &content))
     }
 
     fn values(&self, rows: &[Row], x: &Axis) -> Values<'_> {
@@ -101,11 +85,7 @@ impl WatchPanel<'_> {
                     name: (*name).into(),
                     unit,
                     style: None,
-                    values: stretched(line)
-                        .0
-                        .into_iter()
-                        .map(|(_, value)| value)
-                        .collect(),
+                    values: stretched(line).0.into_iter().map(|(_, value)| value).collect(),
                     ends: None,
                 });
             }
@@ -116,11 +96,7 @@ impl WatchPanel<'_> {
                 name: "processors busy".into(),
                 unit: "share",
                 style: None,
-                values: stretched(&busy)
-                    .0
-                    .into_iter()
-                    .map(|(_, value)| value)
-                    .collect(),
+                values: stretched(&busy).0.into_iter().map(|(_, value)| value).collect(),
                 ends: None,
             });
         }
@@ -170,9 +146,7 @@ impl WatchPanel<'_> {
                 (second.at + second.length / 2.0, value.unwrap_or(f64::NAN))
             })
             .collect();
-        line.iter()
-            .any(|(_, value)| value.is_finite())
-            .then_some(line)
+        line.iter().any(|(_, value)| value.is_finite()).then_some(line)
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -191,13 +165,7 @@ impl WatchPanel<'_> {
                 .chain(caps.iter().copied())
                 .filter(|value| value.is_finite())
                 .fold(0.0, f64::max);
-            rows.push(Row {
-                axis: axis(highest),
-                lines,
-                names,
-                areas: Vec::new(),
-                caps,
-            });
+            rows.push(Row { axis: axis(highest), lines, names, areas: Vec::new(), caps });
         };
         // What never happened has no chart.
         let happened =
@@ -270,32 +238,16 @@ impl WatchPanel<'_> {
         );
         add(
             [
-                (
-                    "engine cache used",
-                    "share",
-                    self.line(|figures| figures.engine_cache_fill),
-                ),
-                (
-                    "engine cache dirty",
-                    "share",
-                    self.line(|figures| figures.engine_cache_dirty),
-                ),
+                ("engine cache used", "share", self.line(|figures| figures.engine_cache_fill)),
+                ("engine cache dirty", "share", self.line(|figures| figures.engine_cache_dirty)),
             ],
             Vec::new(),
             &|_| Axis::shares("engine cache: used, dirty (dashed)"),
         );
         add(
             [
-                (
-                    "engine cache hits",
-                    "share",
-                    self.line(|figures| figures.engine_cache_hit_ratio),
-                ),
-                (
-                    "page cache hits",
-                    "share",
-                    self.line(|figures| figures.page_cache_hit_ratio),
-                ),
+                ("engine cache hits", "share", self.line(|figures| figures.engine_cache_hit_ratio)),
+                ("page cache hits", "share", self.line(|figures| figures.page_cache_hit_ratio)),
             ],
             Vec::new(),
             &|_| Axis::shares("hits: engine cache, page cache (dashed)"),
@@ -371,27 +323,15 @@ impl WatchPanel<'_> {
         );
         add(
             [
-                (
-                    "latency of device reads",
-                    "ns",
-                    self.line(|figures| figures.device_read_ns),
-                ),
-                (
-                    "latency of device writes",
-                    "ns",
-                    self.line(|figures| figures.device_write_ns),
-                ),
+                ("latency of device reads", "ns", self.line(|figures| figures.device_read_ns)),
+                ("latency of device writes", "ns", self.line(|figures| figures.device_write_ns)),
             ],
             Vec::new(),
             &|highest| Axis::low_latency(highest, "device latency: reads, writes (dashed)"),
         );
         add(
             [
-                (
-                    "device queue",
-                    "",
-                    happened(self.line(|figures| figures.device_queue)),
-                ),
+                ("device queue", "", happened(self.line(|figures| figures.device_queue))),
                 ("", "", None),
             ],
             Vec::new(),
@@ -451,10 +391,7 @@ impl WatchPanel<'_> {
         (0..4)
             .map(|kind| {
                 let upper = stacks.iter().map(|(at, stack)| place(*at, stack[kind + 1]));
-                let lower = stacks
-                    .iter()
-                    .rev()
-                    .map(|(at, stack)| place(*at, stack[kind]));
+                let lower = stacks.iter().rev().map(|(at, stack)| place(*at, stack[kind]));
                 let mut path = Path::default();
                 path.through(upper.chain(lower));
                 path.close();

@@ -53,10 +53,7 @@ fn comparison(a: Side, b: Side) -> RecordComparison {
         ],
         differences: vec![Difference {
             what: "cache_size".into(),
-            values: vec![
-                ("small".into(), "10 MiB".into()),
-                ("large".into(), "64 MiB".into()),
-            ],
+            values: vec![("small".into(), "10 MiB".into()), ("large".into(), "64 MiB".into())],
             declared: false,
         }],
         warnings: vec![Warning::new(
@@ -82,19 +79,11 @@ fn the_answer_stands_first_and_its_price_beside_it() {
 #[test]
 fn sides_of_the_same_name_keep_their_values_apart() {
     let mut told = comparison(side("1f3a", "same"), side("9b2c", "same"));
-    told.differences[0].values = vec![
-        ("same (1f3a)".into(), "of A".into()),
-        ("same (9b2c)".into(), "of B".into()),
-    ];
+    told.differences[0].values =
+        vec![("same (1f3a)".into(), "of A".into()), ("same (9b2c)".into(), "of B".into())];
     let page = page(&told, &[], "0.1.0", Place::Served);
-    let (b, a) = (
-        page.find("<td>of B").unwrap(),
-        page.find("<td>of A").unwrap(),
-    );
-    assert!(
-        b < a,
-        "the columns are the compared arm and then the baseline"
-    );
+    let (b, a) = (page.find("<td>of B").unwrap(), page.find("<td>of A").unwrap());
+    assert!(b < a, "the columns are the compared arm and then the baseline");
     assert!(page.contains("<title>same (9b2c) against same (1f3a)"));
     let main = main_of(&page);
     assert!(main.contains("Each row is same (9b2c) against same (1f3a)"));
@@ -124,8 +113,5 @@ fn foreign_names_do_nothing() {
     told.differences[0].values[0].1 = hostile.into();
     let page = page(&told, &[hostile], "0.1.0", Place::Served);
     let main = main_of(&page);
-    assert!(
-        !main.contains("<script>") && !main.contains("\"><script"),
-        "{main}"
-    );
+    assert!(!main.contains("<script>") && !main.contains("\"><script"), "{main}");
 }

@@ -56,36 +56,16 @@ const COLUMNS: [Column; 6] = [
         at_least: |_| false,
         service: None,
     },
-    span(
-        "p50",
-        "response",
-        |point| &point.response.p50,
-        Some(|point| &point.service.p50),
-    ),
-    span(
-        "p95",
-        "response",
-        |point| &point.response.p95,
-        Some(|point| &point.service.p95),
-    ),
+    span("p50", "response", |point| &point.response.p50, Some(|point| &point.service.p50)),
+    span("p95", "response", |point| &point.response.p95, Some(|point| &point.service.p95)),
     Column {
         with_interval: true,
         at_least: |point| point.p99_at_least,
-        ..span(
-            "p99",
-            "response",
-            |point| &point.response.p99,
-            Some(|point| &point.service.p99),
-        )
+        ..span("p99", "response", |point| &point.response.p99, Some(|point| &point.service.p99))
     },
     Column {
         at_least: |point| point.p999_at_least,
-        ..span(
-            "p99.9",
-            "response",
-            |point| &point.response.p999,
-            Some(|point| &point.service.p999),
-        )
+        ..span("p99.9", "response", |point| &point.response.p999, Some(|point| &point.service.p999))
     },
     span("CPU", "per op", |point| &point.cpu_per_operation, None),
 ];
@@ -110,10 +90,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             analysis.arms.len()
         ));
     }
-    let (line, cost) = (
-        super::line::is_known(analysis),
-        super::cost::is_known(analysis),
-    );
+    let (line, cost) = (super::line::is_known(analysis), super::cost::is_known(analysis));
     let extra = Extra {
         iops: points(analysis).any(|point| iops(point).is_some()),
         // The line says more than whether the objective held at one load.
@@ -172,17 +149,10 @@ struct Extra {
 
 impl Extra {
     fn count(self) -> usize {
-        [
-            self.iops,
-            self.objective,
-            self.page_cache,
-            self.cause,
-            self.line,
-            self.cost,
-        ]
-        .into_iter()
-        .filter(|shown| *shown)
-        .count()
+        [self.iops, self.objective, self.page_cache, self.cause, self.line, self.cost]
+            .into_iter()
+            .filter(|shown| *shown)
+            .count()
     }
 }
 
@@ -198,10 +168,8 @@ fn page_cache(point: Option<&CurvePoint>) -> String {
 /// Reads and writes of the disk per second.
 fn iops(point: &CurvePoint) -> Option<(f64, f64)> {
     let figures = &point.figures.median;
-    let (reads, writes) = (
-        figures.device_reads_per_second?,
-        figures.device_writes_per_second.unwrap_or(0.0),
-    );
+    let (reads, writes) =
+        (figures.device_reads_per_second?, figures.device_writes_per_second.unwrap_or(0.0));
     (reads.is_finite() && writes.is_finite()).then_some((reads, writes))
 }
 
@@ -223,10 +191,7 @@ fn iops_cell(point: Option<&CurvePoint>) -> Markup {
 /// All arms, or as many as fit in the order of the file, those with a look of their own before the others.
 fn shown<'a>(page: &Page<'a>, limit: usize) -> Vec<&'a ArmSummary> {
     let arms = &page.report.analysis.arms;
-    let own = arms
-        .iter()
-        .filter(|arm| page.style(&arm.name).own())
-        .count();
+    let own = arms.iter().filter(|arm| page.style(&arm.name).own()).count();
     let mut others = limit.saturating_sub(own);
     let mut shown = Vec::new();
     for arm in arms {
@@ -256,23 +221,12 @@ fn mix_rows(
         .collect();
     // Controls are no arms of the question.
     let asked = points.iter().zip(shown);
-    let asked: Vec<Option<&CurvePoint>> = asked
-        .map(|(point, arm)| point.filter(|_| !arm.control))
-        .collect();
+    let asked: Vec<Option<&CurvePoint>> =
+        asked.map(|(point, arm)| point.filter(|_| !arm.control)).collect();
     let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| best(column, &asked)).collect();
-    let label = points
-        .iter()
-        .flatten()
-        .next()
-        .map(|point| prose::label(&point.load_label, NAME));
+    let label = points.iter().flatten().next().map(|point| prose::label(&point.load_label, NAME));
     let at_line = judged.is_some_and(|judged| select::is_line(analysis, mix, judged));
-    let label = label.map(|label| {
-        if at_line {
-            words::AT_LINE.to_owned()
-        } else {
-            label
-        }
-    });
+    let label = label.map(|label| if at_line { words::AT_LINE.to_owned() } else { label });
     let costs: Vec<Option<(&CostResult, &Estimate)>> = shown
         .iter()
         .map(|arm| {
@@ -280,10 +234,8 @@ fn mix_rows(
             Some((cost, select::shown_cost(analysis, cost)?))
         })
         .collect();
-    let lines: Vec<Option<&LineResult>> = shown
-        .iter()
-        .map(|arm| select::line(analysis, &arm.name, mix))
-        .collect();
+    let lines: Vec<Option<&LineResult>> =
+        shown.iter().map(|arm| select::line(analysis, &arm.name, mix)).collect();
     let (highest, cheapest) = (
         highest_line(&lines),
         select::cheapest(
@@ -395,13 +347,11 @@ fn best(column: &Column, points: &[Option<&CurvePoint>]) -> Option<usize> {
             continue;
         }
         candidates += 1;
-        if best.is_none_or(|(value, _)| {
-            if column.higher_is_better {
-                median > value
-            } else {
-                median < value
-            }
-        }) {
+        if best.is_none_or(
+            |(value, _)| {
+                if column.higher_is_better { median > value } else { median < value }
+            },
+        ) {
             best = Some((median, row));
         }
     }
@@ -492,10 +442,7 @@ fn verdicts(analysis: &Analysis, arm: &ArmSummary, mix: &str, judged: Option<u32
 }
 
 fn one_baseline(analysis: &Analysis) -> bool {
-    analysis
-        .comparisons
-        .windows(2)
-        .all(|two| two[0].baseline == two[1].baseline)
+    analysis.comparisons.windows(2).all(|two| two[0].baseline == two[1].baseline)
 }
 
 fn thresholds(analysis: &Analysis) -> Markup {

@@ -88,10 +88,7 @@ fn noise(page: &Page<'_>) -> Markup {
 
 fn rows(page: &Page<'_>, group: &[&Repeatability]) -> Markup {
     // Never so close that chance within a thousandth looks like a landscape.
-    let edge = group
-        .iter()
-        .map(|one| farthest(&one.values))
-        .fold(0.005, f64::max);
+    let edge = group.iter().map(|one| farthest(&one.values)).fold(0.005, f64::max);
     let first = group[0];
     html! {
         tbody {

@@ -46,9 +46,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         };
     }
     let groups = groups(comparisons, page.budget.comparison_rows);
-    let only = comparisons
-        .iter()
-        .all(|comparison| comparison.baseline == comparisons[0].baseline);
+    let only = comparisons.iter().all(|comparison| comparison.baseline == comparisons[0].baseline);
     let shown: usize = groups.iter().map(|group| group.rows.len()).sum();
     html! {
         p.lead {
@@ -114,9 +112,7 @@ fn groups(comparisons: &[Comparison], limit: usize) -> Vec<Group<'_>> {
             }
         }
         if baselines.len() > 1 {
-            group
-                .rows
-                .sort_by_key(|row| baselines.iter().position(|name| *name == row.baseline));
+            group.rows.sort_by_key(|row| baselines.iter().position(|name| *name == row.baseline));
         }
     }
     groups

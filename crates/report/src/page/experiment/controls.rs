@@ -34,11 +34,7 @@ fn told(result: &ControlResult) -> Told<'_> {
     Told {
         sentence: &result.sentence,
         name: text::short(&result.control, NAME),
-        what: what(
-            &result.mix,
-            &result.load_label,
-            &words::metric(result.metric),
-        ),
+        what: what(&result.mix, &result.load_label, &words::metric(result.metric)),
         figures: vec![
             PAGE.difference(result.expected),
             found.unwrap_or_else(unknown),

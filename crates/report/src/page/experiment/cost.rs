@@ -29,23 +29,14 @@ const COLUMNS: [Column; 3] = [
         of: |cost| cost.at_best.as_ref().map(|(_, estimate)| estimate),
         load: |cost| cost.at_best.as_ref().map(|(load, _)| load.as_str()),
     },
-    Column {
-        title: "at the plimsoll line",
-        of: |cost| cost.at_line.as_ref(),
-        load: |_| None,
-    },
+    Column { title: "at the plimsoll line", of: |cost| cost.at_line.as_ref(), load: |_| None },
 ];
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
     let known: Vec<&Column> = COLUMNS
         .iter()
-        .filter(|column| {
-            analysis
-                .costs
-                .iter()
-                .any(|cost| (column.of)(cost).is_some())
-        })
+        .filter(|column| analysis.costs.iter().any(|cost| (column.of)(cost).is_some()))
         .collect();
     let mut mixes: Vec<&str> = Vec::new();
     for cost in &analysis.costs {
@@ -54,14 +45,9 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         }
     }
     let per_mix = (page.budget.arm_rows / mixes.len().max(1)).max(1);
-    let left_out = mixes.iter().any(|mix| {
-        analysis
-            .costs
-            .iter()
-            .filter(|cost| cost.mix == **mix)
-            .count()
-            > per_mix
-    });
+    let left_out = mixes
+        .iter()
+        .any(|mix| analysis.costs.iter().filter(|cost| cost.mix == **mix).count() > per_mix);
     html! {
         p.lead {
             "Cost per million successful operations: the price of an hour divided by the operations done in an hour. The interval comes from the operations; the price is as given."
@@ -89,9 +75,7 @@ fn rows(page: &Page<'_>, mix: &str, known: &[&Column], limit: usize) -> Markup {
         .iter()
         .map(|column| {
             select::cheapest(
-                costs
-                    .iter()
-                    .map(|cost| Some((cost.currency.as_str(), (column.of)(cost)?))),
+                costs.iter().map(|cost| Some((cost.currency.as_str(), (column.of)(cost)?))),
             )
         })
         .collect();

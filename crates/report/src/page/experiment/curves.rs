@@ -33,13 +33,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 }
 
 fn mix_figure(page: &Page<'_>, number: usize, mix: &str, rows: usize) -> Markup {
-    let curves: Vec<&Curve> = page
-        .report
-        .analysis
-        .curves
-        .iter()
-        .filter(|curve| curve.mix == mix)
-        .collect();
+    let curves: Vec<&Curve> =
+        page.report.analysis.curves.iter().filter(|curve| curve.mix == mix).collect();
     let lines = super::line::of_mix(page.report.analysis, mix);
     let parts = kinds(&curves);
     html! {
@@ -98,21 +93,9 @@ fn pictures(
     };
     let (throughput, left_out) = chart(Quantity::Throughput, "rate");
     let (p99, _) = chart(Quantity::ResponseP99, "p99");
-    let open = curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .any(select::is_open);
-    let law = KneeChart {
-        id: id.to_owned(),
-        mix,
-        curves,
-        styles: &page.styles,
-    };
-    let knees = law.knees(if open {
-        "offered operations per second"
-    } else {
-        "threads"
-    });
+    let open = curves.iter().flat_map(|curve| &curve.points).any(select::is_open);
+    let law = KneeChart { id: id.to_owned(), mix, curves, styles: &page.styles };
+    let knees = law.knees(if open { "offered operations per second" } else { "threads" });
     let residuals = law.residuals();
     html! {
         div.pair { (throughput) (p99) }
@@ -133,10 +116,8 @@ const ON_THE_LINE: f64 = 0.99;
 /// What a point did of what was due in it: as the judge counted it, or else of the rate that was asked for.
 fn achieved(point: &CurvePoint) -> f64 {
     let valid = point.results.iter().filter(|result| result.valid);
-    let mut shares: Vec<f64> = valid
-        .filter_map(|result| result.achieved)
-        .filter(|share| share.is_finite())
-        .collect();
+    let mut shares: Vec<f64> =
+        valid.filter_map(|result| result.achieved).filter(|share| share.is_finite()).collect();
     shares.sort_by(f64::total_cmp);
     match shares.len().checked_sub(1) {
         Some(last) => (shares[last / 2] + shares[last.div_ceil(2)]) / 2.0,
@@ -182,10 +163,7 @@ fn leaving(page: &Page<'_>, curves: &[&Curve]) -> Markup {
 }
 
 fn legend(page: &Page<'_>, curves: &[&Curve]) -> Markup {
-    let own: Vec<&&Curve> = curves
-        .iter()
-        .filter(|curve| page.style(&curve.arm).own())
-        .collect();
+    let own: Vec<&&Curve> = curves.iter().filter(|curve| page.style(&curve.arm).own()).collect();
     html! {
         ul.legend {
             @for curve in own.iter().take(LEGEND) { li { (page.arm(&curve.arm)) } }
@@ -316,16 +294,14 @@ fn data_row(page: &Page<'_>, point: &CurvePoint, causes: bool) -> Markup {
 
 fn by_operation(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
     let rows = || {
-        curves
-            .iter()
-            .flat_map(|curve| &curve.points)
-            .filter(|point| point.valid_runs > 0)
-            .flat_map(|point| {
+        curves.iter().flat_map(|curve| &curve.points).filter(|point| point.valid_runs > 0).flat_map(
+            |point| {
                 point
                     .by_operation
                     .iter()
                     .map(move |(operation, latencies)| (point, operation, latencies))
-            })
+            },
+        )
     };
     let total = rows().count();
     if total == 0 {

@@ -28,10 +28,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
     let mut ordered: Vec<&Difference> = analysis.differences.iter().collect();
     ordered.sort_by_key(|difference| !difference.declared);
-    let found = ordered
-        .iter()
-        .filter(|difference| !difference.declared)
-        .count();
+    let found = ordered.iter().filter(|difference| !difference.declared).count();
     let by_arm = analysis.arms.len() <= COLUMNS;
     html! {
         p.lead {
@@ -80,10 +77,7 @@ fn by_pair(page: &Page<'_>) -> Markup {
     }
     let value = |difference: &Difference, arm: &str| {
         let found = difference.values.iter().find(|(name, _)| name == arm);
-        found.map_or_else(
-            || PAGE.nothing().to_owned(),
-            |(_, value)| text::short(value, 60),
-        )
+        found.map_or_else(|| PAGE.nothing().to_owned(), |(_, value)| text::short(value, 60))
     };
     html! {
         details {

@@ -24,9 +24,8 @@ fn quoted(word: &str) -> String {
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let id = &page.report.record.id;
     let files = files(&page.report);
-    let (logs, others): (Vec<_>, Vec<_>) = files
-        .iter()
-        .partition(|file| file.name.ends_with(".hdr") || file.name.ends_with(".hlog"));
+    let (logs, others): (Vec<_>, Vec<_>) =
+        files.iter().partition(|file| file.name.ends_with(".hdr") || file.name.ends_with(".hlog"));
     let (first, more) = others.split_at(others.len().min(LISTED));
     let link = |file: &ExportFile<'_>| {
         html! {

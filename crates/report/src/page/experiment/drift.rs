@@ -20,14 +20,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         return html! {};
     };
     let chart = |id, task, values, allowed| {
-        DriftChart {
-            id,
-            task,
-            values,
-            allowed,
-            marked: &drift.marked,
-        }
-        .draw()
+        DriftChart { id, task, values, allowed, marked: &drift.marked }.draw()
     };
     let cpu = chart("drift-cpu", "CPU task", &drift.cpu, drift.allowed.0);
     let disk = chart("drift-disk", "disk task", &drift.disk, drift.allowed.1);
@@ -47,40 +40,22 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 }
 
 fn marked(drift: &DriftResult) -> String {
-    let named: Vec<String> = drift
-        .marked
-        .iter()
-        .take(NAMED)
-        .map(|block| (u64::from(*block) + 1).to_string())
-        .collect();
+    let named: Vec<String> =
+        drift.marked.iter().take(NAMED).map(|block| (u64::from(*block) + 1).to_string()).collect();
     let more = drift.marked.len().saturating_sub(NAMED);
-    let blocks = if drift.marked.len() == 1 {
-        "block"
-    } else {
-        "blocks"
-    };
-    let rest = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
+    let blocks = if drift.marked.len() == 1 { "block" } else { "blocks" };
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{blocks} {}{rest}", named.join(", "))
 }
 
 fn table(page: &Page<'_>, drift: &DriftResult) -> Markup {
-    let mut places: Vec<(u32, ProbeTime)> = drift
-        .cpu
-        .iter()
-        .chain(&drift.disk)
-        .map(|(block, place, _)| (*block, *place))
-        .collect();
+    let mut places: Vec<(u32, ProbeTime)> =
+        drift.cpu.iter().chain(&drift.disk).map(|(block, place, _)| (*block, *place)).collect();
     places.sort_by_key(|(block, place)| (*block, *place == ProbeTime::AfterBlock));
     places.dedup();
     let limit = page.budget.data_rows;
     let of = |values: &[(u32, ProbeTime, f64)], at: (u32, ProbeTime)| {
-        let found = values
-            .iter()
-            .find(|(block, place, _)| (*block, *place) == at);
+        let found = values.iter().find(|(block, place, _)| (*block, *place) == at);
         found.map_or(f64::NAN, |(_, _, value)| value - 1.0)
     };
     html! {

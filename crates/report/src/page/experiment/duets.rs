@@ -41,11 +41,7 @@ fn told(result: &DuetResult) -> Told<'_> {
     Told {
         sentence: &result.sentence,
         name: pair(&result.arm, &result.baseline),
-        what: what(
-            &result.mix,
-            &result.load_label,
-            &words::metric(result.metric),
-        ),
+        what: what(&result.mix, &result.load_label, &words::metric(result.metric)),
         figures: vec![
             result.duets.to_string(),
             PAGE.percent(result.spread),

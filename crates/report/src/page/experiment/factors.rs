@@ -122,13 +122,7 @@ fn lines<'a>(
             })
             .collect(),
     };
-    layout
-        .line_levels(results)
-        .into_iter()
-        .enumerate()
-        .take(LINES)
-        .map(line)
-        .collect()
+    layout.line_levels(results).into_iter().enumerate().take(LINES).map(line).collect()
 }
 
 fn pictures(
@@ -140,24 +134,15 @@ fn pictures(
 ) -> Markup {
     let factor = &results.factors[layout.along];
     let levels = layout.along_levels(results);
-    let names: Vec<String> = levels
-        .iter()
-        .map(|level| factor.level(*level).to_owned())
-        .collect();
-    let amounts = factor.axis().map(|amounts| {
-        levels
-            .iter()
-            .map(|level| amounts[*level as usize])
-            .collect::<Vec<f64>>()
-    });
+    let names: Vec<String> = levels.iter().map(|level| factor.level(*level).to_owned()).collect();
+    let amounts = factor
+        .axis()
+        .map(|amounts| levels.iter().map(|level| amounts[*level as usize]).collect::<Vec<f64>>());
     let group = format!("factors-{number}");
     let mut quantities = vec![CellQuantity::Throughput, CellQuantity::ResponseP99];
     for name in FIGURES {
         quantities.extend(
-            Figures::ALL
-                .iter()
-                .position(|kind| kind.name == name)
-                .map(CellQuantity::Figure),
+            Figures::ALL.iter().position(|kind| kind.name == name).map(CellQuantity::Figure),
         );
     }
     quantities.extend(currency(page.report.analysis).map(CellQuantity::Cost));
@@ -215,16 +200,9 @@ fn currency(analysis: &Analysis) -> Option<&str> {
 /// Cliffs and crossings of a place.
 fn answers(analysis: &Analysis, results: &FactorResults, place: &EffectPlace) -> Markup {
     let is_here = |of: &EffectPlace| of.mix == place.mix && of.point == place.point;
-    let crossings = results
-        .crossings
-        .iter()
-        .filter(|one| is_here(&one.place))
-        .map(|one| &one.sentence);
-    let cliffs = results
-        .cliffs
-        .iter()
-        .filter(|one| is_here(&one.place))
-        .map(|one| &one.sentence);
+    let crossings =
+        results.crossings.iter().filter(|one| is_here(&one.place)).map(|one| &one.sentence);
+    let cliffs = results.cliffs.iter().filter(|one| is_here(&one.place)).map(|one| &one.sentence);
     let sentences: Vec<&String> = crossings.chain(cliffs).collect();
     html! {
         @if !sentences.is_empty() {
@@ -279,9 +257,8 @@ fn matrices(
 }
 
 fn value(point: Option<&CurvePoint>) -> Markup {
-    let throughput = point
-        .filter(|point| point.valid_runs > 0)
-        .and_then(|point| point.throughput.median);
+    let throughput =
+        point.filter(|point| point.valid_runs > 0).and_then(|point| point.throughput.median);
     html! {
         @match throughput {
             Some(throughput) => (PAGE.rate(throughput)),

@@ -18,11 +18,8 @@ pub(super) fn is_known(analysis: &Analysis) -> bool {
 
 /// The lines of a mix, in the order of the arms.
 pub(super) fn of_mix<'a>(analysis: &'a Analysis, mix: &str) -> Vec<&'a LineResult> {
-    let mut lines: Vec<&LineResult> = analysis
-        .lines
-        .iter()
-        .filter(|line| line.mix == mix)
-        .collect();
+    let mut lines: Vec<&LineResult> =
+        analysis.lines.iter().filter(|line| line.mix == mix).collect();
     let place = |line: &&LineResult| analysis.arms.iter().position(|arm| arm.name == line.arm);
     lines.sort_by_key(place);
     lines

@@ -98,16 +98,11 @@ fn grid(page: &Page<'_>) -> Markup {
 
 /// How the run of an arm in a block stands: finished if any attempt of it is, else as the last one does.
 fn state(page: &Page<'_>, block: usize, arm: &str) -> (&'static str, &'static str, String) {
-    let refused = u32::try_from(block)
-        .ok()
-        .and_then(|block| page.report.analysis.why_refused(block, arm));
+    let refused =
+        u32::try_from(block).ok().and_then(|block| page.report.analysis.why_refused(block, arm));
     let (key, mark, word) = recorded(page, block, arm);
     match refused.filter(|_| key == FINISHED.0) {
-        Some(reason) => (
-            REFUSED.0,
-            REFUSED.1,
-            format!("not valid: {}", text::short(&reason, 200)),
-        ),
+        Some(reason) => (REFUSED.0, REFUSED.1, format!("not valid: {}", text::short(&reason, 200))),
         None => (key, mark, word.to_owned()),
     }
 }

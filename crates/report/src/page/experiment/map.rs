@@ -41,10 +41,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 /// Runs with a trace that are not drawn here.
 fn others(page: &Page<'_>) -> Markup {
     let record = page.report.record;
-    let traced = record
-        .runs
-        .iter()
-        .filter(|run| run.rig.as_ref().is_some_and(|rig| rig.trace.is_some()));
+    let traced =
+        record.runs.iter().filter(|run| run.rig.as_ref().is_some_and(|rig| rig.trace.is_some()));
     let more = traced.count().saturating_sub(page.setting.maps.len());
     html! {
         @if more > 0 {
@@ -147,15 +145,8 @@ mod tests {
         let accesses = sample::map::accesses(run, 500);
         let drawn = RunMap::of(run, &accesses, 100_000, 256).expect("into memory");
         let maps = [DiskMap::of(run, drawn)];
-        let setting = Setting {
-            place,
-            maps: &maps,
-            ..Setting::default()
-        };
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
+        let setting = Setting { place, maps: &maps, ..Setting::default() };
+        let report = Report { record: &record, analysis: &analysis };
         render_in(&report, &setting)
     }
 
@@ -173,10 +164,7 @@ mod tests {
         let still = between(section, "href=\"data:image/png;base64,", "\"");
         insta::assert_snapshot!("map", shown(&section.replace(data, "").replace(still, "…")));
         let packed = STANDARD.decode(data).expect("base64");
-        assert_eq!(
-            unpack(&packed).expect("what was packed").accesses.len(),
-            500
-        );
+        assert_eq!(unpack(&packed).expect("what was packed").accesses.len(), 500);
         let png = STANDARD.decode(still).expect("base64");
         assert_eq!(size_of(&png).map(|(width, _)| width), Some(256));
     }
@@ -192,10 +180,7 @@ mod tests {
     #[test]
     fn without_maps_there_is_no_section() {
         let (record, analysis) = sample::experiment(&Shape::quickstart());
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
+        let report = Report { record: &record, analysis: &analysis };
         let html = render_in(&report, &Setting::default());
         assert!(!html.contains("id=\"map\"") && !html.contains("href=\"#map\""));
     }

@@ -28,9 +28,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Markup> {
     if all.is_empty() {
         return None;
     }
-    let with_service = all
-        .iter()
-        .any(|one| one.tails.iter().any(|(_, tail)| !tail.service.is_empty()));
+    let with_service =
+        all.iter().any(|one| one.tails.iter().any(|(_, tail)| !tail.service.is_empty()));
     Some(html! {
         p.lead {
             "How long the slowest operations took at the load at which the arms are judged: every step to the right is a nine more, one operation in ten of those before. "
@@ -60,10 +59,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Markup> {
 /// What is said where not all arms are drawn.
 fn others(page: &Page<'_>) -> Option<String> {
     let arms = &page.report.analysis.arms;
-    let drawn = arms
-        .iter()
-        .filter(|arm| page.style(&arm.name).own())
-        .count();
+    let drawn = arms.iter().filter(|arm| page.style(&arm.name).own()).count();
     (drawn < arms.len()).then(|| {
         format!(
             "Drawn are the {drawn} arms that stand out in the charts over the load; the percentiles of the other {} are in points.csv.",
@@ -75,13 +71,9 @@ fn others(page: &Page<'_>) -> Option<String> {
 fn of_mix<'a>(page: &Page<'a>, mix: &'a str) -> Option<OfMix<'a>> {
     let analysis = page.report.analysis;
     let judged = select::judged_point(analysis, mix)?;
-    let arms = analysis
-        .arms
-        .iter()
-        .filter(|arm| page.style(&arm.name).own());
-    let points: Vec<_> = arms
-        .filter_map(|arm| select::point(analysis, &arm.name, mix, judged))
-        .collect();
+    let arms = analysis.arms.iter().filter(|arm| page.style(&arm.name).own());
+    let points: Vec<_> =
+        arms.filter_map(|arm| select::point(analysis, &arm.name, mix, judged)).collect();
     let label = if select::is_line(analysis, mix, judged) {
         words::AT_LINE.to_owned()
     } else {
@@ -129,9 +121,7 @@ fn table(page: &Page<'_>, one: &OfMix<'_>) -> Markup {
 }
 
 fn cell(values: &[TailValue], beyond: f64, at_least_from: Option<f64>) -> Markup {
-    let found = values
-        .iter()
-        .find(|value| (value.beyond / beyond - 1.0).abs() < 1e-6);
+    let found = values.iter().find(|value| (value.beyond / beyond - 1.0).abs() < 1e-6);
     html! {
         td.num {
             @match found {

@@ -36,9 +36,7 @@ fn imported(page: &Page<'_>) -> Markup {
     let points = || {
         record.runs.iter().flat_map(|run| {
             let imported = |point: &plimsoll_record::PointRecord| point.imported().cloned();
-            run.points
-                .iter()
-                .filter_map(move |point| Some((run, point, imported(point)?)))
+            run.points.iter().filter_map(move |point| Some((run, point, imported(point)?)))
         })
     };
     html! {
@@ -132,10 +130,7 @@ fn caches(record: &ExperimentRecord) -> Option<String> {
         return is_loaded.then(|| "as storing the data left them".to_owned());
     }
     let settled = warmed.iter().filter(|caches| caches.settled).count();
-    let longest = warmed
-        .iter()
-        .map(|caches| caches.seconds)
-        .fold(0.0, f64::max);
+    let longest = warmed.iter().map(|caches| caches.seconds).fold(0.0, f64::max);
     Some(format!(
         "warm: settled in {settled} of {}, after {} at most",
         words::counted(warmed.len() as u64, "run", PAGE),
@@ -145,13 +140,7 @@ fn caches(record: &ExperimentRecord) -> Option<String> {
 
 fn experiment(record: &ExperimentRecord) -> Facts {
     vec![
-        (
-            "Record",
-            Some(format!(
-                "{}, format version {}",
-                record.id, record.plimsoll_record
-            )),
-        ),
+        ("Record", Some(format!("{}, format version {}", record.id, record.plimsoll_record))),
         ("Begun", Some(words::date(&record.started_at))),
         ("Ended", record.ended_at.as_deref().map(words::date)),
         ("Duration", duration(record)),
@@ -159,10 +148,7 @@ fn experiment(record: &ExperimentRecord) -> Facts {
         ("Caches at the first point", caches(record)),
         (
             "Program",
-            Some(format!(
-                "plimsoll {}, commit {}",
-                record.program.version, record.program.commit
-            )),
+            Some(format!("plimsoll {}, commit {}", record.program.version, record.program.commit)),
         ),
         ("SHA-256 of the file", Some(record.file_hash.clone())),
         ("SHA-256 of the plan", Some(record.plan_hash.clone())),
@@ -175,49 +161,25 @@ fn machine(machine: &Machine) -> Facts {
         ("Processor", machine.cpu_model.clone()),
         ("Cores", Some(machine.cores.to_string())),
         ("Memory", bytes(machine.memory_bytes)),
-        (
-            "Swap",
-            Some(bytes(machine.swap_bytes).unwrap_or_else(|| "none".into())),
-        ),
+        ("Swap", Some(bytes(machine.swap_bytes).unwrap_or_else(|| "none".into()))),
         ("Kernel", machine.kernel.clone()),
         ("Distribution", machine.distribution.clone()),
         (
             "Virtualisation",
-            Some(
-                machine
-                    .virtualisation
-                    .clone()
-                    .unwrap_or_else(|| "none seen".into()),
-            ),
+            Some(machine.virtualisation.clone().unwrap_or_else(|| "none seen".into())),
         ),
         ("Governor", machine.governor.clone()),
-        (
-            "Boost",
-            machine
-                .boost
-                .map(|on| if on { "on".into() } else { "off".into() }),
-        ),
-        (
-            "Transparent huge pages",
-            machine.transparent_huge_pages.clone(),
-        ),
+        ("Boost", machine.boost.map(|on| if on { "on".into() } else { "off".into() })),
+        ("Transparent huge pages", machine.transparent_huge_pages.clone()),
         (
             "Memory layout",
             machine.layout_is_random.map(|random| {
-                if random {
-                    "another for each process"
-                } else {
-                    "the same for each process"
-                }
-                .into()
+                if random { "another for each process" } else { "the same for each process" }.into()
             }),
         ),
         ("Clock source", machine.clock_source.clone()),
         ("Clock of the program", machine.program_clock.clone()),
-        (
-            "Memory limit",
-            machine.memory_limit_bytes.map(|bytes| PAGE.bytes(bytes)),
-        ),
+        ("Memory limit", machine.memory_limit_bytes.map(|bytes| PAGE.bytes(bytes))),
         (
             "CPU limit",
             machine.cpu_limit.map(|limit| {
@@ -240,20 +202,12 @@ fn storage(storage: &Storage) -> Facts {
         ("Model", storage.device_model.clone()),
         (
             "Rotational",
-            storage
-                .rotational
-                .map(|turns| if turns { "yes".into() } else { "no".into() }),
+            storage.rotational.map(|turns| if turns { "yes".into() } else { "no".into() }),
         ),
         ("Scheduler", storage.scheduler.clone()),
-        (
-            "Read-ahead",
-            storage.readahead_bytes.map(|bytes| PAGE.bytes(bytes)),
-        ),
+        ("Read-ahead", storage.readahead_bytes.map(|bytes| PAGE.bytes(bytes))),
         ("Size", storage.size_bytes.map(|bytes| PAGE.bytes(bytes))),
-        (
-            "Free at the start",
-            storage.free_bytes.map(|bytes| PAGE.bytes(bytes)),
-        ),
+        ("Free at the start", storage.free_bytes.map(|bytes| PAGE.bytes(bytes))),
     ];
     for (name, value) in &storage.other {
         let (name, value) = match name.as_str() {
@@ -280,17 +234,9 @@ fn storages(page: &Page<'_>) -> Markup {
             continue;
         };
         // Free space changes from arm to arm and makes no other storage; directories do not either.
-        let kind = Storage {
-            free_bytes: None,
-            directory: String::new(),
-            ..storage.clone()
-        };
+        let kind = Storage { free_bytes: None, directory: String::new(), ..storage.clone() };
         let same = |known: &Storage| {
-            Storage {
-                free_bytes: None,
-                directory: String::new(),
-                ..known.clone()
-            } == kind
+            Storage { free_bytes: None, directory: String::new(), ..known.clone() } == kind
         };
         match kinds.iter_mut().find(|(known, _)| same(known)) {
             Some((_, arms)) => arms.push(&arm.name),
@@ -337,11 +283,8 @@ fn settings(page: &Page<'_>, analysis: &Analysis) -> Markup {
 /// Settings equal in all arms, and the names of the others.
 fn split<'a>(arms: &[&'a ArmSummary]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>) {
     let (mut common, mut differing) = (Vec::new(), Vec::new());
-    let mut names: Vec<&str> = arms
-        .iter()
-        .flat_map(|arm| arm.settings.keys())
-        .map(String::as_str)
-        .collect();
+    let mut names: Vec<&str> =
+        arms.iter().flat_map(|arm| arm.settings.keys()).map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     for name in names {

@@ -17,8 +17,7 @@ const NAMED: usize = 12;
 /// Whether any arm stands on more than a plain directory, or has its size by a share of the cache.
 pub(super) fn is_known(page: &Page<'_>) -> bool {
     let Analysis { arms, .. } = page.report.analysis;
-    arms.iter()
-        .any(|arm| !rig::is_plain(&arm.rig) || arm.working_set.is_some())
+    arms.iter().any(|arm| !rig::is_plain(&arm.rig) || arm.working_set.is_some())
         || !page.report.record.calibrations.is_empty()
 }
 
@@ -38,11 +37,8 @@ pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
     let differs = |of: &fn(&ArmSummary) -> Option<String>| {
         arms.len() == 1 || arms.iter().any(|other| of(other) != of(arm))
     };
-    let parts: Vec<String> = told
-        .iter()
-        .filter(|of| differs(of))
-        .filter_map(|of| of(arm))
-        .collect();
+    let parts: Vec<String> =
+        told.iter().filter(|of| differs(of)).filter_map(|of| of(arm)).collect();
     html! { @if !parts.is_empty() { small { (text::short(&parts.join(" · "), 160)) } } }
 }
 
@@ -292,13 +288,7 @@ fn traces(page: &Page<'_>) -> Markup {
         .record
         .runs
         .iter()
-        .filter_map(|run| {
-            Some((
-                run.arm.as_str(),
-                run.block,
-                run.rig.as_ref()?.trace.as_ref()?,
-            ))
-        })
+        .filter_map(|run| Some((run.arm.as_str(), run.block, run.rig.as_ref()?.trace.as_ref()?)))
         .collect();
     if traces.is_empty() {
         return html! {};

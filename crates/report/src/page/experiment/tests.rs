@@ -146,13 +146,9 @@ fn the_tail() {
     assert!(html.contains("class=\"ideal\"") && html.contains("class=\"service\""));
     let (record, analysis) = small();
     let html = rendered(&record, &analysis);
-    for absent in [
-        "id=\"percentiles\"",
-        "class=\"ideal\"",
-        "the ideal line at",
-        "small>service ",
-        "<mask",
-    ] {
+    for absent in
+        ["id=\"percentiles\"", "class=\"ideal\"", "the ideal line at", "small>service ", "<mask"]
+    {
         assert!(!html.contains(absent), "{absent}");
     }
 }
@@ -164,11 +160,7 @@ fn heat_stands_behind_the_response_times_and_is_small() {
     check(&html);
     let pictures: Vec<&str> = html.split("data:image/png;base64,").skip(1).collect();
     let panels = html.matches("-latency-t\">").count();
-    assert!(
-        panels >= 2 && pictures.len() == panels,
-        "{} in {panels}",
-        pictures.len()
-    );
+    assert!(panels >= 2 && pictures.len() == panels, "{} in {panels}", pictures.len());
     for picture in pictures {
         let bytes = picture.split('"').next().unwrap().len();
         assert!((60..2_000).contains(&bytes), "{bytes}");
@@ -182,32 +174,17 @@ fn heat_stands_behind_the_response_times_and_is_small() {
 
 #[test]
 fn every_chart_that_answers_has_its_values_beside_it() {
-    let (record, analysis) = sample::experiment(&Shape {
-        seconds: 400,
-        sessions: vec![1, 8],
-        ..Shape::two_disks()
-    });
+    let (record, analysis) =
+        sample::experiment(&Shape { seconds: 400, sessions: vec![1, 8], ..Shape::two_disks() });
     let html = rendered(&record, &analysis);
     check(&html);
     let mut groups = std::collections::BTreeMap::new();
     for chart in html.split(" data-cursor=\"").skip(1) {
         let group = chart.split('"').next().unwrap();
         *groups.entry(group.to_owned()).or_insert(0) += 1;
-        let plot = chart
-            .split_once("data-plot=\"")
-            .unwrap()
-            .1
-            .split('"')
-            .next()
-            .unwrap();
-        let plot: Vec<f64> = plot
-            .split(' ')
-            .map(|number| number.parse().unwrap())
-            .collect();
-        assert!(
-            plot.len() == 4 && plot[0] < plot[1] && plot[2] < plot[3],
-            "{plot:?}"
-        );
+        let plot = chart.split_once("data-plot=\"").unwrap().1.split('"').next().unwrap();
+        let plot: Vec<f64> = plot.split(' ').map(|number| number.parse().unwrap()).collect();
+        assert!(plot.len() == 4 && plot[0] < plot[1] && plot[2] < plot[3], "{plot:?}");
         let after = chart.split_once("</svg>").unwrap().1;
         let data = after.strip_prefix("<script class=\"chart-data\" type=\"application/json\">");
         let data = data
@@ -218,9 +195,7 @@ fn every_chart_that_answers_has_its_values_beside_it() {
         let data: serde_json::Value = serde_json::from_str(data).unwrap();
         let places = data["x"].as_array().unwrap();
         assert!((1..=150).contains(&places.len()), "{}", places.len());
-        let rising = places
-            .windows(2)
-            .all(|two| two[0].as_f64() < two[1].as_f64());
+        let rising = places.windows(2).all(|two| two[0].as_f64() < two[1].as_f64());
         assert!(rising && places[0].as_f64().unwrap() >= plot[2]);
         for series in data["series"].as_array().unwrap() {
             for key in ["values", "low", "high"] {
@@ -237,19 +212,10 @@ fn every_chart_that_answers_has_its_values_beside_it() {
 #[test]
 fn files_are_links_where_there_is_a_server() {
     let (record, analysis) = small();
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
+    let report = Report { record: &record, analysis: &analysis };
     let file = render(&report);
     assert!(file.contains("plimsoll export k3f9q") && !file.contains("/experiment/"));
-    let served = render_in(
-        &report,
-        &Setting {
-            place: Place::Served,
-            ..Setting::default()
-        },
-    );
+    let served = render_in(&report, &Setting { place: Place::Served, ..Setting::default() });
     let rest = shell::checked(&served, Place::Served);
     assert!(rest.contains("href=\"/experiment/k3f9q/files/points.csv\""));
     assert!(!rest.contains("plimsoll export k3f9q"));
@@ -257,13 +223,8 @@ fn files_are_links_where_there_is_a_server() {
 
 #[test]
 fn names_of_a_thousand_characters_and_other_scripts_are_shown() {
-    for name in [
-        "база-данных",
-        "データベース",
-        "قاعدة",
-        "x̂́",
-        &"long-".repeat(200),
-    ] {
+    for name in ["база-данных", "データベース", "قاعدة", "x̂́", &"long-".repeat(200)]
+    {
         let (mut record, mut analysis) = with_tails(false);
         let old = analysis.arms[1].name.clone();
         for arm in &mut analysis.arms {
@@ -330,11 +291,7 @@ fn the_conditions() {
 
 /// Two arms on different disks, watched.
 fn watched() -> (ExperimentRecord, Analysis) {
-    sample::experiment(&Shape {
-        sessions: vec![1, 8],
-        seconds: 14,
-        ..Shape::two_disks()
-    })
+    sample::experiment(&Shape { sessions: vec![1, 8], seconds: 14, ..Shape::two_disks() })
 }
 
 #[test]
@@ -397,11 +354,8 @@ fn cells_have_a_figure_a_matrix_and_their_effects() {
 
 #[test]
 fn twelve_arms_are_told_side_by_side() {
-    let (record, analysis) = sample::experiment(&Shape {
-        blocks: 6,
-        seconds: 4,
-        ..Shape::twelve_arms()
-    });
+    let (record, analysis) =
+        sample::experiment(&Shape { blocks: 6, seconds: 4, ..Shape::twelve_arms() });
     let page = page_of(&record, &analysis);
     insta::assert_snapshot!("twelve-arms", shown(&arms::section(&page).0));
     insta::assert_snapshot!("twelve-comparisons", shown(&comparisons::section(&page).0));
@@ -468,14 +422,7 @@ fn what_was_not_decided_is_not_mentioned() {
     }
     // As an analysis was before there was any of it.
     let mut old = serde_json::to_value(&analysis).unwrap();
-    for key in [
-        "lines",
-        "costs",
-        "repeatability",
-        "blocks_needed",
-        "drift",
-        "against_itself",
-    ] {
+    for key in ["lines", "costs", "repeatability", "blocks_needed", "drift", "against_itself"] {
         assert!(old.as_object_mut().unwrap().remove(key).is_some(), "{key}");
     }
     let old: Analysis = serde_json::from_value(old).unwrap();
@@ -525,17 +472,9 @@ fn trials_differ_by_more_than_colour() {
     let page = page_of(&record, &analysis);
     let html = line::section(&page).into_string();
     for class in ["trial-held", "trial-broken", "trial-invalid", "limit"] {
-        assert!(
-            html.contains(&format!("<path class=\"{class}\"")),
-            "{class}"
-        );
+        assert!(html.contains(&format!("<path class=\"{class}\"")), "{class}");
     }
-    for word in [
-        "✓ held",
-        "✗ did not hold",
-        "✕ failed a gate",
-        "at most 10.0\u{202f}ms",
-    ] {
+    for word in ["✓ held", "✗ did not hold", "✕ failed a gate", "at most 10.0\u{202f}ms"] {
         assert!(html.contains(word), "{word}");
     }
 }
@@ -567,13 +506,7 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
     let html = arms::section(&page).into_string();
     assert!(html.contains("Mix A at the plimsoll line"));
     assert!(!html.contains("not measured"));
-    let rate = analysis.lines[0]
-        .at_line
-        .as_ref()
-        .unwrap()
-        .throughput
-        .median
-        .unwrap();
+    let rate = analysis.lines[0].at_line.as_ref().unwrap().throughput.median.unwrap();
     assert!(html.contains(&plimsoll_record::quantities::numbers::PAGE.rate(rate)));
     analysis.lines[0].at_line = None;
     let page = page_of(&record, &analysis);
@@ -596,10 +529,7 @@ fn nothing_is_cheapest_between_currencies() {
     let (record, mut analysis) = decided();
     let stars = |analysis: &Analysis| {
         let page = page_of(&record, analysis);
-        cost::section(&page)
-            .into_string()
-            .matches("cheapest: ")
-            .count()
+        cost::section(&page).into_string().matches("cheapest: ").count()
     };
     assert_eq!(stars(&analysis), 3);
     analysis.costs[1].currency = "USD".into();
@@ -627,10 +557,7 @@ fn only_what_cannot_be_told_needs_blocks() {
         let page = page_of(&record, analysis);
         let told = "about 14 blocks would narrow this interval to ±3\u{202f}%";
         let count = |markup: Markup| markup.into_string().matches(told).count();
-        (
-            count(head::verdict(&page)),
-            count(comparisons::section(&page)),
-        )
+        (count(head::verdict(&page)), count(comparisons::section(&page)))
     };
     assert_eq!(needs(&analysis), (1, 1));
     analysis.blocks_needed[0].mix = "another".into();
@@ -648,9 +575,7 @@ fn points_that_fail_are_shown_as_failed() {
     points[1].errors = 12_345;
     points[2].p99_at_least = true;
     record.state = ExperimentState::Unfinished;
-    record.runs[2].state = RunState::Failed {
-        message: "no space left on device".into(),
-    };
+    record.runs[2].state = RunState::Failed { message: "no space left on device".into() };
     analysis.progress.runs_finished = 11;
     analysis.progress.runs_failed = 1;
     let page = page_of(&record, &analysis);
@@ -663,9 +588,7 @@ fn points_that_fail_are_shown_as_failed() {
 
 /// Every tag of a document with its attributes; `html` is without style and script.
 fn tags(html: &str) -> impl Iterator<Item = &str> {
-    html.split('<')
-        .skip(1)
-        .map(|tag| tag.split('>').next().unwrap_or(tag))
+    html.split('<').skip(1).map(|tag| tag.split('>').next().unwrap_or(tag))
 }
 
 /// What must hold for every page, whatever is in it.
@@ -729,15 +652,8 @@ fn check(html: &str) {
     let html = &shell::checked(html, Place::File);
     let mut ids = Vec::new();
     for tag in tags(html) {
-        let name = tag
-            .trim_start_matches('/')
-            .split(' ')
-            .next()
-            .unwrap_or_default();
-        assert!(
-            TAGS.contains(&name),
-            "a tag that no part of the page writes: <{tag}>"
-        );
+        let name = tag.trim_start_matches('/').split(' ').next().unwrap_or_default();
+        assert!(TAGS.contains(&name), "a tag that no part of the page writes: <{tag}>");
         if let Some((_, id)) = tag.split_once(" id=\"") {
             ids.push(id.split('"').next().unwrap_or_default());
         }
@@ -751,17 +667,12 @@ fn check(html: &str) {
             assert!(ids.contains(&id), "{id}");
         }
     }
-    for forbidden in [
-        "http://", "https://", "@import", "NaN", ">inf", "\"inf", "url(h", "url(/",
-    ] {
+    for forbidden in ["http://", "https://", "@import", "NaN", ">inf", "\"inf", "url(h", "url(/"] {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
     let control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
     assert!(!html.contains(control), "control characters");
-    assert!(
-        !html.contains(['\u{202e}', '\u{2066}']),
-        "signs that turn the direction of writing"
-    );
+    assert!(!html.contains(['\u{202e}', '\u{2066}']), "signs that turn the direction of writing");
 }
 
 #[test]
@@ -828,9 +739,7 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
         if let Some(rig) = &mut arm.made {
             spoil_made(rig, hostile);
         }
-        arm.rig.disk = Some(DiskChoice::Device {
-            path: hostile.into(),
-        });
+        arm.rig.disk = Some(DiskChoice::Device { path: hostile.into() });
         arm.rig.machine = Some(text());
         if let Some(filesystem) = &mut arm.rig.filesystem {
             filesystem.mkfs = vec![text()];
@@ -880,9 +789,7 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
         pair.baseline = name(&pair.baseline);
     }
     let pairs = analysis.pairs.iter_mut();
-    for difference in pairs
-        .flat_map(|pair| &mut pair.differences)
-        .chain(&mut analysis.differences)
+    for difference in pairs.flat_map(|pair| &mut pair.differences).chain(&mut analysis.differences)
     {
         difference.what = text();
         for (arm, value) in &mut difference.values {
@@ -946,9 +853,7 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
     if let Some(itself) = &mut analysis.against_itself {
         itself.sentence = text();
     }
-    analysis
-        .warnings
-        .push(Warning::new(WarningId::Errors, text(), text()));
+    analysis.warnings.push(Warning::new(WarningId::Errors, text(), text()));
 }
 
 fn spoil_made(rig: &mut RigRecord, hostile: &str) {
@@ -1028,10 +933,7 @@ fn odd_experiments_still_say_something_true() {
         let (record, analysis) = sample::experiment(&shape);
         let html = rendered(&record, &analysis);
         check(&html);
-        assert_eq!(
-            html.contains("One arm alone is compared with nothing"),
-            shape.arms.len() == 1
-        );
+        assert_eq!(html.contains("One arm alone is compared with nothing"), shape.arms.len() == 1);
     }
 }
 
@@ -1061,11 +963,7 @@ fn numbers_that_are_none_are_never_printed() {
             other.figures.median.device_queue = Some(f64::INFINITY);
             point.figures = other.figures.clone();
             point.cause = other.cause.clone();
-            for check in point
-                .cause
-                .iter_mut()
-                .flat_map(|cause| &mut cause.identities)
-            {
+            for check in point.cause.iter_mut().flat_map(|cause| &mut cause.identities) {
                 check.at_most = f64::INFINITY;
                 check.ratio = f64::NAN;
             }
@@ -1200,20 +1098,8 @@ mod slow {
             (Shape::of(200, 5, 2, 8, 12), "16 arms stand out"),
             (Shape::of(2, 250, 2, 8, 12), "are left out"),
             (Shape::of(10, 5, 20, 8, 400), "of 20 mixes"),
-            (
-                Shape {
-                    watched: true,
-                    ..Shape::of(12, 40, 2, 6, 300)
-                },
-                "all are in figures.csv",
-            ),
-            (
-                Shape {
-                    decided: true,
-                    ..Shape::of(12, 6, 6, 20, 60)
-                },
-                "all are in trials.csv",
-            ),
+            (Shape { watched: true, ..Shape::of(12, 40, 2, 6, 300) }, "all are in figures.csv"),
+            (Shape { decided: true, ..Shape::of(12, 6, 6, 20, 60) }, "all are in trials.csv"),
         ];
         for arm in &mut large[0].0.arms {
             *arm = format!("{arm}{}", "<long name>".repeat(90));

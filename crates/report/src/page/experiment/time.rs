@@ -44,12 +44,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     });
     let (first, others): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
         groups.iter().partition(|group| group.first);
-    let longest = analysis
-        .series
-        .iter()
-        .map(|series| series.seconds.len())
-        .max()
-        .unwrap_or(0);
+    let longest = analysis.series.iter().map(|series| series.seconds.len()).max().unwrap_or(0);
     html! {
         p.lead {
             "A thin line is one block, the strong one their median. Dark shade: the requested warm-up. Light shade up to the dashed line: warm-up found beyond it and cut. "
@@ -74,9 +69,8 @@ fn groups<'a>(page: &Page<'a>) -> Vec<Group<'a>> {
         let drawn = page.style(&series.arm).own() || analysis.arms.len() <= ARMS;
         drawn && !series.seconds.is_empty()
     }) {
-        let found = groups
-            .iter()
-            .position(|group| group.mix == series.mix && group.point == series.point);
+        let found =
+            groups.iter().position(|group| group.mix == series.mix && group.point == series.point);
         let place = found.unwrap_or_else(|| {
             groups.push(group(analysis, series));
             groups.len() - 1
@@ -105,10 +99,7 @@ fn group<'a>(analysis: &'a Analysis, series: &'a TimeSeries) -> Group<'a> {
             .filter(|point| point.point == series.point)
     };
     let restless = |point: &CurvePoint| {
-        point
-            .results
-            .iter()
-            .any(|result| result.steadiness == Steadiness::NotSteady)
+        point.results.iter().any(|result| result.steadiness == Steadiness::NotSteady)
     };
     let judged =
         series.point.is_some() && select::judged_point(analysis, &series.mix) == series.point;
@@ -148,9 +139,7 @@ fn key() -> Markup {
 }
 
 fn is_watched(blocks: &[&TimeSeries]) -> bool {
-    blocks
-        .iter()
-        .any(|series| series.figures.iter().any(|figures| !figures.is_unwatched()))
+    blocks.iter().any(|series| series.figures.iter().any(|figures| !figures.is_unwatched()))
 }
 
 /// The block with the middle throughput, of those in which something was watched where there are any.
@@ -177,19 +166,13 @@ fn highest_of(group: &Group<'_>) -> Vec<f64> {
         let rates = seconds.map(|second| second.throughput);
         rates.filter(|rate| rate.is_finite()).fold(0.0, f64::max)
     };
-    group
-        .arms
-        .iter()
-        .map(|(_, blocks)| of_arm(blocks))
-        .collect()
+    group.arms.iter().map(|(_, blocks)| of_arm(blocks)).collect()
 }
 
 /// Whether on one scale the slowest arm would be a line on the ground.
 fn are_apart(highest: &[f64]) -> bool {
     let most = highest.iter().copied().fold(0.0, f64::max);
-    highest
-        .iter()
-        .any(|rate| *rate > 0.0 && *rate < most / APART)
+    highest.iter().any(|rate| *rate > 0.0 && *rate < most / APART)
 }
 
 /// Requests per second that the arm's disk allows.
@@ -205,8 +188,7 @@ fn caps(analysis: &Analysis, arm: &str) -> DiskRates {
 fn last_second(group: &Group<'_>) -> f64 {
     let series = group.arms.iter().flat_map(|(_, blocks)| blocks);
     let ends = series.filter_map(|series| series.seconds.last());
-    ends.map(|second| second.at + second.length)
-        .fold(0.0, f64::max)
+    ends.map(|second| second.at + second.length).fold(0.0, f64::max)
 }
 
 /// The first `watched` panels get what was watched below them.
@@ -312,11 +294,7 @@ fn spread(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     let mut known: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     known.sort_by(f64::total_cmp);
     let last = known.len().checked_sub(1)?;
-    Some([
-        known[0],
-        (known[last / 2] + known[last.div_ceil(2)]) / 2.0,
-        known[last],
-    ])
+    Some([known[0], (known[last / 2] + known[last.div_ceil(2)]) / 2.0, known[last]])
 }
 
 /// The numbers behind the panels of a group: seconds of all blocks after the warm-up, and response times of the block that is drawn.

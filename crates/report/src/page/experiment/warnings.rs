@@ -8,11 +8,7 @@ use plimsoll_record::Warning;
 use plimsoll_record::quantities::numbers::PAGE;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
-    list(
-        &page.report.analysis.warnings,
-        page.budget.warning_places,
-        "all in analysis.json",
-    )
+    list(&page.report.analysis.warnings, page.budget.warning_places, "all in analysis.json")
 }
 
 /// At most so many `places` of each kind; `elsewhere` says where all of them are.

@@ -71,14 +71,9 @@ fn judged<'a>(page: &Page<'a>, mix: &str) -> Vec<&'a CurvePoint> {
     let Some(judged) = select::judged_point(analysis, mix) else {
         return Vec::new();
     };
-    let points = analysis
-        .arms
-        .iter()
-        .filter_map(|arm| select::point(analysis, &arm.name, mix, judged));
-    points
-        .filter(|point| is_told(point))
-        .take(page.budget.arm_rows)
-        .collect()
+    let points =
+        analysis.arms.iter().filter_map(|arm| select::point(analysis, &arm.name, mix, judged));
+    points.filter(|point| is_told(point)).take(page.budget.arm_rows).collect()
 }
 
 /// A point without a valid run is told where its cause is known: it may say why no run is valid.
@@ -178,11 +173,7 @@ fn identities(page: &Page<'_>, points: &[&CurvePoint]) -> Markup {
 /// `alone`: no other limit of the same point is known.
 fn identity(page: &Page<'_>, point: &CurvePoint, check: &IdentityCheck, alone: bool) -> Markup {
     let spelled = |value: f64| {
-        if check.kind.is_iops() {
-            PAGE.significant(value, 3)
-        } else {
-            PAGE.bytes_of(value)
-        }
+        if check.kind.is_iops() { PAGE.significant(value, 3) } else { PAGE.bytes_of(value) }
     };
     html! {
         tr {
@@ -254,11 +245,8 @@ fn cause_of_each(page: &Page<'_>, points: &[&CurvePoint], limit: usize) -> Marku
 
 /// Every rule at every point that is judged: whether it holds, by which figures.
 fn rules(page: &Page<'_>, points: &[&CurvePoint]) -> Markup {
-    let known = || {
-        points
-            .iter()
-            .filter_map(|point| point.cause.as_ref().map(|cause| (point, cause)))
-    };
+    let known =
+        || points.iter().filter_map(|point| point.cause.as_ref().map(|cause| (point, cause)));
     html! {
         @if known().any(|(_, cause)| !cause.rules.is_empty()) {
             details {

@@ -28,9 +28,6 @@ fn what_else_can_be_followed_is_chosen_where_the_page_is_served() {
     assert!(!served.contains("<script>\"") && served.contains("&quot;&gt;&lt;script&gt;"));
     assert!(served.contains(r#"href="/experiment/k1%3Cb%3E""#));
     // A line and a cost are of a whole mix.
-    let of_mix = History {
-        load_label: "at the plimsoll line".into(),
-        ..history
-    };
+    let of_mix = History { load_label: "at the plimsoll line".into(), ..history };
     assert!(!page(&of_mix, "0.0", Place::Served).contains(r#"name="at""#));
 }

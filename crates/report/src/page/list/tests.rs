@@ -16,12 +16,7 @@ fn entry(id: &str, name: &str, state: State) -> Entry {
 }
 
 fn listed<'a>(entries: &'a [Entry], text: &'a str, state: Option<State>) -> Listed<'a> {
-    Listed {
-        entries,
-        text,
-        state,
-        store: "/home/me/plimsoll.db",
-    }
+    Listed { entries, text, state, store: "/home/me/plimsoll.db" }
 }
 
 fn main_of(page: &str) -> &str {
@@ -31,10 +26,8 @@ fn main_of(page: &str) -> &str {
 
 #[test]
 fn every_experiment_is_a_row_with_ways_to_go() {
-    let mut entries = [
-        entry("1f3a", "cache size", State::GoingOn),
-        entry("9b2c", "disks", State::Finished),
-    ];
+    let mut entries =
+        [entry("1f3a", "cache size", State::GoingOn), entry("9b2c", "disks", State::Finished)];
     entries[0].runs_failed = 1;
     let page = page(&listed(&entries, "", None), "0.1.0");
     insta::assert_snapshot!(main_of(&page).replace("><", ">\n<"));
@@ -42,10 +35,8 @@ fn every_experiment_is_a_row_with_ways_to_go() {
 
 #[test]
 fn the_filter_works_without_a_script() {
-    let entries = [
-        entry("1f3a", "cache size", State::GoingOn),
-        entry("9b2c", "disks", State::Interrupted),
-    ];
+    let entries =
+        [entry("1f3a", "cache size", State::GoingOn), entry("9b2c", "disks", State::Interrupted)];
     for (text, state, expected) in [
         ("", None, vec!["1f3a", "9b2c"]),
         ("CACHE", None, vec!["1f3a", "9b2c"]), // the question of both
@@ -82,10 +73,7 @@ fn foreign_names_do_nothing() {
     one.arms = vec![hostile.into()];
     let page = page(&listed(&[one], hostile, None), "0.1.0");
     let main = main_of(&page);
-    assert!(
-        !main.contains("<script>") && !main.contains("\"><script"),
-        "{main}"
-    );
+    assert!(!main.contains("<script>") && !main.contains("\"><script"), "{main}");
     assert!(main.contains("/experiment/%22%3E%3Cscript%3E"));
 }
 
@@ -93,12 +81,8 @@ fn foreign_names_do_nothing() {
 fn long_lists_and_long_names_stay_small() {
     let mut one = entry("1f3a", &"long ".repeat(200), State::Finished);
     one.arms = (0..200).map(|number| format!("arm {number}")).collect();
-    let many: Vec<Entry> = (0..2_000)
-        .map(|number| Entry {
-            id: format!("{number:08x}"),
-            ..one.clone()
-        })
-        .collect();
+    let many: Vec<Entry> =
+        (0..2_000).map(|number| Entry { id: format!("{number:08x}"), ..one.clone() }).collect();
     let page = page(&listed(&many, "", None), "0.1.0");
     assert!(page.len() < 3_500_000, "{}", page.len());
     assert!(page.contains("The newest 300 of 2\u{202f}000"));

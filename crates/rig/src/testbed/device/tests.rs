@@ -55,9 +55,7 @@ mod slow {
 
         let point = folder.path().join("mnt");
         fs::create_dir(&point).unwrap();
-        tools
-            .run("mount", &[path.as_os_str(), point.as_os_str()])
-            .unwrap();
+        tools.run("mount", &[path.as_os_str(), point.as_os_str()]).unwrap();
         let error = said(check(named, &path, &tools));
         rustix::mount::unmount(&point, rustix::mount::UnmountFlags::DETACH).unwrap();
         assert_contains(&error, "is mounted at");
@@ -84,8 +82,6 @@ mod slow {
         drop(held);
         // A program that another test starts at this moment holds what is open here until it is on its own.
         let longest = std::time::Duration::from_secs(10);
-        assert!(crate::testbed::wait::until(longest, || {
-            check(named, &path, &tools).is_ok()
-        }));
+        assert!(crate::testbed::wait::until(longest, || { check(named, &path, &tools).is_ok() }));
     }
 }

@@ -23,12 +23,8 @@ impl Homes {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         match in_version_2(limits, &mounted, &own) {
             Ok(homes) => Ok(homes),
-            Err(why_not_2) => {
-                in_version_1(limits, &mounted, &own).map_err(|why_not_1| TestbedError::NoGroups {
-                    why_not_2,
-                    why_not_1,
-                })
-            }
+            Err(why_not_2) => in_version_1(limits, &mounted, &own)
+                .map_err(|why_not_1| TestbedError::NoGroups { why_not_2, why_not_1 }),
         }
     }
 }
@@ -54,17 +50,12 @@ fn in_version_1(limits: &LimitsSpec, mounted: &[Mount], own: &str) -> Result<Hom
             None => return Err(format!("the controller {name} is not mounted")),
         }
     }
-    Ok(Homes {
-        version: 1,
-        of,
-        to_enable: Vec::new(),
-    })
+    Ok(Homes { version: 1, of, to_enable: Vec::new() })
 }
 
 fn home_in_version_1(name: &str, mounted: &[Mount], own: &str) -> Option<PathBuf> {
-    let hierarchy = mounted
-        .iter()
-        .find(|mounted| mounted.kind == "cgroup" && mounted.has_option(name))?;
+    let hierarchy =
+        mounted.iter().find(|mounted| mounted.kind == "cgroup" && mounted.has_option(name))?;
     let path = own.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let names = fields.next()?;
@@ -84,20 +75,15 @@ fn below(hierarchy: &Mount, path: &str) -> PathBuf {
 }
 
 fn in_version_2(limits: &LimitsSpec, mounted: &[Mount], own: &str) -> Result<Homes, String> {
-    let hierarchy = mounted
-        .iter()
-        .find(|mounted| mounted.kind == "cgroup2")
-        .ok_or("it is not mounted")?;
+    let hierarchy =
+        mounted.iter().find(|mounted| mounted.kind == "cgroup2").ok_or("it is not mounted")?;
     let path = own
         .lines()
         .find_map(|line| line.strip_prefix("0::"))
         .ok_or("this process is in no group of it")?;
     let needed = controllers(limits);
     let at_root = words(&hierarchy.point.join("cgroup.controllers"));
-    if let Some(missing) = needed
-        .iter()
-        .find(|name| !at_root.iter().any(|found| found == *name))
-    {
+    if let Some(missing) = needed.iter().find(|name| !at_root.iter().any(|found| found == *name)) {
         return Err(format!("it does not have the controller {missing}"));
     }
     let own_group = below(hierarchy, path);
@@ -161,12 +147,7 @@ mod tests {
     fn in_version_1_each_controller_has_its_place_below_our_own_group() {
         let mounted = [
             hierarchy("cgroup", Path::new("/c/memory"), "/", "rw,memory"),
-            hierarchy(
-                "cgroup",
-                Path::new("/c/cpu,cpuacct"),
-                "/box",
-                "rw,cpu,cpuacct",
-            ),
+            hierarchy("cgroup", Path::new("/c/cpu,cpuacct"), "/box", "rw,cpu,cpuacct"),
             hierarchy("cgroup", Path::new("/c/cpuset"), "/", "rw,cpuset"),
         ];
         let own = "4:memory:/a/b\n2:cpu,cpuacct:/box\n3:cpuset:/\n";
@@ -194,12 +175,7 @@ mod tests {
                 fs::write(folder.join("cgroup.type"), "domain\n").unwrap();
             }
         };
-        group(
-            "",
-            "cpuset cpu io memory pids\n",
-            "cpu memory pids\n",
-            "1\n2\n",
-        );
+        group("", "cpuset cpu io memory pids\n", "cpu memory pids\n", "1\n2\n");
         group("user.slice", "cpu memory pids\n", "memory pids\n", "");
         group("user.slice/session", "memory pids\n", "", "77\n");
         [hierarchy("cgroup2", root, "/", "rw")]
@@ -210,10 +186,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mounted = version_2(root.path());
         let own = "0::/user.slice/session\n";
-        let limits = LimitsSpec {
-            pin: Vec::new(),
-            ..memory_and_pin()
-        };
+        let limits = LimitsSpec { pin: Vec::new(), ..memory_and_pin() };
         let homes = in_version_2(&limits, &mounted, own).unwrap();
         assert_eq!(homes.of[0], ("memory", root.path().join("user.slice")));
         assert_eq!(homes.to_enable, ["cpu"]);

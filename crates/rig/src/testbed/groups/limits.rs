@@ -56,11 +56,7 @@ pub(super) fn of_memory(bytes: u64, paths: &GroupPaths) -> Vec<(PathBuf, String)
         return Vec::new();
     };
     let (memory_file, swap_file, swap) = if paths.version == 1 {
-        (
-            "memory.limit_in_bytes",
-            "memory.memsw.limit_in_bytes",
-            bytes,
-        )
+        ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes)
     } else {
         ("memory.max", "memory.swap.max", 0)
     };
@@ -109,9 +105,7 @@ pub(super) fn of_processes(paths: &GroupPaths) -> Option<u64> {
         let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
         line.trim().parse().ok()
     };
-    let page_cache = of(cache)?
-        .saturating_sub(of(shared)?)
-        .saturating_sub(of(mapped)?);
+    let page_cache = of(cache)?.saturating_sub(of(shared)?).saturating_sub(of(mapped)?);
     Some(used.saturating_sub(page_cache))
 }
 
@@ -120,24 +114,15 @@ pub(super) fn ended_processes(paths: &GroupPaths) -> u64 {
     let Some(memory) = &paths.memory else {
         return 0;
     };
-    let file = if paths.version == 1 {
-        "memory.oom_control"
-    } else {
-        "memory.events"
-    };
+    let file = if paths.version == 1 { "memory.oom_control" } else { "memory.events" };
     let text = fs::read_to_string(memory.join(file)).unwrap_or_default();
     let told = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
-    told.and_then(|count| count.trim().parse().ok())
-        .unwrap_or(0)
+    told.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 fn share_and_period(cpus: f64) -> (u64, u64) {
     let share = |period: u64| (cpus * period as f64).round() as u64;
-    let period = if share(PERIOD_US) < SMALLEST_SHARE_US {
-        LONG_PERIOD_US
-    } else {
-        PERIOD_US
-    };
+    let period = if share(PERIOD_US) < SMALLEST_SHARE_US { LONG_PERIOD_US } else { PERIOD_US };
     (share(period).max(SMALLEST_SHARE_US), period)
 }
 
@@ -149,10 +134,7 @@ pub(super) fn in_force(
 ) -> LimitsSpec {
     let cpus = paths.cpu.as_deref().and_then(|cpu| {
         let (share, period) = if paths.version == 1 {
-            (
-                number(&cpu.join("cpu.cfs_quota_us"))?,
-                number(&cpu.join("cpu.cfs_period_us"))?,
-            )
+            (number(&cpu.join("cpu.cfs_quota_us"))?, number(&cpu.join("cpu.cfs_period_us"))?)
         } else {
             let text = fs::read_to_string(cpu.join("cpu.max")).ok()?;
             let (share, period) = text.trim().split_once(' ')?;
@@ -164,9 +146,7 @@ pub(super) fn in_force(
         .and_then(|cpuset| fs::read_to_string(cpuset.join("cpuset.cpus")).ok())
         .map(|text| parse_cpus(text.trim()));
     LimitsSpec {
-        memory_bytes: limits
-            .memory_bytes
-            .and_then(|_| memory_in_force(paths).first().copied()),
+        memory_bytes: limits.memory_bytes.and_then(|_| memory_in_force(paths).first().copied()),
         page_cache_bytes: limits.page_cache_bytes,
         cpus: limits.cpus.and(cpus),
         pin: pin.unwrap_or_default(),

@@ -36,11 +36,7 @@ struct Limited {
 impl PageCacheRoom {
     /// Begins to follow the processes of a group whose memory has no limit yet.
     pub(super) fn keep(paths: GroupPaths, room_bytes: u64) -> Self {
-        let limited = Arc::new(Limited {
-            paths,
-            room_bytes,
-            turn: Mutex::new(()),
-        });
+        let limited = Arc::new(Limited { paths, room_bytes, turn: Mutex::new(()) });
         let (end, ended) = mpsc::channel::<()>();
         let followed = Arc::clone(&limited);
         std::thread::spawn(move || {

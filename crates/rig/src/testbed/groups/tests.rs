@@ -12,12 +12,7 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(30);
 
 fn limits() -> LimitsSpec {
-    LimitsSpec {
-        memory_bytes: Some(32 << 20),
-        page_cache_bytes: None,
-        cpus: None,
-        pin: Vec::new(),
-    }
+    LimitsSpec { memory_bytes: Some(32 << 20), page_cache_bytes: None, cpus: None, pin: Vec::new() }
 }
 
 mod slow {
@@ -34,10 +29,7 @@ mod slow {
         fs::remove_dir(&memory).unwrap();
         fs::create_dir(&memory).unwrap();
         let notes = made.undo();
-        assert!(
-            notes[0].contains("is another one now; it is left alone"),
-            "{notes:?}"
-        );
+        assert!(notes[0].contains("is another one now; it is left alone"), "{notes:?}");
         assert!(memory.exists());
         fs::remove_dir(&memory).unwrap();
         for directory in group.directories {
@@ -52,10 +44,7 @@ mod slow {
         let journal = Journal::open(state.path(), "a test").unwrap();
         let made = RigParts::new(&journal);
         let group = Group::make(&limits(), &made).unwrap();
-        let mut child = std::process::Command::new("sleep")
-            .arg("1000")
-            .spawn()
-            .unwrap();
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         // Not written down: its owner was ended just before.
         group.admit(child.id()).unwrap();
         made.forget();
@@ -66,18 +55,11 @@ mod slow {
             found = abandoned(state.path()).unwrap();
         }
         let mut told = Vec::new();
-        found[0]
-            .undo(&mut |line| told.push(line.to_owned()))
-            .unwrap();
+        found[0].undo(&mut |line| told.push(line.to_owned())).unwrap();
         assert_eq!(told.len(), group.directories.len(), "{told:?}");
         assert_eq!(started_ticks(child.id()), None);
         child.wait().unwrap();
-        assert!(
-            group
-                .directories
-                .iter()
-                .all(|directory| !directory.exists())
-        );
+        assert!(group.directories.iter().all(|directory| !directory.exists()));
     }
 
     #[test]
@@ -87,10 +69,7 @@ mod slow {
         let state = tempfile::tempdir().unwrap();
         let journal = Journal::open(state.path(), "a test").unwrap();
         let made = RigParts::new(&journal);
-        let asked = LimitsSpec {
-            page_cache_bytes: Some(8 * MIB),
-            ..LimitsSpec::default()
-        };
+        let asked = LimitsSpec { page_cache_bytes: Some(8 * MIB), ..LimitsSpec::default() };
         let mut group = Group::make(&asked, &made).unwrap();
         assert_eq!(group.limits, asked, "nothing is limited before");
         // A process with 64 MiB of its own, which says so, and 24 MiB of page cache.
@@ -116,32 +95,18 @@ mod slow {
         assert!(taken > 60 * MIB, "{taken}");
         let limit = group.size_memory().unwrap().unwrap();
         assert_eq!(group.limits.memory_bytes, Some(limit));
-        assert!(
-            (taken - 4 * MIB..taken + 16 * MIB).contains(&limit),
-            "{limit} beside {taken}"
-        );
+        assert!((taken - 4 * MIB..taken + 16 * MIB).contains(&limit), "{limit} beside {taken}");
         let memory = group.paths.memory.clone().unwrap();
-        let name = if group.paths.version == 1 {
-            "memory.limit_in_bytes"
-        } else {
-            "memory.max"
-        };
+        let name = if group.paths.version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
         let in_force = || -> u64 {
             let told = fs::read_to_string(memory.join(name)).unwrap();
             told.trim().parse().unwrap()
         };
         assert!((limit..limit + 2 * MIB).contains(&in_force()));
         // What was beyond it is given up, and the process lives.
-        let used = if group.paths.version == 1 {
-            "memory.usage_in_bytes"
-        } else {
-            "memory.current"
-        };
-        let used: u64 = fs::read_to_string(memory.join(used))
-            .unwrap()
-            .trim()
-            .parse()
-            .unwrap();
+        let used =
+            if group.paths.version == 1 { "memory.usage_in_bytes" } else { "memory.current" };
+        let used: u64 = fs::read_to_string(memory.join(used)).unwrap().trim().parse().unwrap();
         assert!(used <= limit, "{used} of {limit}");
         // The processes take eight times as much as there is room for, step by step, and then less.
         for _ in 0..16 {

@@ -26,9 +26,7 @@ pub(crate) fn make(path: &Path) -> Result<u64, TestbedError> {
     let (parent, name) = parent_of(path).map_err(failed)?;
     fs::mkdirat(&parent, name, Mode::from_raw_mode(0o755)).map_err(|error| failed(error.into()))?;
     let group = open(&parent, name).map_err(failed)?;
-    Ok(fs::fstat(&group)
-        .map_err(|error| failed(error.into()))?
-        .st_ino)
+    Ok(fs::fstat(&group).map_err(|error| failed(error.into()))?.st_ino)
 }
 
 /// Writes to a control file, which takes a value as a single write.
@@ -120,10 +118,9 @@ pub(crate) fn remove(
 
 /// The directory that a group or control file is in, with the name. Only filesystems of control groups have any.
 fn parent_of(path: &Path) -> io::Result<(OwnedFd, &str)> {
-    let (Some(parent), Some(name)) = (
-        path.parent(),
-        path.file_name().and_then(|name| name.to_str()),
-    ) else {
+    let (Some(parent), Some(name)) =
+        (path.parent(), path.file_name().and_then(|name| name.to_str()))
+    else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let flags = FLAGS | OFlags::RDONLY;

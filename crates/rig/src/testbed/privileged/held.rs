@@ -14,9 +14,7 @@ use std::path::{Path, PathBuf};
 /// Of directories that are made on the way: others may pass through, as servers must, and not look around.
 const MODE_OF_PLACES: Mode = Mode::from_raw_mode(0o711);
 
-pub(super) const FLAGS: OFlags = OFlags::DIRECTORY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+pub(super) const FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A directory that is open, to which no component of the way could have been changed by another user.
 #[derive(Debug)]
@@ -80,13 +78,7 @@ impl HeldDirectory {
     /// Gives a file in it another name, which nothing may have.
     pub(crate) fn rename(&self, name: &str, to: &str) -> std::io::Result<()> {
         let held = &self.directory;
-        Ok(fs::renameat_with(
-            held,
-            name,
-            held,
-            to,
-            RenameFlags::NOREPLACE,
-        )?)
+        Ok(fs::renameat_with(held, name, held, to, RenameFlags::NOREPLACE)?)
     }
 
     /// The names of what is in it, in order.
@@ -162,13 +154,7 @@ pub(crate) fn hand_over_entry(
 ) -> std::io::Result<()> {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
     let flags = AtFlags::SYMLINK_NOFOLLOW;
-    Ok(fs::chownat(
-        directory,
-        name,
-        Some(user),
-        Some(group),
-        flags,
-    )?)
+    Ok(fs::chownat(directory, name, Some(user), Some(group), flags)?)
 }
 
 /// Lets everybody pass through an open directory, and not look around in it.
@@ -211,23 +197,13 @@ fn explained(path: &Path, error: std::io::Error) -> TestbedError {
     let (path, why) = match refusal {
         Some(Refusal::Foreign { path, owner }) => (path, Untrust::Owner(*owner)),
         Some(Refusal::Exposed { path, is_sticky }) => {
-            let why = if *is_sticky {
-                Untrust::Sticky
-            } else {
-                Untrust::Others
-            };
+            let why = if *is_sticky { Untrust::Sticky } else { Untrust::Others };
             (path, why)
         }
         _ if error.kind() == std::io::ErrorKind::NotADirectory => {
-            return TestbedError::InTheWay {
-                path: path.to_owned(),
-                reason: "is no directory",
-            };
+            return TestbedError::InTheWay { path: path.to_owned(), reason: "is no directory" };
         }
         _ => return TestbedError::io("open", path, error),
     };
-    TestbedError::Untrusted {
-        path: path.clone(),
-        why,
-    }
+    TestbedError::Untrusted { path: path.clone(), why }
 }

@@ -102,9 +102,7 @@ impl Marker {
     ) -> rustix::io::Result<Self> {
         let mut token = [0_u8; 16];
         getrandom(&mut token, GetRandomFlags::empty())?;
-        let since_1970 = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(Self {
             plimsoll_data: MARKER_VERSION,
             experiment: experiment.to_owned(),
@@ -121,9 +119,7 @@ impl Marker {
         let failed = |error: std::io::Error| TestbedError::io("mark", path, error);
         let mut file = new_file_in(&directory, MARKER_NAME).map_err(failed)?;
         if !lock(&file, path)? {
-            return Err(TestbedError::InUse {
-                path: path.to_owned(),
-            });
+            return Err(TestbedError::InUse { path: path.to_owned() });
         }
         let text = serde_json::to_string_pretty(self).expect("a marker has only plain fields");
         file.write_all(text.as_bytes()).map_err(failed)?;
@@ -156,9 +152,7 @@ pub(crate) fn examine(directory: impl AsFd, path: &Path) -> Result<Contents, Tes
             return Ok(Contents::Empty);
         }
         Err(Errno::NOENT) => {
-            return Ok(Contents::Foreign(
-                "has no marker of plimsoll and is not empty",
-            ));
+            return Ok(Contents::Foreign("has no marker of plimsoll and is not empty"));
         }
         Err(Errno::LOOP) => return Ok(Contents::Foreign("has a symbolic link for a marker")),
         Err(Errno::ACCESS) => return Ok(Contents::Foreign("has a marker of another user")),
@@ -170,9 +164,7 @@ pub(crate) fn examine(directory: impl AsFd, path: &Path) -> Result<Contents, Tes
         _ => return Ok(Contents::Foreign("has a marker that is no file")),
     }
     if why_not_own_file(&of_marker).is_some() {
-        return Ok(Contents::Foreign(
-            "has a marker that another user could have written",
-        ));
+        return Ok(Contents::Foreign("has a marker that another user could have written"));
     }
     let mut text = String::new();
     let read = (&file).take(LONGEST_MARKER_BYTES).read_to_string(&mut text);
@@ -196,9 +188,7 @@ pub(crate) fn examine(directory: impl AsFd, path: &Path) -> Result<Contents, Tes
 fn parse(text: &str) -> Result<Marker, &'static str> {
     let broken = "has a marker that cannot be read";
     let value: serde_json::Value = serde_json::from_str(text).map_err(|_| broken)?;
-    let version = value
-        .get("plimsoll_data")
-        .and_then(serde_json::Value::as_u64);
+    let version = value.get("plimsoll_data").and_then(serde_json::Value::as_u64);
     match version {
         Some(version) if version == u64::from(MARKER_VERSION) => {
             serde_json::from_value(value).map_err(|_| broken)

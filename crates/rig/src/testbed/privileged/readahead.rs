@@ -16,11 +16,9 @@ pub(crate) fn undo(
 ) -> Result<Undone, TestbedError> {
     let names = match from {
         MountedFrom::LoopOver(file) => file.devices(tools),
-        MountedFrom::Device(path) => path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .into_iter()
-            .collect(),
+        MountedFrom::Device(path) => {
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).into_iter().collect()
+        }
     };
     let mut undone = Undone::WasGone;
     for name in names {

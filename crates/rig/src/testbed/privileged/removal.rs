@@ -29,12 +29,7 @@ pub(crate) fn open_directory(
 
 /// Whether something is mounted on the open directory. Kernels before 5.8 do not say; there, a mount shows by its other device.
 pub(crate) fn is_mount_point(directory: impl AsFd, parent: impl AsFd) -> rustix::io::Result<bool> {
-    let status = fs::statx(
-        &directory,
-        c"",
-        AtFlags::EMPTY_PATH,
-        StatxFlags::BASIC_STATS,
-    )?;
+    let status = fs::statx(&directory, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS)?;
     if status.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
         return Ok(true);
     }
@@ -46,15 +41,11 @@ pub(crate) fn is_mount_point(directory: impl AsFd, parent: impl AsFd) -> rustix:
 pub(crate) fn remove_abandoned(path: &Path, inode: Option<u64>) -> Result<Undone, TestbedError> {
     let failed = |error| TestbedError::io("remove", path, error);
     let left = |reason: &str| {
-        Ok(Undone::Foreign(format!(
-            "{} {reason}; it is left alone",
-            path.display()
-        )))
+        Ok(Undone::Foreign(format!("{} {reason}; it is left alone", path.display())))
     };
-    let (Some(parent), Some(name)) = (
-        path.parent(),
-        path.file_name().and_then(|name| name.to_str()),
-    ) else {
+    let (Some(parent), Some(name)) =
+        (path.parent(), path.file_name().and_then(|name| name.to_str()))
+    else {
         return left("has no name of ours");
     };
     if !name.starts_with(NAME) {
@@ -108,10 +99,7 @@ pub(crate) fn remove_marked(
     marker: &Marker,
 ) -> Result<(), TestbedError> {
     let failed = |error| TestbedError::io("remove", path, error);
-    let refused = |reason| TestbedError::NotRemoved {
-        path: path.to_owned(),
-        reason,
-    };
+    let refused = |reason| TestbedError::NotRemoved { path: path.to_owned(), reason };
     let directory = match open_directory(parent, name) {
         Ok(directory) => directory,
         Err(Errno::NOENT) => return Ok(()),
@@ -206,16 +194,14 @@ impl Emptying<'_> {
         for inner in names(&directory).map_err(failed)? {
             let inner_path = path.join(OsStr::from_bytes(inner.as_bytes()));
             let failed = |error| TestbedError::io("remove", &inner_path, error);
-            let outcome = unlinked(&directory, &inner)
-                .map_err(failed)
-                .and_then(|is_gone| {
-                    if is_gone {
-                        return Ok(());
-                    }
-                    let deeper = open_directory(&directory, &inner).map_err(failed)?;
-                    refuse_mount_point(&deeper, &directory, &inner_path)?;
-                    self.move_up(&directory, &inner).map_err(failed)
-                });
+            let outcome = unlinked(&directory, &inner).map_err(failed).and_then(|is_gone| {
+                if is_gone {
+                    return Ok(());
+                }
+                let deeper = open_directory(&directory, &inner).map_err(failed)?;
+                refuse_mount_point(&deeper, &directory, &inner_path)?;
+                self.move_up(&directory, &inner).map_err(failed)
+            });
             if let Err(error) = outcome {
                 first.get_or_insert(error);
             }

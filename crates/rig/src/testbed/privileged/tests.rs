@@ -376,9 +376,7 @@ mod slow {
         fs::write(&target, "unfinished").unwrap();
         type Make<'a> = &'a dyn Fn(&Path);
         let forms: [(&str, Make<'_>); 5] = [
-            ("is a symbolic link", &|path| {
-                symlink(&target, path).unwrap()
-            }),
+            ("is a symbolic link", &|path| symlink(&target, path).unwrap()),
             // Who opens it for reading alone waits for ever.
             ("is no file", &|path| {
                 let mode = rustix::fs::Mode::RUSR;
@@ -427,10 +425,7 @@ mod slow {
             mount_point: theirs.0.clone(),
             from: MountedFrom::Device("plimsoll-test".into()),
         });
-        assert!(
-            matches!(undone, Err(TestbedError::NotUnmounted { .. })),
-            "{undone:?}"
-        );
+        assert!(matches!(undone, Err(TestbedError::NotUnmounted { .. })), "{undone:?}");
         assert_eq!(fs::read_to_string(theirs.0.join("letter")).unwrap(), "dear");
     }
 }

@@ -48,10 +48,7 @@ pub(crate) fn unmount(point: &Path, lazily: bool) -> Result<bool, TestbedError> 
 
 /// Nobody else can change the way to the directory or its marker, and so not what the path means while it is unmounted.
 fn require_our_directory(point: &Path) -> Result<(), TestbedError> {
-    let refused = |reason| TestbedError::NotUnmounted {
-        path: point.to_owned(),
-        reason,
-    };
+    let refused = |reason| TestbedError::NotUnmounted { path: point.to_owned(), reason };
     let Some(home) = point.parent() else {
         return Err(refused("is in no data directory of plimsoll"));
     };

@@ -12,11 +12,7 @@ impl Site {
     }
 
     fn on(&mut self, device: &LoopDevice, spec: &RigSpec) -> Rig {
-        let device = Device {
-            path: device.path(),
-            name: device.name.clone(),
-            bytes: 512 << 20,
-        };
+        let device = Device { path: device.path(), name: device.name.clone(), bytes: 512 << 20 };
         let build =
             |order: &RigOrder<'_>, journal: &mut Journal| Rig::on_device(order, &device, journal);
         self.with_order(spec, 1 << 20, build).unwrap()
@@ -36,12 +32,7 @@ fn filesystem(kind: FilesystemKind, mount: &[&str]) -> RigSpec {
 
 fn limits(memory_bytes: Option<u64>, cpus: Option<f64>, pin: &[u32]) -> RigSpec {
     RigSpec {
-        limits: LimitsSpec {
-            memory_bytes,
-            page_cache_bytes: None,
-            cpus,
-            pin: pin.to_vec(),
-        },
+        limits: LimitsSpec { memory_bytes, page_cache_bytes: None, cpus, pin: pin.to_vec() },
         ..RigSpec::default()
     }
 }

@@ -89,11 +89,7 @@ pub(super) fn is_of(address: &str, processes: impl FnOnce() -> Vec<u32>) -> bool
 }
 
 fn inode_of(target: &str) -> Option<u64> {
-    target
-        .strip_prefix("socket:[")?
-        .strip_suffix(']')?
-        .parse()
-        .ok()
+    target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// The sockets that listen at a port, by their inodes.

@@ -41,11 +41,8 @@ impl Starting<'_> {
             return Ok(String::new());
         };
         let own = own_program();
-        let found = if Path::new(program) == own {
-            own
-        } else {
-            find_program(&self.spec.name, program)?
-        };
+        let found =
+            if Path::new(program) == own { own } else { find_program(&self.spec.name, program)? };
         let name = format!("command-{}.log", self.made.next_number());
         let said_in = self.place.home.path().join(&name);
         let failed = |error: io::Error| TestbedError::io("write", &said_in, error);
@@ -69,9 +66,8 @@ impl Starting<'_> {
             user.take_on(&mut command);
         }
         let asked = Instant::now();
-        let mut child = command
-            .spawn()
-            .map_err(|error| TestbedError::io("start", &found, error))?;
+        let mut child =
+            command.spawn().map_err(|error| TestbedError::io("start", &found, error))?;
         // It has the mark of the server, so it is found as well if this program ends before the next line.
         let journaled = match started_ticks(child.id()) {
             Some(started_ticks) => self.made.making(Step::Process {
@@ -117,9 +113,7 @@ impl Starting<'_> {
     /// Returns the beginning of what was said.
     fn append_to_log(&self, said_in: &Path) -> io::Result<String> {
         let mut said = Vec::new();
-        File::open(said_in)?
-            .take(LONGEST_SAID)
-            .read_to_end(&mut said)?;
+        File::open(said_in)?.take(LONGEST_SAID).read_to_end(&mut said)?;
         if let Some(mut log) = self.beginning.log_files.first() {
             log.write_all(&said)?;
         }

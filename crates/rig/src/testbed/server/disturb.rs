@@ -174,9 +174,6 @@ impl Server {
     }
 
     fn refused(&self, why: String) -> TestbedError {
-        TestbedError::NotDisturbed {
-            name: self.beginning.spec.name.clone(),
-            why,
-        }
+        TestbedError::NotDisturbed { name: self.beginning.spec.name.clone(), why }
     }
 }

@@ -47,16 +47,8 @@ const MARKS: [(&str, Weight); 13] = [
 /// Attributes of a line of mongod that hold the number of an error, the more telling first.
 const NUMBERS: [&str; 4] = ["error", "code", "error_code", "message"];
 /// Those that say in words what is wrong.
-const WORDS: [&str; 8] = [
-    "codeName",
-    "errmsg",
-    "reason",
-    "msg",
-    "error",
-    "message",
-    "error_str",
-    "what",
-];
+const WORDS: [&str; 8] =
+    ["codeName", "errmsg", "reason", "msg", "error", "message", "error_str", "what"];
 /// Of other attributes, how many are told.
 const OTHERS: usize = 4;
 
@@ -92,38 +84,25 @@ pub(super) fn last_words(log: &Path) -> Vec<String> {
 
 fn chosen(text: &str) -> Vec<String> {
     let mut known = BTreeSet::new();
-    let mut lines: Vec<(Weight, String)> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .map(read)
-        .collect();
+    let mut lines: Vec<(Weight, String)> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(read).collect();
     lines.retain(|(_, words)| known.insert(words.clone()));
     let of = |weight: Weight| {
         let places = lines.iter().enumerate();
-        places
-            .filter(move |(_, line)| line.0 == weight)
-            .map(|(place, _)| place)
+        places.filter(move |(_, line)| line.0 == weight).map(|(place, _)| place)
     };
     let mut kept: BTreeSet<usize> = of(Weight::Failure).take(1).collect();
     let failed = !kept.is_empty();
-    let rest = of(Weight::Failure)
-        .rev()
-        .chain(of(Weight::Warning).rev())
-        .chain(
-            (0..lines.len())
-                .rev()
-                .filter(|place| !failed || lines[*place].0 == Weight::Unmarked),
-        );
+    let rest = of(Weight::Failure).rev().chain(of(Weight::Warning).rev()).chain(
+        (0..lines.len()).rev().filter(|place| !failed || lines[*place].0 == Weight::Unmarked),
+    );
     for place in rest {
         if kept.len() == LINES {
             break;
         }
         kept.insert(place);
     }
-    kept.into_iter()
-        .map(|place| shortened(&lines[place].1))
-        .collect()
+    kept.into_iter().map(|place| shortened(&lines[place].1)).collect()
 }
 
 /// The weight of a line, and the line as people read it.
@@ -133,9 +112,7 @@ fn read(line: &str) -> (Weight, String) {
     }
     let small = line.to_lowercase();
     let marks = MARKS.iter();
-    let first = marks
-        .filter_map(|(mark, weight)| Some((small.find(mark)?, *weight)))
-        .min();
+    let first = marks.filter_map(|(mark, weight)| Some((small.find(mark)?, *weight))).min();
     let weight = match first {
         Some((_, weight)) => weight,
         None if ALARMS.iter().any(|alarm| small.contains(alarm)) => Weight::Failure,
@@ -233,12 +210,10 @@ fn is_of_start(line: &Map<String, Value>) -> bool {
 }
 
 fn number(attributes: &Map<String, Value>) -> Option<i64> {
-    NUMBERS
-        .iter()
-        .find_map(|name| match attributes.get(*name)? {
-            Value::Object(inner) => number(inner),
-            value => value.as_i64(),
-        })
+    NUMBERS.iter().find_map(|name| match attributes.get(*name)? {
+        Value::Object(inner) => number(inner),
+        value => value.as_i64(),
+    })
 }
 
 fn add_words(attributes: &Map<String, Value>, into: &mut Vec<String>) {
@@ -285,11 +260,7 @@ fn shortened(line: &str) -> String {
             text.push('…');
             break;
         }
-        text.push(if character.is_control() {
-            ' '
-        } else {
-            character
-        });
+        text.push(if character.is_control() { ' ' } else { character });
     }
     text
 }
@@ -324,12 +295,8 @@ mod tests {
         let said = chosen(
             "level=info msg=1\nlevel=warn msg=2\nlevel=info msg=3\nlevel=info msg=4\nlevel=info msg=5\n",
         );
-        let expected = [
-            "level=warn msg=2",
-            "level=info msg=3",
-            "level=info msg=4",
-            "level=info msg=5",
-        ];
+        let expected =
+            ["level=warn msg=2", "level=info msg=3", "level=info msg=4", "level=info msg=5"];
         assert_eq!(said, expected);
     }
 
@@ -355,31 +322,13 @@ mod tests {
                 r#"{"t":{"$date":"2026"},"s":"I",  "c":"CONTROL","msg":"Options","attr":{"error":"no"}}"#,
                 Weight::Detail,
             ),
-            (
-                r#"{"t":{"$date":"2026"},"s":"W","msg":"No errors so far"}"#,
-                Weight::Warning,
-            ),
-            (
-                r#"{"t":{"$date":"2026"},"s":"D1","msg":"fatal?"}"#,
-                Weight::Detail,
-            ),
-            (
-                r#"{"t":{"$date":"2026"},"s":"E","msg":"cannot"}"#,
-                Weight::Failure,
-            ),
+            (r#"{"t":{"$date":"2026"},"s":"W","msg":"No errors so far"}"#, Weight::Warning),
+            (r#"{"t":{"$date":"2026"},"s":"D1","msg":"fatal?"}"#, Weight::Detail),
+            (r#"{"t":{"$date":"2026"},"s":"E","msg":"cannot"}"#, Weight::Failure),
             // A text in it may hold anything.
-            (
-                r#"{"s":"F","msg":"said","attr":{"was":"{\"s\":\"I\"}"}}"#,
-                Weight::Failure,
-            ),
-            (
-                "2026-11-22T10:00:00Z\tINFO\tlistening, errors go to stderr",
-                Weight::Detail,
-            ),
-            (
-                "2026-11-22T10:00:00Z\tERROR\tcannot listen",
-                Weight::Failure,
-            ),
+            (r#"{"s":"F","msg":"said","attr":{"was":"{\"s\":\"I\"}"}}"#, Weight::Failure),
+            ("2026-11-22T10:00:00Z\tINFO\tlistening, errors go to stderr", Weight::Detail),
+            ("2026-11-22T10:00:00Z\tERROR\tcannot listen", Weight::Failure),
             ("time=2026 level=INFO msg=\"error budget\"", Weight::Detail),
             ("time=2026 level=ERROR msg=cannot", Weight::Failure),
             ("panic: no room", Weight::Failure),
@@ -437,12 +386,10 @@ mod tests {
         let line = r#"{"s":"E","msg":"WiredTiger error message","attr":{"error":28,"message":"at \"a\": failed to write"},"tags":["x"]}"#;
         for length in 0..line.len() {
             let words = read(&line[..length]).1;
-            let is_spelled = [
-                "error: WiredTiger error message",
-                "error 28: WiredTiger error message: ",
-            ]
-            .iter()
-            .any(|known| known.starts_with(&words) || words.starts_with(known));
+            let is_spelled =
+                ["error: WiredTiger error message", "error 28: WiredTiger error message: "]
+                    .iter()
+                    .any(|known| known.starts_with(&words) || words.starts_with(known));
             assert!(is_spelled || words == line[..length], "{words}");
         }
         let cut = line.find(" to write").unwrap();

@@ -96,9 +96,7 @@ fn is_program(path: &Path) -> bool {
 /// What a server inherits of this program's environment.
 pub(super) fn environment() -> Vec<(&'static str, OsString)> {
     let inherited = INHERITED.into_iter();
-    inherited
-        .filter_map(|name| Some((name, std::env::var_os(name)?)))
-        .collect()
+    inherited.filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
 }
 
 /// The first line that says which version it is. A server that does not tell is no worse for it.
@@ -126,18 +124,8 @@ pub(super) fn version(
     }
     let mut child = command.spawn().ok()?;
     let said = [
-        listen(
-            child
-                .stdout
-                .take()
-                .map(|stream| stream.take(LONGEST_ANSWER)),
-        ),
-        listen(
-            child
-                .stderr
-                .take()
-                .map(|stream| stream.take(LONGEST_ANSWER)),
-        ),
+        listen(child.stdout.take().map(|stream| stream.take(LONGEST_ANSWER))),
+        listen(child.stderr.take().map(|stream| stream.take(LONGEST_ANSWER))),
     ];
     let ended = until(LONGEST_VERSION, || !matches!(child.try_wait(), Ok(None)));
     if !ended {
@@ -145,9 +133,8 @@ pub(super) fn version(
         let _ = child.wait();
     }
     // What it started may have kept the pipes; the threads stay with it.
-    let text: String = bounded(LONGEST_VERSION, || {
-        said.map(|said| said.join().unwrap_or_default()).join("\n")
-    })?;
+    let text: String =
+        bounded(LONGEST_VERSION, || said.map(|said| said.join().unwrap_or_default()).join("\n"))?;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LONGEST_LINE).collect())
 }

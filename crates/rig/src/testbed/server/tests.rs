@@ -12,16 +12,7 @@ const PYTHON: &str = "python3";
 
 /// Serves its directory over HTTP, as Python does, and says so.
 fn http() -> ServerSpec {
-    spec(&[
-        "-u",
-        "-m",
-        "http.server",
-        "{port}",
-        "--bind",
-        "127.0.0.1",
-        "--directory",
-        "{data}",
-    ])
+    spec(&["-u", "-m", "http.server", "{port}", "--bind", "127.0.0.1", "--directory", "{data}"])
 }
 
 fn spec(arguments: &[&str]) -> ServerSpec {
@@ -46,10 +37,7 @@ fn spec(arguments: &[&str]) -> ServerSpec {
 impl Site {
     fn serve(&mut self, server: ServerSpec) -> Result<Rig, TestbedError> {
         let server = Some(server);
-        self.build(&RigSpec {
-            server,
-            ..RigSpec::default()
-        })
+        self.build(&RigSpec { server, ..RigSpec::default() })
     }
 
     /// Why a server cannot be made.
@@ -118,17 +106,7 @@ fn a_server_serves_its_data_and_ends() {
         if own.iter().any(|set| **set == *name) {
             continue;
         }
-        let known = [
-            "",
-            "PATH",
-            "LANG",
-            "LC_ALL",
-            "TZ",
-            "HOME",
-            "PWD",
-            "OLDPWD",
-            MARK_VARIABLE,
-        ];
+        let known = ["", "PATH", "LANG", "LC_ALL", "TZ", "HOME", "PWD", "OLDPWD", MARK_VARIABLE];
         let of_spec = http().environment.iter().any(|(given, _)| **given == *name);
         assert!(known.contains(&&*name) || of_spec, "{name}");
     }
@@ -156,10 +134,7 @@ fn a_server_that_fills_its_log_is_ended() {
     file.set_len(256 << 20).unwrap();
     std::io::Write::write_all(&mut &file, b"one line too many\n").unwrap();
     let message = rig.is_sound().unwrap_err().to_string();
-    assert_contains(
-        &message,
-        "it wrote more than 256 MiB into its log and was ended",
-    );
+    assert_contains(&message, "it wrote more than 256 MiB into its log and was ended");
     assert_eq!(log.metadata().unwrap().len(), 1 << 20);
     site.undo(rig);
     site.nothing_is_left();
@@ -266,9 +241,7 @@ fn three() -> ServerSpec {
     ServerSpec {
         members: 3,
         address: "test://{members}/".into(),
-        after_start: [PYTHON, "-c", say, "{members}", "{port}"]
-            .map(str::to_owned)
-            .to_vec(),
+        after_start: [PYTHON, "-c", say, "{members}", "{port}"].map(str::to_owned).to_vec(),
         ..http()
     }
 }
@@ -377,11 +350,7 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
         home.open_to_pass().unwrap();
     }
     let spec = three();
-    let place = ServerPlace {
-        home: &home,
-        data: home.path(),
-        group: None,
-    };
+    let place = ServerPlace { home: &home, data: home.path(), group: None };
     let beginning = Beginning {
         spec,
         program: PYTHON.into(),
@@ -523,21 +492,15 @@ fn a_directory_that_the_server_may_not_reach_is_named() {
 #[test]
 fn the_limits_are_those_of_the_server_and_not_of_its_client() {
     let test = "the_limits_are_those_of_the_server_and_not_of_its_client";
-    let limits = plimsoll_record::LimitsSpec {
-        memory_bytes: Some(256 << 20),
-        ..Default::default()
-    };
+    let limits =
+        plimsoll_record::LimitsSpec { memory_bytes: Some(256 << 20), ..Default::default() };
     needs!([Need::Program(PYTHON)]);
     if let Err(error) = crate::testbed::groups::can_be_made(&limits) {
         plimsoll_testing::skip(test, &error.to_string());
         return;
     }
     let mut site = Site::new();
-    let rig = RigSpec {
-        server: Some(http()),
-        limits,
-        ..RigSpec::default()
-    };
+    let rig = RigSpec { server: Some(http()), limits, ..RigSpec::default() };
     let rig = site.build(&rig).unwrap();
     let server = rig.server().unwrap().1[0];
     let mut client = Command::new("sleep");
@@ -558,11 +521,7 @@ fn the_limits_are_those_of_the_server_and_not_of_its_client() {
 #[test]
 fn a_server_ignores_no_signal_that_its_starter_ignores() {
     let mut shell = Command::new("/bin/sh")
-        .args([
-            "-c",
-            r#"trap '' INT QUIT; exec /bin/sh -c "$0" sh "$@""#,
-            BECOME,
-        ])
+        .args(["-c", r#"trap '' INT QUIT; exec /bin/sh -c "$0" sh "$@""#, BECOME])
         .args(["grep", "SigIgn", "/proc/self/status"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -13,16 +13,8 @@ use std::path::Path;
 const START: u64 = 77_000_000_000;
 
 fn accesses(all: Vec<Access>) -> Accesses {
-    let file = |path: &str, size| File {
-        path: path.into(),
-        size,
-        accesses: 0,
-        bytes: 0,
-    };
-    let moment = |time_ns, label: &str| Moment {
-        time_ns,
-        label: label.into(),
-    };
+    let file = |path: &str, size| File { path: path.into(), size, accesses: 0, bytes: 0 };
+    let moment = |time_ns, label: &str| Moment { time_ns, label: label.into() };
     Accesses {
         files: vec![
             file("data/collection.wt", 8 << 20),
@@ -44,13 +36,7 @@ fn accesses(all: Vec<Access>) -> Accesses {
 }
 
 fn access(time_us: u64, file: u16, offset: u64, length: u64, is_write: bool) -> Access {
-    Access {
-        time_ns: time_us * 1_000,
-        file,
-        offset,
-        length,
-        is_write,
-    }
+    Access { time_ns: time_us * 1_000, file, offset, length, is_write }
 }
 
 /// A load of three writes; then two reads, each of a page of the index and one of the collection, and a write of the journal between them.
@@ -78,19 +64,11 @@ fn find(begin_us: u64, end_us: u64) -> NotedOperation {
 }
 
 fn finds() -> [NotedOperation; 3] {
-    [
-        find(6_050, 13_900),
-        find(20_950, 28_900),
-        find(90_000, 90_500),
-    ]
+    [find(6_050, 13_900), find(20_950, 28_900), find(90_000, 90_500)]
 }
 
 fn point(operations: &[NotedOperation]) -> NotedPoint<'_> {
-    NotedPoint {
-        label: "reads, 1 thread".into(),
-        sessions: 1,
-        operations,
-    }
+    NotedPoint { label: "reads, 1 thread".into(), sessions: 1, operations }
 }
 
 #[test]
@@ -109,18 +87,11 @@ fn operations_know_their_accesses() {
     let kinds: Vec<FileKind> = head.files.iter().map(|file| file.kind).collect();
     let expected = [FileKind::Collection, FileKind::Index, FileKind::Journal];
     assert_eq!(kinds, expected);
-    let labels: Vec<(u64, &str)> = head
-        .moments
-        .iter()
-        .map(|moment| (moment.tick, moment.label.as_str()))
-        .collect();
+    let labels: Vec<(u64, &str)> =
+        head.moments.iter().map(|moment| (moment.tick, moment.label.as_str())).collect();
     assert_eq!(
         labels,
-        [
-            (0, "load"),
-            (3_000, "reads, 1 thread: warm-up"),
-            (5_000, "reads, 1 thread: measuring")
-        ]
+        [(0, "load"), (3_000, "reads, 1 thread: warm-up"), (5_000, "reads, 1 thread: measuring")]
     );
 }
 
@@ -132,11 +103,7 @@ fn a_budget_keeps_what_was_measured() {
     assert_eq!(accesses, two_finds().all[3..7]);
     assert_eq!((head.left_out.before, head.left_out.after), (3, 1));
     assert_eq!(head.begin_ns, 6_100_000);
-    let labels: Vec<&str> = head
-        .moments
-        .iter()
-        .map(|moment| moment.label.as_str())
-        .collect();
+    let labels: Vec<&str> = head.moments.iter().map(|moment| moment.label.as_str()).collect();
     assert_eq!(labels, ["reads, 1 thread: measuring"]);
     // The whole budget is used also where the end is near.
     let packed = pack(&two_finds(), &[], 6);
@@ -152,9 +119,7 @@ fn a_budget_of_bytes_is_kept() {
     // Offsets that look random, so that each access takes some bytes.
     let mut state = 42_u64;
     let mut drawn = |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) % below
     };
     let mut time_us = 0;
@@ -166,11 +131,7 @@ fn a_budget_of_bytes_is_kept() {
         .collect();
     let accesses = accesses(all);
     let packed = pack_within(&accesses, &[], 20_000);
-    assert!(
-        (10_000..=20_000).contains(&packed.len()),
-        "{}",
-        packed.len()
-    );
+    assert!((10_000..=20_000).contains(&packed.len()), "{}", packed.len());
     let head = unpack(&packed).expect("it was packed just now").head;
     let found = head.left_out.before + head.accesses + head.left_out.after;
     assert_eq!(found, 20_000);
@@ -181,10 +142,7 @@ fn a_budget_of_bytes_is_kept() {
 fn days_fit_into_the_ticks() {
     let day_us = 86_400_000_000;
     let packed = pack(
-        &accesses(vec![
-            access(0, 0, 0, 512, false),
-            access(3 * day_us, 0, 512, 512, false),
-        ]),
+        &accesses(vec![access(0, 0, 0, 512, false), access(3 * day_us, 0, 512, 512, false)]),
         &[],
         10,
     );
