@@ -291,27 +291,27 @@ fn of_point(
         if no_value && !is_primary {
             continue;
         }
-        let compared = if let Some(obstacle) = obstacle {
-            Err(obstacle.clone())
-        } else if no_value && metric == Metric::Line {
-            Err("no run of one of them knows its line from both sides".to_owned())
-        } else if no_value {
-            Err("one of them has no valid run with such a value".to_owned())
-        } else {
-            not_only_bounds(measured.compared(), metric)
+        let compared = match (obstacle, metric) {
+            (Some(obstacle), _) => Err(obstacle.clone()),
+            (None, Metric::Line) if no_value => {
+                Err("no run of one of them knows its line from both sides".to_owned())
+            }
+            (None, _) if no_value => {
+                Err("one of them has no valid run with such a value".to_owned())
+            }
+            (None, _) => not_only_bounds(measured.compared(), metric),
         };
         figures.push((metric, is_primary, measured, compared));
     }
-    let mut together = Vec::new();
-    for (metric, is_primary, _, compared) in &figures {
-        if let (true, Ok(comparison)) = (is_primary, compared) {
-            together.push((comparison, rule(&a.plan, *metric)));
-        }
-    }
+    let primaries = figures.iter().filter(|(_, is_primary, ..)| *is_primary);
+    let together: Vec<_> = primaries
+        .filter_map(|(metric, _, _, compared)| {
+            Some((compared.as_ref().ok()?, rule(&a.plan, *metric)))
+        })
+        .collect();
     let deciding = together.len();
-    let judged =
-        judge_together(&together, CONFIDENCE).expect("a confidence of 0.95 lies between 0 and 1");
-    let mut judged = judged.into_iter();
+    let judged = judge_together(&together, CONFIDENCE);
+    let mut judged = judged.expect("a confidence of 0.95 lies between 0 and 1").into_iter();
     let label = &of_a[0].label;
     let (name_a, name_b) = (a.label(b), b.label(a));
     let mut comparisons = Vec::new();

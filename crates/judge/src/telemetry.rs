@@ -71,6 +71,136 @@ impl<'a> Sums<'a> {
     fn hit_ratio(&self, missed: &str, asked: &str) -> Option<f64> {
         self.quotient(missed, asked).map(|missed| (1.0 - missed).max(0.0))
     }
+
+    /// What a server reports of itself.
+    fn of_server(&self, sessions: u32, figures: Figures) -> Figures {
+        let changes = [
+            names::SERVER_DOCUMENTS_INSERTED,
+            names::SERVER_DOCUMENTS_UPDATED,
+            names::SERVER_DOCUMENTS_DELETED,
+        ];
+        let changed = changes.iter().map(|name| self.per_operation(name)).sum();
+        Figures {
+            server_read_ns: self.quotient(names::SERVER_READ_TIME, names::SERVER_READS),
+            server_write_ns: self.quotient(names::SERVER_WRITE_TIME, names::SERVER_WRITES),
+            server_read_tickets_used: self
+                .quotient(names::SERVER_READ_TICKETS, names::SERVER_READ_TICKETS_TOTAL),
+            server_write_tickets_used: self
+                .quotient(names::SERVER_WRITE_TICKETS, names::SERVER_WRITE_TICKETS_TOTAL),
+            server_read_tickets: self.per_second(names::SERVER_READ_TICKETS_TOTAL),
+            server_write_tickets: self.per_second(names::SERVER_WRITE_TICKETS_TOTAL),
+            server_reads_queued: self.per_second(names::SERVER_READS_QUEUED),
+            server_writes_queued: self.per_second(names::SERVER_WRITES_QUEUED),
+            flow_control_wait: self
+                .of_time(names::SERVER_FLOW_CONTROL_WAIT)
+                .and_then(|waited| ratio(waited, f64::from(sessions))),
+            flow_control_lagged: self.per_second(names::SERVER_FLOW_CONTROL_LAGGED),
+            documents_returned_per_operation: self.per_operation(names::SERVER_DOCUMENTS_RETURNED),
+            documents_changed_per_operation: changed,
+            documents_expired_per_second: self.per_second(names::SERVER_DOCUMENTS_EXPIRED),
+            server_requests_per_operation: self.per_operation(names::SERVER_REQUESTS),
+            server_received_bytes_per_operation: self.per_operation(names::SERVER_RECEIVED_BYTES),
+            server_sent_bytes_per_operation: self.per_operation(names::SERVER_SENT_BYTES),
+            ..figures
+        }
+    }
+
+    /// What an engine reports of its cache, journal and checkpoints.
+    fn of_engine(&self, sessions: u32, figures: Figures) -> Figures {
+        let checkpoints_running = self.per_second(names::ENGINE_CHECKPOINT_RUNNING);
+        Figures {
+            engine_cache_hit_ratio: self
+                .hit_ratio(names::ENGINE_PAGES_READ, names::ENGINE_PAGES_REQUESTED),
+            engine_cache_fill: self.quotient(names::ENGINE_CACHE_USED, names::ENGINE_CACHE_MAXIMUM),
+            engine_cache_bytes: self.per_second(names::ENGINE_CACHE_USED),
+            engine_cache_dirty: self
+                .quotient(names::ENGINE_CACHE_DIRTY, names::ENGINE_CACHE_MAXIMUM),
+            engine_read_bytes_per_second: self.per_second(names::ENGINE_CACHE_READ_BYTES),
+            engine_pages_read_per_operation: self.per_operation(names::ENGINE_PAGES_READ),
+            evictions_per_operation: self.per_operation(names::ENGINE_EVICTIONS),
+            evictions_by_application_per_operation: self
+                .per_operation(names::ENGINE_EVICTIONS_BY_APPLICATION),
+            engine_cache_wait: self
+                .of_time(names::ENGINE_CACHE_WAIT)
+                .and_then(|waited| ratio(waited, f64::from(sessions))),
+            rollbacks_per_operation: self.per_operation(names::ENGINE_ROLLBACKS),
+            journal_syncs_per_second: self.per_second(names::ENGINE_JOURNAL_SYNCS),
+            journal_sync_ns: self
+                .quotient(names::ENGINE_JOURNAL_SYNC_TIME, names::ENGINE_JOURNAL_SYNCS),
+            journal_sync_share: self.of_time(names::ENGINE_JOURNAL_SYNC_TIME),
+            journal_bytes_per_second: self.per_second(names::ENGINE_JOURNAL_BYTES),
+            checkpoints: self.total(names::ENGINE_CHECKPOINTS),
+            checkpoint_share: checkpoints_running
+                .or_else(|| self.of_time(names::ENGINE_CHECKPOINT_TIME))
+                .map(|share| share.min(1.0)),
+            ..figures
+        }
+    }
+
+    /// The page cache and the device below the data.
+    fn of_disk(&self, figures: Figures) -> Figures {
+        let asked = match self.total(names::ENGINE_BLOCK_READ_BYTES) {
+            Some(_) => names::ENGINE_BLOCK_READ_BYTES,
+            None => names::PROCESS_READ_BYTES,
+        };
+        let asked_per_second = self.per_second(asked);
+        let read_per_second = self.per_second(names::DEVICE_READ_BYTES);
+        let read_size = self.quotient(names::DEVICE_READ_BYTES, names::DEVICE_READS);
+        let from_page_cache =
+            asked_per_second.zip(read_per_second).map(|(asked, read)| (asked - read).max(0.0));
+        Figures {
+            page_cache_hit_ratio: self.hit_ratio(names::DEVICE_READ_BYTES, asked),
+            asked_bytes_per_second: asked_per_second,
+            page_cache_bytes_per_second: from_page_cache,
+            device_reads_per_second: self.per_second(names::DEVICE_READS),
+            device_writes_per_second: self.per_second(names::DEVICE_WRITES),
+            device_flushes_per_second: self.per_second(names::DEVICE_FLUSHES),
+            device_read_bytes_per_second: read_per_second,
+            device_written_bytes_per_second: self.per_second(names::DEVICE_WRITTEN_BYTES),
+            device_read_size_bytes: read_size,
+            device_reads_per_missed_page: self
+                .quotient(names::ENGINE_BLOCK_READ_BYTES, names::ENGINE_PAGES_READ)
+                .zip(read_size)
+                .and_then(|(page, read)| ratio(page, read)),
+            device_read_ns: self.quotient(names::DEVICE_READ_TIME, names::DEVICE_READS),
+            device_write_ns: self.quotient(names::DEVICE_WRITE_TIME, names::DEVICE_WRITES),
+            device_flush_ns: self.quotient(names::DEVICE_FLUSH_TIME, names::DEVICE_FLUSHES),
+            device_queue: self.of_time(names::DEVICE_QUEUE),
+            device_utilisation: self.of_time(names::DEVICE_BUSY).map(|busy| busy.min(1.0)),
+            device_reads_per_operation: self.per_operation(names::DEVICE_READS),
+            device_writes_per_operation: self.per_operation(names::DEVICE_WRITES),
+            device_read_bytes_per_operation: self.per_operation(names::DEVICE_READ_BYTES),
+            device_written_bytes_per_operation: self.per_operation(names::DEVICE_WRITTEN_BYTES),
+            device_credits: self.per_second(names::DEVICE_CREDITS),
+            device_shaped: self.per_second(names::DEVICE_SHAPED),
+            ..figures
+        }
+    }
+
+    /// The network, and the memory of server and group.
+    fn of_network(&self, figures: Figures) -> Figures {
+        let received = self.per_second(names::NETWORK_RECEIVED_BYTES);
+        let sent = self.per_second(names::NETWORK_SENT_BYTES);
+        Figures {
+            network_received_bytes_per_second: received,
+            network_sent_bytes_per_second: sent,
+            network_link_used: received
+                .zip(sent)
+                .map(|(received, sent)| received.max(sent))
+                .zip(self.per_second(names::NETWORK_LINK))
+                .and_then(|(used, link)| ratio(used, link)),
+            network_retransmitted: self
+                .quotient(names::NETWORK_RETRANSMITTED, names::NETWORK_SEGMENTS),
+            server_memory_bytes: self.per_second(names::SERVER_MEMORY),
+            group_memory_bytes: self.per_second(names::GROUP_MEMORY),
+            group_processes_bytes: self.per_second(names::GROUP_MEMORY_PROCESSES),
+            group_page_cache_bytes: self.per_second(names::GROUP_PAGE_CACHE),
+            group_limit_bytes: self.per_second(names::GROUP_MEMORY_LIMIT),
+            machine_page_cache_bytes: self.per_second(names::MACHINE_PAGE_CACHE),
+            refaults_per_operation: self.per_operation(names::GROUP_REFAULTS),
+            ..figures
+        }
+    }
 }
 
 fn ratio(part: f64, whole: f64) -> Option<f64> {
@@ -89,102 +219,9 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         worker_kernel_ns += slice.worker.cpu_system_ns as f64;
     }
     let worker_ns = worker_user_ns + worker_kernel_ns;
-
     let machine = Processors::of(&sums);
-    let asked = match sums.total(names::ENGINE_BLOCK_READ_BYTES) {
-        Some(_) => names::ENGINE_BLOCK_READ_BYTES,
-        None => names::PROCESS_READ_BYTES,
-    };
-    let asked_per_second = sums.per_second(asked);
-    let read_per_second = sums.per_second(names::DEVICE_READ_BYTES);
-    let read_size = sums.quotient(names::DEVICE_READ_BYTES, names::DEVICE_READS);
-    let from_page_cache =
-        asked_per_second.zip(read_per_second).map(|(asked, read)| (asked - read).max(0.0));
-    let changes = [
-        names::SERVER_DOCUMENTS_INSERTED,
-        names::SERVER_DOCUMENTS_UPDATED,
-        names::SERVER_DOCUMENTS_DELETED,
-    ];
-    let changed = changes.iter().map(|name| sums.per_operation(name)).sum();
-    let checkpoints_running = sums.per_second(names::ENGINE_CHECKPOINT_RUNNING);
-
-    let received = sums.per_second(names::NETWORK_RECEIVED_BYTES);
-    let sent = sums.per_second(names::NETWORK_SENT_BYTES);
-
-    Figures {
+    let figures = Figures {
         operations_per_second: ratio(operations, seconds),
-
-        server_read_ns: sums.quotient(names::SERVER_READ_TIME, names::SERVER_READS),
-        server_write_ns: sums.quotient(names::SERVER_WRITE_TIME, names::SERVER_WRITES),
-        server_read_tickets_used: sums
-            .quotient(names::SERVER_READ_TICKETS, names::SERVER_READ_TICKETS_TOTAL),
-        server_write_tickets_used: sums
-            .quotient(names::SERVER_WRITE_TICKETS, names::SERVER_WRITE_TICKETS_TOTAL),
-        server_read_tickets: sums.per_second(names::SERVER_READ_TICKETS_TOTAL),
-        server_write_tickets: sums.per_second(names::SERVER_WRITE_TICKETS_TOTAL),
-        server_reads_queued: sums.per_second(names::SERVER_READS_QUEUED),
-        server_writes_queued: sums.per_second(names::SERVER_WRITES_QUEUED),
-        flow_control_wait: sums
-            .of_time(names::SERVER_FLOW_CONTROL_WAIT)
-            .and_then(|waited| ratio(waited, f64::from(sessions))),
-        flow_control_lagged: sums.per_second(names::SERVER_FLOW_CONTROL_LAGGED),
-        documents_returned_per_operation: sums.per_operation(names::SERVER_DOCUMENTS_RETURNED),
-        documents_changed_per_operation: changed,
-        documents_expired_per_second: sums.per_second(names::SERVER_DOCUMENTS_EXPIRED),
-        server_requests_per_operation: sums.per_operation(names::SERVER_REQUESTS),
-        server_received_bytes_per_operation: sums.per_operation(names::SERVER_RECEIVED_BYTES),
-        server_sent_bytes_per_operation: sums.per_operation(names::SERVER_SENT_BYTES),
-
-        engine_cache_hit_ratio: sums
-            .hit_ratio(names::ENGINE_PAGES_READ, names::ENGINE_PAGES_REQUESTED),
-        engine_cache_fill: sums.quotient(names::ENGINE_CACHE_USED, names::ENGINE_CACHE_MAXIMUM),
-        engine_cache_bytes: sums.per_second(names::ENGINE_CACHE_USED),
-        engine_cache_dirty: sums.quotient(names::ENGINE_CACHE_DIRTY, names::ENGINE_CACHE_MAXIMUM),
-        engine_read_bytes_per_second: sums.per_second(names::ENGINE_CACHE_READ_BYTES),
-        engine_pages_read_per_operation: sums.per_operation(names::ENGINE_PAGES_READ),
-        evictions_per_operation: sums.per_operation(names::ENGINE_EVICTIONS),
-        evictions_by_application_per_operation: sums
-            .per_operation(names::ENGINE_EVICTIONS_BY_APPLICATION),
-        engine_cache_wait: sums
-            .of_time(names::ENGINE_CACHE_WAIT)
-            .and_then(|waited| ratio(waited, f64::from(sessions))),
-        rollbacks_per_operation: sums.per_operation(names::ENGINE_ROLLBACKS),
-        journal_syncs_per_second: sums.per_second(names::ENGINE_JOURNAL_SYNCS),
-        journal_sync_ns: sums
-            .quotient(names::ENGINE_JOURNAL_SYNC_TIME, names::ENGINE_JOURNAL_SYNCS),
-        journal_sync_share: sums.of_time(names::ENGINE_JOURNAL_SYNC_TIME),
-        journal_bytes_per_second: sums.per_second(names::ENGINE_JOURNAL_BYTES),
-        checkpoints: sums.total(names::ENGINE_CHECKPOINTS),
-        checkpoint_share: checkpoints_running
-            .or_else(|| sums.of_time(names::ENGINE_CHECKPOINT_TIME))
-            .map(|share| share.min(1.0)),
-
-        page_cache_hit_ratio: sums.hit_ratio(names::DEVICE_READ_BYTES, asked),
-        asked_bytes_per_second: asked_per_second,
-        page_cache_bytes_per_second: from_page_cache,
-
-        device_reads_per_second: sums.per_second(names::DEVICE_READS),
-        device_writes_per_second: sums.per_second(names::DEVICE_WRITES),
-        device_flushes_per_second: sums.per_second(names::DEVICE_FLUSHES),
-        device_read_bytes_per_second: read_per_second,
-        device_written_bytes_per_second: sums.per_second(names::DEVICE_WRITTEN_BYTES),
-        device_read_size_bytes: read_size,
-        device_reads_per_missed_page: sums
-            .quotient(names::ENGINE_BLOCK_READ_BYTES, names::ENGINE_PAGES_READ)
-            .zip(read_size)
-            .and_then(|(page, read)| ratio(page, read)),
-        device_read_ns: sums.quotient(names::DEVICE_READ_TIME, names::DEVICE_READS),
-        device_write_ns: sums.quotient(names::DEVICE_WRITE_TIME, names::DEVICE_WRITES),
-        device_flush_ns: sums.quotient(names::DEVICE_FLUSH_TIME, names::DEVICE_FLUSHES),
-        device_queue: sums.of_time(names::DEVICE_QUEUE),
-        device_utilisation: sums.of_time(names::DEVICE_BUSY).map(|busy| busy.min(1.0)),
-        device_reads_per_operation: sums.per_operation(names::DEVICE_READS),
-        device_writes_per_operation: sums.per_operation(names::DEVICE_WRITES),
-        device_read_bytes_per_operation: sums.per_operation(names::DEVICE_READ_BYTES),
-        device_written_bytes_per_operation: sums.per_operation(names::DEVICE_WRITTEN_BYTES),
-        device_credits: sums.per_second(names::DEVICE_CREDITS),
-        device_shaped: sums.per_second(names::DEVICE_SHAPED),
-
         worker_cpu_ns_per_operation: ratio(worker_ns, operations),
         server_cpu_ns_per_operation: sums.per_operation(names::SERVER_CPU),
         machine_cpu_ns_per_operation: machine
@@ -206,28 +243,14 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         processor_wait: sums
             .of_time(names::WAITED_FOR_PROCESSOR)
             .and_then(|waited| ratio(waited, f64::from(sessions))),
-
-        network_received_bytes_per_second: received,
-        network_sent_bytes_per_second: sent,
-        network_link_used: received
-            .zip(sent)
-            .map(|(received, sent)| received.max(sent))
-            .zip(sums.per_second(names::NETWORK_LINK))
-            .and_then(|(used, link)| ratio(used, link)),
-        network_retransmitted: sums.quotient(names::NETWORK_RETRANSMITTED, names::NETWORK_SEGMENTS),
-
-        server_memory_bytes: sums.per_second(names::SERVER_MEMORY),
-        group_memory_bytes: sums.per_second(names::GROUP_MEMORY),
-        group_processes_bytes: sums.per_second(names::GROUP_MEMORY_PROCESSES),
-        group_page_cache_bytes: sums.per_second(names::GROUP_PAGE_CACHE),
-        group_limit_bytes: sums.per_second(names::GROUP_MEMORY_LIMIT),
-        machine_page_cache_bytes: sums.per_second(names::MACHINE_PAGE_CACHE),
-        refaults_per_operation: sums.per_operation(names::GROUP_REFAULTS),
-
         watching: sums
             .of_time(names::WATCHING)
             .and_then(|watching| ratio(watching, f64::from(cores))),
-    }
+        ..Figures::default()
+    };
+    let figures = sums.of_server(sessions, figures);
+    let figures = sums.of_engine(sessions, figures);
+    sums.of_network(sums.of_disk(figures))
 }
 
 /// The processors' time by what it went to, nanoseconds over all of them.

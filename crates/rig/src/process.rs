@@ -15,7 +15,7 @@ use crate::testbed::{
     default_state_dir, end_children, what_runs_here,
 };
 use plimsoll_disk::{Control, DaemonProgram};
-use plimsoll_record::{DiskChoice, DiskSpec, Lateness, RigSpec};
+use plimsoll_record::{Calibration, DiskChoice, DiskSpec, Lateness, RigSpec};
 use plimsoll_telemetry::{Host, on_processors};
 use plimsoll_trace::ExtentMap;
 use serde::Serialize;
@@ -259,11 +259,7 @@ impl Process {
             }
             Order::Calibrate { spec, directory, owner } => {
                 let watch = &mut |progress: &Progress| line.goes_on(progress);
-                let used = self.with_disk(&spec, directory, &owner, |device, control| {
-                    let shape = &mut |shaped| shape(control, shaped);
-                    Ok(calibrate(device, &spec, shape, watch)?)
-                });
-                let (found, notes) = used?;
+                let (found, notes) = self.calibrate(&spec, directory, &owner, watch)?;
                 line.tell(&notes);
                 value(&found)
             }
@@ -318,6 +314,19 @@ impl Process {
         let built = built(&rig);
         place.rig = Some(rig);
         Ok(built)
+    }
+
+    fn calibrate(
+        &mut self,
+        spec: &DiskSpec,
+        directory: Option<PathBuf>,
+        owner: &str,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Calibration, Vec<String>), RigError> {
+        self.with_disk(spec, directory, owner, |device, control| {
+            let shape = &mut |shaped| shape(control, shaped);
+            Ok(calibrate(device, spec, shape, watch)?)
+        })
     }
 
     fn characterise(
