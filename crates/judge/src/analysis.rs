@@ -783,9 +783,10 @@ pub struct Comparison {
     pub sentence: String,
     /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was asked.
     pub because: Option<String>,
-    /// Where the same resource holds both back: what an operation takes of it, as one sentence. `None` where it is not the same, or takes the same, or where the dearer
-    /// one does more.
-    pub dearer: Option<String>,
+    /// Where the same resource holds both back: what an operation takes of it, as one sentence. `None` where it is not the same, or takes the same, or where the more
+    /// expensive one does more.
+    #[serde(rename = "dearer")]
+    pub cost_difference: Option<String>,
 }
 
 /// What differs between the two arms of a comparison.

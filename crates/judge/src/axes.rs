@@ -7,6 +7,7 @@ use crate::effects::{Place, change_in_words, described, signed};
 use crate::estimate::CONFIDENCE;
 use crate::factor_results::{CliffResult, CrossingResult, Effect, EffectKind};
 use crate::select::as_u32;
+use crate::sentence::capitalised;
 use crate::{Judgement, words};
 use plimsoll_plan::{Metric, Plan};
 use plimsoll_stats::{KeepsUp, cliff, crossing};
@@ -83,13 +84,13 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples], places: &[Place]) -> Vec<
                     false => (" most", ""),
                 };
                 let sentence = format!(
-                    "Workload {} at {}: {}{of} {verb}{most} between {} {} and {}: {}{rest}.",
-                    described.mix,
-                    described.load_label,
-                    words::metric(metric),
+                    "{}{of} {verb}{most} between {} {} and {} under workload {} at {}: {}{rest}.",
+                    capitalised(&words::metric(metric)),
                     plan.factors[axis].name,
                     between.0,
                     between.1,
+                    described.mix,
+                    described.load_label,
                     signed(change, interval),
                 );
                 found.push(CliffResult {
@@ -206,14 +207,14 @@ fn one_crossing(
         KeepsUp::From => ("from", " on"),
     };
     let sentence = format!(
-        "Workload {} at {}{of}: {} {} is at least as good as {} in {} {way} {} {range}{and_on} ({} interval, {}).",
-        described.mix,
-        described.load_label,
-        change.factor,
+        "{} {} is at least as good as {} in {} {way} {} {range}{and_on} under workload {} at {}{of} ({} interval, {}).",
+        capitalised(&change.factor),
         change.level,
         change.baseline,
         words::metric(place.1),
         plan.factors[axis].name,
+        described.mix,
+        described.load_label,
         words::confidence(confidence),
         words::counted(blocks.len(), "block"),
     );

@@ -5,7 +5,7 @@ use crate::words::{bytes, duration, number};
 use crate::{Cause, CauseKind, Comparison, Curve, CurvePoint, Figures, LineResult};
 
 /// From this ratio on an operation of one arm is said to cost more.
-const DEARER_FROM: f64 = 1.05;
+const EXPENSIVE_FROM: f64 = 1.05;
 /// From this ratio on the pages that operations read into the engine's cache are told beside it.
 const MORE_PAGES_FROM: f64 = 2.0;
 /// Fewer pages for an operation than this explain nothing.
@@ -21,7 +21,7 @@ pub(crate) fn explain(comparisons: &mut [Comparison], curves: &[Curve], lines: &
         comparison.because =
             sentence((&comparison.baseline, baseline), (&comparison.arm, arm)).filter(|_| compared);
         let of = |arm: &str| point_of(curves, arm, &comparison.mix, comparison.point);
-        comparison.dearer = dearer(of(&comparison.baseline), of(&comparison.arm));
+        comparison.cost_difference = cost_difference(of(&comparison.baseline), of(&comparison.arm));
     }
 }
 
@@ -36,30 +36,30 @@ pub(crate) fn point_of<'a>(
     curve.points.iter().find(|one| one.point == Some(point))
 }
 
-/// What an operation costs of that which holds both points back, the dearer one first; `None` where that is not the same, or costs the same, or where the
-/// dearer one does more all the same: then it has more of it, which the causes of both say.
+/// What an operation costs of that which holds both points back, the more expensive one first; `None` where that is not the same, or costs the same, or where the
+/// more expensive one does more all the same: then it has more of it, which the causes of both say.
 ///
 /// `Why: each operation costs quarter 3.91× the CPU (50.0 µs vs 12.8 µs) and 10× the cache misses (0.735 vs 0.0735 pages).`
-fn dearer(baseline: Option<&CurvePoint>, arm: Option<&CurvePoint>) -> Option<String> {
+fn cost_difference(baseline: Option<&CurvePoint>, arm: Option<&CurvePoint>) -> Option<String> {
     let (baseline, arm) = (baseline?, arm?);
     let (first, second) = (cost(baseline)?, cost(arm)?);
     if first.of != second.of {
         return None;
     }
-    let [(dear, most), (cheap, least)] = if first.amount > second.amount {
+    let [(expensive, most), (cheap, least)] = if first.amount > second.amount {
         [(baseline, &first), (arm, &second)]
     } else {
         [(arm, &second), (baseline, &first)]
     };
     let times = most.amount / least.amount;
-    let does_less = dear.throughput.median < cheap.throughput.median;
-    if !times.is_finite() || times < DEARER_FROM || !does_less {
+    let does_less = expensive.throughput.median < cheap.throughput.median;
+    if !times.is_finite() || times < EXPENSIVE_FROM || !does_less {
         return None;
     }
-    let pages = more_pages(&dear.figures.median, &cheap.figures.median).unwrap_or_default();
+    let pages = more_pages(&expensive.figures.median, &cheap.figures.median).unwrap_or_default();
     Some(format!(
         "Why: each operation costs {} {}× the {} ({} vs {}){pages}.",
-        dear.arm,
+        expensive.arm,
         number(times),
         most.of,
         (most.written)(most.amount),

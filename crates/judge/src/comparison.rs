@@ -471,7 +471,7 @@ fn comparison(case: Case, primary: bool, verdict: Verdict, grounds: Option<Groun
         verdict,
         sentence,
         because: None,
-        dearer: None,
+        cost_difference: None,
         baseline,
         arm,
     }

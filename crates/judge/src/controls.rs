@@ -64,8 +64,8 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
                 };
                 result.sentence = match matched.obstacle([&result.baseline, &result.control]) {
                     Some(reason) => format!(
-                        "Workload {} at {}: what {} says is not known: {reason}.",
-                        result.mix, result.load_label, result.control
+                        "What {} says under workload {} at {} is not known: {reason}.",
+                        result.control, result.mix, result.load_label
                     ),
                     None => sentence(&result) + kept_out_words(matched.kept_out.as_ref()),
                 };
@@ -131,7 +131,7 @@ impl ControlResult {
 
 fn sentence(result: &ControlResult) -> String {
     let what = words::metric(result.metric);
-    let place = format!("Workload {} at {}", result.mix, result.load_label);
+    let place = format!("under workload {} at {}", result.mix, result.load_label);
     let found = match (result.estimate, result.interval) {
         (Some(estimate), Some((low, high))) => format!(
             "{what} changed by {} ({} to {})",
@@ -141,7 +141,7 @@ fn sentence(result: &ControlResult) -> String {
         ),
         _ => {
             return format!(
-                "{place}: what {} says is not known: {} of at least {FEWEST_BLOCKS}.",
+                "What {} says {place} is not known: {} of at least {FEWEST_BLOCKS}.",
                 result.control,
                 counted(result.blocks, "block")
             );
@@ -150,32 +150,32 @@ fn sentence(result: &ControlResult) -> String {
     if result.planted == 0.0 {
         return match result.is_different {
             true => format!(
-                "{place}: a copy of {} was called different, {found}: a false alarm, as they come in 5 of 100 comparisons.",
+                "A copy of {} was called different {place}, {found}: a false alarm, as they come in 5 of 100 comparisons.",
                 result.baseline
             ),
             false => {
-                format!("{place}: a copy of {} was not called different, {found}.", result.baseline)
+                format!("A copy of {} was not called different {place}, {found}.", result.baseline)
             }
         };
     }
     let planted = percent(result.planted, 1);
     if !result.is_planted() {
         return format!(
-            "{place}: a slow-down of {planted} could not be planted: sessions pause for {planted} of each second, and what is under way then takes about as long. Use fewer threads, or a larger control."
+            "A slow-down of {planted} could not be planted {place}: sessions pause for {planted} of each second, and what is under way then takes about as long. Use fewer threads, or a larger control."
         );
     }
     let blocks = format!("worse in {} of {}", result.worse_in, counted(result.blocks, "block"));
     if result.is_found && result.is_too_much() {
         return format!(
-            "{place}: a slow-down of {planted} was planted, and more than that was found: {found}, {blocks}. Something else slows it down as well, and may do so in any comparison here; 5 of 100 intervals miss by chance."
+            "A slow-down of {planted} was planted {place}, and more than that was found: {found}, {blocks}. Something else slows it down as well, and may do so in any comparison here; 5 of 100 intervals miss by chance."
         );
     }
     match result.is_found {
         true => format!(
-            "{place}: a slow-down of {planted} would have been found here: it was planted, and found: {found}, {blocks}."
+            "A slow-down of {planted} would have been found {place}: it was planted, and found: {found}, {blocks}."
         ),
         false => format!(
-            "{place}: a slow-down of {planted} would not have been found here: it was planted, and {found}, {blocks}."
+            "A slow-down of {planted} would not have been found {place}: it was planted, and {found}, {blocks}."
         ),
     }
 }
@@ -235,6 +235,6 @@ mod tests {
         result.estimate = Some(-0.021);
         result.interval = Some((-0.03, -0.012));
         result.is_covered = Some(true);
-        assert!(sentence(&result).contains("would have been found here"));
+        assert!(sentence(&result).contains("would have been found under workload"));
     }
 }

@@ -8,7 +8,7 @@ use crate::estimate::CONFIDENCE;
 use crate::factor_results::{Change, Dependence, Effect, EffectAt, EffectKind, EffectPlace};
 use crate::roles::load_label;
 use crate::select::as_u32;
-use crate::sentence::{Question, Unit, sentence};
+use crate::sentence::{Question, Unit, capitalised, sentence};
 use crate::{Comparison, Judgement, Verdict, words};
 use plimsoll_plan::{Design, Metric, Plan};
 use plimsoll_record::quantities::numbers::TERMINAL;
@@ -306,16 +306,17 @@ fn interaction_sentence(
         (Some(estimate), None) => format!(": the ratio differs by {}", signed_percent(estimate)),
         _ => String::new(),
     };
-    let place = format!("Workload {} at {}", place.mix, place.load_label);
+    let place = format!("under workload {} at {}", place.mix, place.load_label);
     match verdict.judgement {
         Judgement::Better | Judgement::Worse => {
-            format!("{place}: {what} differs between {levels}{figures}.")
+            format!("{} differs between {levels} {place}{figures}.", capitalised(&what))
         }
-        Judgement::Equivalent => {
-            format!("{place}: {what} is the same at {levels} within the margin{figures}.")
-        }
+        Judgement::Equivalent => format!(
+            "{} is the same at {levels} within the margin {place}{figures}.",
+            capitalised(&what)
+        ),
         Judgement::Inconclusive => {
-            format!("{place}: it is unclear whether {what} differs between {levels}{figures}.")
+            format!("It is unclear whether {what} differs between {levels} {place}{figures}.")
         }
     }
 }
@@ -455,8 +456,8 @@ fn span(at: &[EffectAt]) -> f64 {
     most.zip(least).map_or(0.0, |(most, least)| most - least)
 }
 
-/// `Workload reads at 16 threads: the effect of disk (san-raid10 against fast-5000) on throughput depends on working_set: from 0 % (−3 % to +2 %) at 92% to −95 %
-/// (−96 % to −94 %) at 182%.` From the smallest effect to the largest.
+/// `The effect of disk (san-raid10 against fast-5000) on throughput depends on working_set: from 0 % (−3 % to +2 %) at 92% to −95 %
+/// (−96 % to −94 %) at 182% under workload reads at 16 threads.` From the smallest effect to the largest.
 fn dependence_sentence(place: &EffectPlace, change: &Change, on: &str, at: &[EffectAt]) -> String {
     let mut known: Vec<&EffectAt> = at.iter().filter(|one| one.estimate.is_some()).collect();
     let size = |one: &EffectAt| (1.0 + one.estimate.unwrap_or(0.0)).ln();
@@ -473,15 +474,15 @@ fn dependence_sentence(place: &EffectPlace, change: &Change, on: &str, at: &[Eff
         format!("{} at {}", change.unwrap_or_default(), one.level)
     };
     format!(
-        "Workload {} at {}: the effect of {} ({} against {}) on {} depends on {on}: from {} to {}.",
-        place.mix,
-        place.load_label,
+        "The effect of {} ({} against {}) on {} depends on {on}: from {} to {} under workload {} at {}.",
         change.factor,
         change.level,
         change.baseline,
         words::metric(place.metric),
         figures(near),
-        figures(far)
+        figures(far),
+        place.mix,
+        place.load_label
     )
 }
 

@@ -80,32 +80,19 @@ pub(crate) fn headline(
     for sentence in first.into_iter().flatten() {
         sentences.insert(0, sentence.to_owned());
     }
-    let mut deciding = comparisons.all.iter().filter(|comparison| comparison.primary);
-    // As `Analysis::outcome` has it.
-    let invalid = match progress.runs_failed {
-        0 if plan.has_several_arms()
-            && no_effect
-            && deciding.all(|comparison| !comparison.has_values()) =>
-        {
-            if gravest.is_none() && progress.blocks_complete == 0 {
-                let early = "No block is complete yet, so there is nothing to compare.";
-                return std::iter::once(early.to_owned()).chain(incomplete(progress)).collect();
-            }
-            Some("no deciding comparison can be made".to_owned())
-        }
-        0 if progress.too_few_usable.is_some() => progress.too_few_usable.map(|few| {
-            format!(
-                "{} of {} can be compared, and a verdict needs {}",
-                few.usable,
-                counted(few.of as usize, "block"),
-                few.needed
-            )
-        }),
-        0 => None,
-        failed => {
-            Some(format!("{failed} of {} failed", counted(progress.runs_planned as usize, "run")))
-        }
+    let nothing_deciding = plan.has_several_arms() && no_effect && {
+        let mut deciding = comparisons.all.iter().filter(|comparison| comparison.primary);
+        deciding.all(|comparison| !comparison.has_values())
     };
+    if progress.runs_failed == 0
+        && nothing_deciding
+        && gravest.is_none()
+        && progress.blocks_complete == 0
+    {
+        let early = "No block is complete yet, so there is nothing to compare.";
+        return std::iter::once(early.to_owned()).chain(incomplete(progress)).collect();
+    }
+    let invalid = why_invalid(progress, nothing_deciding);
     if let Some(invalid) = invalid {
         sentences.insert(0, format!("INVALID: {invalid}.{because}"));
     }
@@ -119,6 +106,23 @@ pub(crate) fn headline(
     }
     sentences.extend(incomplete(progress));
     sentences
+}
+
+/// Why the experiment as a whole is invalid, as `Analysis::outcome` has it.
+fn why_invalid(progress: &Progress, nothing_deciding: bool) -> Option<String> {
+    match (progress.runs_failed, progress.too_few_usable) {
+        (0, _) if nothing_deciding => Some("no deciding comparison can be made".to_owned()),
+        (0, Some(few)) => Some(format!(
+            "{} of {} can be compared, and a verdict needs {}",
+            few.usable,
+            counted(few.of as usize, "block"),
+            few.needed
+        )),
+        (0, None) => None,
+        (failed, _) => {
+            Some(format!("{failed} of {} failed", counted(progress.runs_planned as usize, "run")))
+        }
+    }
 }
 
 /// `Incomplete: 4 of 12 runs, 1 failed. Run the same command to resume.`
@@ -278,7 +282,7 @@ fn one_curve(curve: &Curve) -> String {
         }
     }
     let Some((peak, throughput)) = best else {
-        return format!("Workload {mix}: {arm} has no valid point.");
+        return format!("Under workload {mix}, {arm} has no valid point.");
     };
     let blocks = counted(peak.throughput.values.len(), "block");
     let interval = match peak.throughput.interval {
@@ -287,7 +291,7 @@ fn one_curve(curve: &Curve) -> String {
     };
     let verb = if curve.points.len() > 1 { "is fastest" } else { "runs" };
     let mut sentence = format!(
-        "Workload {mix}: {arm} {verb} at {}, {} ({interval})",
+        "Under workload {mix}, {arm} {verb} at {}, {} ({interval})",
         peak.load_label,
         words::rate(throughput)
     );

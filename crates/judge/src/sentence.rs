@@ -58,53 +58,61 @@ pub(crate) fn sentence(
     let Question { mix, load_label, metric, baseline, arm, .. } = question;
     let place = match metric {
         // It is where it is, at no load.
-        Metric::Line => format!("Workload {mix}"),
-        _ => format!("Workload {mix} at {load_label}"),
+        Metric::Line => format!("under workload {mix}"),
+        _ => format!("under workload {mix} at {load_label}"),
     };
     let subject = words::metric(*metric);
+    let heading = capitalised(&subject);
     let reason = verdict.reason.as_deref().unwrap_or_default();
     let Some(estimate) = verdict.estimate else {
         return match verdict.judgement {
             Judgement::Equivalent => format!(
-                "{place}: no difference in {subject} between {arm} and {baseline}: {reason}."
+                "No difference in {subject} between {arm} and {baseline} {place}: {reason}."
             ),
             _ => {
-                format!("{place}: {subject} of {arm} and {baseline} cannot be compared: {reason}.")
+                format!("{heading} of {arm} and {baseline} cannot be compared {place}: {reason}.")
             }
         };
     };
     let style = Change::style(*metric, estimate, verdict.interval);
     let change = style.estimate(estimate);
-    // Cheaper says already that it is the cost.
-    let is_cost = *metric == Metric::Cost;
-    let said =
-        if is_cost { format!("{change} per operation") } else { format!("{subject} {change}") };
     let figures = figures(question, verdict, &style);
     let margin = words::percent(verdict.margin, margin_decimals(verdict.margin));
     match verdict.judgement {
-        Judgement::Better => {
-            format!("{place}: {arm} is better than {baseline}: {said}{figures}.")
+        // Cheaper says already that it is the cost.
+        Judgement::Better | Judgement::Worse if *metric == Metric::Cost => {
+            format!("{arm} is {change} per operation than {baseline} {place}{figures}.")
         }
-        Judgement::Worse => {
-            format!("{place}: {arm} is worse than {baseline}: {said}{figures}.")
+        Judgement::Better | Judgement::Worse => {
+            let than = style.conjunction();
+            format!("{heading} of {arm} is {change} {than} that of {baseline} {place}{figures}.")
         }
-        Judgement::Equivalent => {
-            format!(
-                "{place}: no difference in {subject} larger than {margin} between {arm} and {baseline}: {change}{figures}."
-            )
-        }
+        Judgement::Equivalent => format!(
+            "No difference in {subject} larger than {margin} between {arm} and {baseline} {place}: {change}{figures}."
+        ),
         Judgement::Inconclusive => match grounds {
             Some(Grounds::NotEnoughBlocks { .. }) => format!(
-                "{place}: not enough measurements to judge {subject} of {arm} against {baseline}: {reason}. It was {change} so far, which may be chance."
+                "Not enough measurements to judge {subject} of {arm} against {baseline} {place}: {reason}. It was {change} so far, which may be chance."
             ),
             Some(Grounds::SizeUnclear) => format!(
-                "{place}: {subject} of {arm} differs from that of {baseline}, but it is unclear whether by more than {margin}: {change}{figures}."
+                "{heading} of {arm} differs from that of {baseline} {place}, but it is unclear whether by more than {margin}: {change}{figures}."
             ),
             _ => format!(
-                "{place}: it is unclear whether {subject} of {arm} differs from that of {baseline}: {change}{figures}.{}",
+                "It is unclear whether {subject} of {arm} differs from that of {baseline} {place}: {change}{figures}.{}",
                 visible(verdict)
             ),
         },
+    }
+}
+
+/// A text with a capital letter at its beginning, unless that is a symbol such as `p99`.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_alphabetic() => {
+            first.to_uppercase().chain(letters).collect()
+        }
+        _ => text.to_owned(),
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn metric(metric: Metric) -> String {
 fn adjectives(metric: Metric) -> [&'static str; 3] {
     match metric {
         Metric::Throughput | Metric::Line | Metric::Errors => ["lower", "higher", "high"],
-        Metric::Cost => ["cheaper", "dearer", "dear"],
+        Metric::Cost => ["cheaper", "more expensive", "expensive"],
         _ => ["shorter", "longer", "long"],
     }
 }
@@ -111,6 +111,11 @@ impl Change {
     /// A ratio as it is told.
     fn times(&self, change: f64) -> f64 {
         if self.inverted { 1.0 / (1.0 + change) } else { 1.0 + change }
+    }
+
+    /// What follows the estimate: lower *than*, 4.2 times as high *as*.
+    pub(crate) fn conjunction(&self) -> &'static str {
+        if self.in_times { "as" } else { "than" }
     }
 
     /// `61.2 % lower`, `4.2 times as high`.
@@ -197,9 +202,9 @@ mod tests {
         }
         let prices = [
             (-0.63, (-0.66, -0.58), "2.7 times cheaper", "2.4 to 2.9 times"),
-            (1.7, (1.4, 2.0), "2.7 times dearer", "2.4 to 3.0 times"),
+            (1.7, (1.4, 2.0), "2.7 times more expensive", "2.4 to 3.0 times"),
             (-0.12, (-0.15, -0.09), "12.0 % cheaper", "9.0 % to 15.0 % cheaper"),
-            (0.6, (-0.1, 1.2), "60 % dearer", "10 % cheaper to 120 % dearer"),
+            (0.6, (-0.1, 1.2), "60 % more expensive", "10 % cheaper to 120 % more expensive"),
         ];
         for (estimate, interval, first, second) in prices {
             let style = Change::style(Metric::Cost, estimate, Some(interval));

@@ -421,7 +421,7 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     sentence: sentence(&place, &curve.arm, against, &verdict),
                     verdict,
                     because: None,
-                    dearer: None,
+                    cost_difference: None,
                 });
             }
         }
@@ -685,15 +685,14 @@ fn sentence(place: &str, arm: &str, baseline: &str, verdict: &Verdict) -> String
     };
     match (verdict.estimate, verdict.interval) {
         (Some(estimate), Some((low, high))) => format!(
-            "Workload {place}: {arm} is {} than {baseline}: throughput {} (96.9 % interval {} to {}, {} blocks).",
-            if estimate < 0.0 { "worse" } else { "better" },
+            "Throughput of {arm} is {} than that of {baseline} under workload {place} (96.9 % interval {} to {}, {} blocks).",
             side(estimate),
             side(low),
             side(high),
             verdict.blocks
         ),
         _ => format!(
-            "Workload {place}: {arm} and {baseline} cannot be compared: fewer than 6 blocks."
+            "Throughput of {arm} and {baseline} cannot be compared under workload {place}: fewer than 6 blocks."
         ),
     }
 }

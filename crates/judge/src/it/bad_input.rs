@@ -56,7 +56,7 @@ fn one_arm_failed() {
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
 INVALID: 6 of 12 runs failed. Main problem: b, block 1: the library is missing.
-Workload c at 4 threads: throughput of b and a cannot be compared: in no block have both a valid point with such a value.
+Throughput of b and a cannot be compared under workload c at 4 threads: in no block have both a valid point with such a value.
 Incomplete: 6 of 12 runs, 6 failed. Run the same command to resume.
 Invalid
 ");
@@ -67,7 +67,7 @@ Invalid
 fn too_few_blocks() {
     let analysis = two_arms(3).analyse();
     assert_snapshot!(said(&analysis), @r"
-Workload c at 4 threads: not enough measurements to judge throughput of b against a: 3 blocks, at least 6 are needed. It was 99 % higher so far, which may be chance.
+Not enough measurements to judge throughput of b against a under workload c at 4 threads: 3 blocks, at least 6 are needed. It was 99 % higher so far, which may be chance.
 Good
 ");
     let verdict = &primary(&analysis, Metric::Throughput).verdict;
@@ -87,7 +87,7 @@ fn an_interrupted_experiment() {
     }
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
-Workload c at 4 threads: b is better than a: throughput 100.0 % higher (96.9 % interval 96.0 % to 104.0 % higher, 6 blocks).
+Throughput of b is 100.0 % higher than that of a under workload c at 4 threads (96.9 % interval 96.0 % to 104.0 % higher, 6 blocks).
 Incomplete: 13 of 16 runs. Run the same command to resume.
 Good
 ");
@@ -148,7 +148,7 @@ fn a_metric_without_samples() {
     });
     assert_snapshot!(said(&lab.analyse()), @r"
 INVALID: no deciding comparison can be made.
-Workload c at 4 threads: CPU time per operation of b and a cannot be compared: in no block have both a valid point with such a value.
+CPU time per operation of b and a cannot be compared under workload c at 4 threads: in no block have both a valid point with such a value.
 Invalid
 ");
 }
@@ -188,7 +188,7 @@ fn no_failures_on_either_side_are_equal() {
     let mut lab = two_arms(6);
     lab.plan.compare.primary = vec![Metric::Errors];
     assert_snapshot!(said(&lab.analyse()), @r"
-Workload c at 4 threads: no difference in share of failures between b and a: it is zero in both.
+No difference in share of failures between b and a under workload c at 4 threads: it is zero in both.
 Good
 ");
 }
@@ -209,7 +209,7 @@ fn percentiles_that_are_only_bounds_are_not_compared() {
     });
     assert_snapshot!(said(&lab.analyse()), @r"
 INVALID: no deciding comparison can be made.
-Workload c at 10,000 op/s: p99 response time of b and a cannot be compared: too much was unfinished at the end, so that only lower bounds are known.
+p99 response time of b and a cannot be compared under workload c at 10,000 op/s: too much was unfinished at the end, so that only lower bounds are known.
 Invalid
 ");
 }

@@ -126,7 +126,9 @@ fn a_control_has_blocks_of_its_own_and_no_verdict() {
     assert_eq!((control.blocks, control.worse_in, control.planted), (8, 8, 0.1));
     assert!(control.is_found && control.is_covered == Some(true), "{control:?}");
     assert!(
-        control.sentence.contains("would have been found here: it was planted, and found"),
+        control.sentence.contains(
+            "would have been found under workload c at 4 threads: it was planted, and found"
+        ),
         "{}",
         control.sentence
     );
@@ -155,7 +157,7 @@ fn a_control_that_is_missed_is_a_caution_and_so_is_a_false_alarm() {
         .analyse();
     let missed = &analysis.controls[0];
     assert!(
-        !missed.is_found && missed.sentence.contains("would not have been found here"),
+        !missed.is_found && missed.sentence.contains("would not have been found under workload"),
         "{}",
         missed.sentence
     );

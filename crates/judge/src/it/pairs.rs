@@ -68,8 +68,8 @@ mod slow {
     #[test]
     fn the_headline_begins_with_the_largest_effects() {
         insta::assert_snapshot!(study().analyse().headline.join("\n"), @r"
-    Workload c at 16 threads: fast-230 is better than san-230: throughput 8.00 times as high (96.9 % interval 8.00 to 8.00 times, 6 blocks).
-    Workload c at 16 threads: slow-230 is worse than san-230: throughput 75.00 % lower (96.9 % interval 75.00 % to 75.00 % lower, 6 blocks).
+    Throughput of fast-230 is 8.00 times as high as that of san-230 under workload c at 16 threads (96.9 % interval 8.00 to 8.00 times, 6 blocks).
+    Throughput of slow-230 is 75.00 % lower than that of san-230 under workload c at 16 threads (96.9 % interval 75.00 % to 75.00 % lower, 6 blocks).
     In all, of 4 deciding comparisons: 1 better, 1 worse and 2 equivalent.
     ");
     }

@@ -22,8 +22,8 @@ fn two_days_are_compared_without_pairs() {
     // All differences of logarithms lie evenly around ln 1.5, from -0.04 to +0.04; with 6 runs a side none of them is reached.
     let comparison = compare(&record("monday", 6, 1.0), &record("friday", 6, 1.5));
     assert_snapshot!(comparison.headline.join("\n"), @r"
-Workload c at 4 threads: arm (friday) is better than arm (monday): throughput 50.0 % higher (95.9 % interval 47.0 % to 53.0 % higher, 6 runs of each arm).
-Workload c at 8 threads: arm (friday) is better than arm (monday): throughput 50.0 % higher (95.9 % interval 47.0 % to 53.0 % higher, 6 runs of each arm).
+Throughput of arm (friday) is 50.0 % higher than that of arm (monday) under workload c at 4 threads (95.9 % interval 47.0 % to 53.0 % higher, 6 runs of each arm).
+Throughput of arm (friday) is 50.0 % higher than that of arm (monday) under workload c at 8 threads (95.9 % interval 47.0 % to 53.0 % higher, 6 runs of each arm).
 These runs were not made side by side: whatever else changed between the two records (the machine's state, its neighbours, its disk) counts as a difference between the arms, and the intervals are wider than those of blocks. Run both arms in one experiment to be sure.
 ");
     let first = &comparison.comparisons[0];
@@ -44,7 +44,7 @@ These runs were not made side by side: whatever else changed between the two rec
 #[test]
 fn too_few_runs_say_so() {
     let comparison = compare(&record("monday", 3, 1.0), &record("friday", 3, 1.5));
-    assert_snapshot!(comparison.comparisons[0].sentence, @"Workload c at 4 threads: not enough measurements to judge throughput of arm (friday) against arm (monday): 3 runs of each arm, at least 4 are needed. It was 50 % higher so far, which may be chance.");
+    assert_snapshot!(comparison.comparisons[0].sentence, @"Not enough measurements to judge throughput of arm (friday) against arm (monday) under workload c at 4 threads: 3 runs of each arm, at least 4 are needed. It was 50 % higher so far, which may be chance.");
     assert_eq!(comparison.comparisons[0].verdict.interval, None);
 }
 
@@ -95,7 +95,7 @@ fn many_loads_are_counted() {
     };
     let comparison = compare(&sweep("monday", 1.0), &sweep("friday", 0.5));
     assert_snapshot!(comparison.headline[..2].join("\n"), @r"
-Workload c at 1 thread: arm (friday) is worse than arm (monday): throughput 50.0 % lower (95.9 % interval 49.0 % to 51.0 % lower, 6 runs of each arm).
+Throughput of arm (friday) is 50.0 % lower than that of arm (monday) under workload c at 1 thread (95.9 % interval 49.0 % to 51.0 % lower, 6 runs of each arm).
 arm (friday) against arm (monday) in 3 deciding comparisons (throughput at every load that both measured): 3 worse; none better, equivalent or inconclusive.
 ");
 }

@@ -262,7 +262,7 @@ fn disks_that_no_request_reached_are_not_compared() {
 fn a_verdict_has_the_causes_of_both_arms_beside_it() {
     let analysis = analyse(&two_disks());
     insta::assert_snapshot!(analysis.headline.join("\n"), @r"
-    Workload c at 16 threads: fast is better than slow: throughput 4.0 times as high (96.9 % interval 4.0 to 4.0 times, 6 blocks).
+    Throughput of fast is 4.0 times as high as that of slow under workload c at 16 threads (96.9 % interval 4.0 to 4.0 times, 6 blocks).
     Because slow is limited by disk IOPS: 149 of 150 used, 0.1 device reads per operation, so at most 1,500 op/s; measured 1,490; and fast is limited by disk IOPS: 598 of 600 used, 0.1 device reads per operation, so at most 6,000 op/s; measured 5,980.
     ");
     assert_eq!(analysis.headline.get(1), analysis.comparisons[0].because.as_ref());
@@ -291,7 +291,7 @@ fn beside_a_quarter(
         }
     }
     let analysis = analyse(&lab);
-    analysis.comparisons[0].dearer.clone()
+    analysis.comparisons[0].cost_difference.clone()
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn sentence(analysis: &Analysis) -> String {
 fn worse() {
     // B/A lies evenly around 0.4: from 0.4·e^-0.02 = 0.392 to 0.4·e^0.02 = 0.408. Six blocks attain 1 - 2/64.
     let analysis = two_arms(spread(0.4, 1.0)).analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: quarter is worse than in-cache: throughput 60.0 % lower (96.9 % interval 59.2 % to 60.8 % lower, 6 blocks).");
+    assert_snapshot!(sentence(&analysis), @"Throughput of quarter is 60.0 % lower than that of in-cache under workload c at 16 threads (96.9 % interval 59.2 % to 60.8 % lower, 6 blocks).");
     let comparison = primary(&analysis, Metric::Throughput);
     assert_eq!(comparison.verdict.judgement, Judgement::Worse);
     assert!((comparison.verdict.estimate.unwrap() + 0.6).abs() < 1e-5);
@@ -43,19 +43,19 @@ fn worse() {
 #[test]
 fn better() {
     let analysis = two_arms(spread(1.25, 1.0)).analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: quarter is better than in-cache: throughput 25.0 % higher (96.9 % interval 22.5 % to 27.5 % higher, 6 blocks).");
+    assert_snapshot!(sentence(&analysis), @"Throughput of quarter is 25.0 % higher than that of in-cache under workload c at 16 threads (96.9 % interval 22.5 % to 27.5 % higher, 6 blocks).");
 }
 
 #[test]
 fn much_better_is_said_in_times() {
     let analysis = two_arms(spread(5.0, 1.0)).analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: quarter is better than in-cache: throughput 5.00 times as high (96.9 % interval 4.90 to 5.10 times, 6 blocks).");
+    assert_snapshot!(sentence(&analysis), @"Throughput of quarter is 5.00 times as high as that of in-cache under workload c at 16 threads (96.9 % interval 4.90 to 5.10 times, 6 blocks).");
 }
 
 #[test]
 fn equivalent() {
     let analysis = two_arms(spread(1.0, 0.5)).analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: no difference in throughput larger than 3 % between quarter and in-cache: 0.0 % higher (96.9 % interval 1.0 % lower to 1.0 % higher, 6 blocks).");
+    assert_snapshot!(sentence(&analysis), @"No difference in throughput larger than 3 % between quarter and in-cache under workload c at 16 threads: 0.0 % higher (96.9 % interval 1.0 % lower to 1.0 % higher, 6 blocks).");
     assert_eq!(primary(&analysis, Metric::Throughput).verdict.judgement, Judgement::Equivalent);
 }
 
@@ -66,7 +66,7 @@ fn inconclusive_direction() {
     let comparison = primary(&analysis, Metric::Throughput);
     let visible = comparison.verdict.smallest_visible.unwrap();
     assert!(visible > 0.105 && visible < 0.16, "{visible}");
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: it is unclear whether throughput of quarter differs from that of in-cache: 0 % lower (96.9 % interval 10 % lower to 11 % higher, 6 blocks). A difference of 15 % would probably have been detected.");
+    assert_snapshot!(sentence(&analysis), @"It is unclear whether throughput of quarter differs from that of in-cache under workload c at 16 threads: 0 % lower (96.9 % interval 10 % lower to 11 % higher, 6 blocks). A difference of 15 % would probably have been detected.");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn inconclusive_size() {
     // The middle, 2 %, is below the margin of 3 %; the interval from 1.02·e^-0.01 to 1.02·e^0.016 leaves zero out and reaches past it.
     let ratios = [1.0100, 1.0150, 1.0180, 1.0220, 1.0250, 1.0360];
     let analysis = two_arms(|block| ratios[block as usize]).analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: throughput of quarter differs from that of in-cache, but it is unclear whether by more than 3 %: 2.0 % higher (96.9 % interval 1.0 % to 3.6 % higher, 6 blocks).");
+    assert_snapshot!(sentence(&analysis), @"Throughput of quarter differs from that of in-cache under workload c at 16 threads, but it is unclear whether by more than 3 %: 2.0 % higher (96.9 % interval 1.0 % to 3.6 % higher, 6 blocks).");
     assert_eq!(primary(&analysis, Metric::Throughput).verdict.judgement, Judgement::Inconclusive);
 }
 
@@ -98,7 +98,7 @@ fn a_shorter_response_is_better() {
     let analysis = lab.analyse();
     assert_eq!(primary(&analysis, P99).verdict.judgement, Judgement::Better);
     assert!(
-        analysis.headline[0].contains("p99 response time 50.0 % shorter"),
+        analysis.headline[0].starts_with("p99 response time of quarter is 50.0 % shorter than "),
         "{}",
         analysis.headline[0]
     );
@@ -110,8 +110,8 @@ fn two_deciding_metrics_need_seven_blocks() {
     lab.plan.compare.primary = vec![Metric::Throughput, P99];
     let analysis = lab.analyse();
     assert_snapshot!(sentence(&analysis), @r"
-Workload c at 16 threads: not enough measurements to judge throughput of quarter against in-cache: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 100 % higher so far, which may be chance.
-Workload c at 16 threads: not enough measurements to judge p99 response time of quarter against in-cache: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 50 % shorter so far, which may be chance.
+Not enough measurements to judge throughput of quarter against in-cache under workload c at 16 threads: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 100 % higher so far, which may be chance.
+Not enough measurements to judge p99 response time of quarter against in-cache under workload c at 16 threads: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 50 % shorter so far, which may be chance.
 ");
     let verdict = &primary(&analysis, P99).verdict;
     assert_eq!((verdict.p_value, verdict.p_holm), (Some(2.0 / 64.0), Some(4.0 / 64.0)));
@@ -172,7 +172,7 @@ fn one_arm_states_its_peak_and_knee() {
         Shown::closed(case, rate * SPREAD[case.block as usize].exp())
     });
     let analysis = lab.analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c: only is fastest at 8 threads, 404,000 op/s (95 % interval 396,000 to 412,000 op/s, 6 blocks); beyond 4 threads more load costs more in time than it brings in throughput.");
+    assert_snapshot!(sentence(&analysis), @"Under workload c, only is fastest at 8 threads, 404,000 op/s (95 % interval 396,000 to 412,000 op/s, 6 blocks); beyond 4 threads more load costs more in time than it brings in throughput.");
     assert_eq!(analysis.outcome(), Outcome::Good);
 }
 
@@ -180,7 +180,7 @@ fn one_arm_states_its_peak_and_knee() {
 fn one_arm_that_still_climbs_says_so() {
     let lab = Laboratory::closed(&["only"], &["c"], &[1, 2, 4, 8], 6)
         .measure(|case| Shown::closed(case, 1e5 * case.sessions()));
-    assert_snapshot!(sentence(&lab.analyse()), @"Workload c: only is fastest at 8 threads, 800,000 op/s (95 % interval 800,000 to 800,000 op/s, 6 blocks); it still climbs at its last point, so the peak lies beyond: measure further.");
+    assert_snapshot!(sentence(&lab.analyse()), @"Under workload c, only is fastest at 8 threads, 800,000 op/s (95 % interval 800,000 to 800,000 op/s, 6 blocks); it still climbs at its last point, so the peak lies beyond: measure further.");
 }
 
 #[test]
@@ -265,7 +265,7 @@ mod slow {
             }
         }
         let analysis = lab.analyse();
-        assert_snapshot!(sentence(&analysis), @"Workload c at 20,000 op/s: b is better than a: p99 response time 50.0 % shorter (96.9 % interval exactly 50.0 % shorter, 6 blocks).");
+        assert_snapshot!(sentence(&analysis), @"p99 response time of b is 50.0 % shorter than that of a under workload c at 20,000 op/s (96.9 % interval exactly 50.0 % shorter, 6 blocks).");
         lab.plan.compare.at = Some(LoadAt::Rate(10_000.0));
         assert_eq!(primary(&lab.analyse(), P99).load_label, "10,000 op/s");
     }

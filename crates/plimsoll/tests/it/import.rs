@@ -174,7 +174,7 @@ fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
     let said = laboratory.run(&["import", "--name", "upgrade", &old, &new]);
     good(&said);
     assert_contains(&said.err, "6 outputs of old, 6 outputs of new");
-    assert_contains(&said.out, "new is better than old");
+    assert_contains(&said.out, "Throughput of new is ");
     assert_contains(&said.out, "W-UNPAIRED");
 
     let record = laboratory.record();

@@ -308,7 +308,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
             assert!(page.starts_with("Page: file:///"), "{out}");
             assert!(page_of(out).is_file());
             let begin = out.rfind("\n\n").unwrap();
-            assert_starts(out[begin..].trim_start(), "Workload c: one ");
+            assert_starts(out[begin..].trim_start(), "Under workload c, one ");
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>
             line(&mut told, row(analysis, one));
         }
     }
-    let reasons = select::primaries(analysis).filter_map(|one| one.dearer.as_deref());
+    let reasons = select::primaries(analysis).filter_map(|one| one.cost_difference.as_deref());
     for reason in reasons {
         line(&mut told, format_args!("\nWhy: {}", plain(reason)));
     }

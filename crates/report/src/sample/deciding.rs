@@ -274,8 +274,8 @@ fn needs(analysis: &mut Analysis) {
     verdict.interval = Some((-0.021, 0.046));
     verdict.reason = Some("the interval extends beyond the margin and includes zero".into());
     comparison.sentence = format!(
-        "Workload {} at {}: whether {} differs from {} is not settled yet: throughput 1.2 % higher (96.9 % interval 2.1 % lower to 4.6 % higher, {} blocks).",
-        comparison.mix, comparison.load_label, comparison.arm, comparison.baseline, verdict.blocks
+        "It is unclear whether throughput of {} differs from that of {} under workload {} at {}: 1.2 % higher (96.9 % interval 2.1 % lower to 4.6 % higher, {} blocks).",
+        comparison.arm, comparison.baseline, comparison.mix, comparison.load_label, verdict.blocks
     );
     analysis.headline[0].clone_from(&comparison.sentence);
     analysis.blocks_needed.push(BlocksNeeded {

@@ -17,10 +17,10 @@ pub fn noisy(analysis: &mut Analysis) {
         let interval = (estimate - 0.008, estimate + 0.008);
         let sentence = match is_found {
             true => format!(
-                "Workload {mix} at {LOAD}: a slow-down of 2.0 % would have been found here: it was planted, and found: throughput changed by -2.1 % (-2.9 % to -1.3 %), worse in 8 of 8 blocks."
+                "A slow-down of 2.0 % would have been found under workload {mix} at {LOAD}: it was planted, and found: throughput changed by -2.1 % (-2.9 % to -1.3 %), worse in 8 of 8 blocks."
             ),
             false => format!(
-                "Workload {mix} at {LOAD}: a copy of {baseline} was not called different, throughput changed by 0.1 % (-0.7 % to 0.9 %)."
+                "A copy of {baseline} was not called different under workload {mix} at {LOAD}, throughput changed by 0.1 % (-0.7 % to 0.9 %)."
             ),
         };
         analysis.controls.push(ControlResult {
@@ -54,7 +54,7 @@ pub fn noisy(analysis: &mut Analysis) {
         worse_in: 2,
         is_covered: None,
         sentence: format!(
-            "Workload {mix} at {LOAD}: what control 1% says is not known: 3 blocks of at least 6."
+            "What control 1% says under workload {mix} at {LOAD} is not known: 3 blocks of at least 6."
         ),
         ..analysis.controls[0].clone()
     });

@@ -21,7 +21,7 @@ pub(super) struct Row<'a> {
     /// What held both back, where that is known.
     because: Option<&'a str>,
     /// What an operation costs each of them, where that tells them apart.
-    dearer: Option<&'a str>,
+    cost_difference: Option<&'a str>,
     /// What was counted: blocks, or runs of each side.
     unit: &'static str,
     /// Runs of the arm and of the baseline, where one has more.
@@ -44,7 +44,7 @@ impl<'a> From<&'a Comparison> for Row<'a> {
                 text::short(&comparison.baseline, 40)
             ),
             because: comparison.because.as_deref().filter(|_| comparison.primary),
-            dearer: comparison.dearer.as_deref().filter(|_| comparison.primary),
+            cost_difference: comparison.cost_difference.as_deref().filter(|_| comparison.primary),
             unit: if comparison.apart.is_some() { "run" } else { "block" },
             uneven: None,
             needed: None,
@@ -62,7 +62,7 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
             verdict: &comparison.verdict,
             sides: String::new(),
             because: None,
-            dearer: None,
+            cost_difference: None,
             unit: if comparison.paired { "block" } else { "run" },
             uneven: Some([&comparison.values, &comparison.baseline_values].map(Vec::len))
                 .filter(|[runs, of_baseline]| runs != of_baseline),
@@ -82,7 +82,7 @@ impl<'a> Row<'a> {
             verdict: &effect.verdict,
             sides: name.to_owned(),
             because: None,
-            dearer: None,
+            cost_difference: None,
             unit: "block",
             uneven: None,
             needed: None,
@@ -102,7 +102,7 @@ impl<'a> Row<'a> {
 impl Row<'_> {
     /// The same without saying what held its arms back.
     pub(super) fn without_cause(self) -> Self {
-        Self { because: None, dearer: None, ..self }
+        Self { because: None, cost_difference: None, ..self }
     }
 }
 
@@ -149,8 +149,8 @@ pub(super) fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
         if let Some(needed) = &row.needed {
             paragraph(out, Style::new(), needed, 6, screen);
         }
-        if let Some(dearer) = row.dearer {
-            paragraph(out, Style::new(), dearer, 6, screen);
+        if let Some(words) = row.cost_difference {
+            paragraph(out, Style::new(), words, 6, screen);
         }
         if let Some(because) = row.because {
             paragraph(out, DIM, because, 6, screen);

@@ -363,7 +363,7 @@ fn no_line_is_wider_than_the_screen() {
     }
     for comparison in &mut analysis.comparisons {
         comparison.because = Some(long.clone());
-        comparison.dearer = Some(long.clone());
+        comparison.cost_difference = Some(long.clone());
     }
     let (_, mut decided) = sample::experiment(&Shape::safe_load());
     sample::against_itself(&mut decided);

@@ -781,7 +781,7 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
         comparison.load_label = text();
         comparison.sentence = text();
         comparison.because = Some(text());
-        comparison.dearer = Some(text());
+        comparison.cost_difference = Some(text());
         comparison.verdict.reason = Some(text());
     }
     for pair in &mut analysis.pairs {
