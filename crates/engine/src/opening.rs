@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Metrics at a time: milliseconds since 1970, and values by the names in `plimsoll_record::figures`, counters as they stood, as
-/// [`Engine::statistics`] reports them.
+/// [`Engine::statistics`](crate::Engine::statistics) reports them.
 pub type MetricsSample = (i64, Vec<(Cow<'static, str>, f64)>);
 
 /// What an engine needs to be opened.

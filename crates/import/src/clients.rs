@@ -2,12 +2,15 @@
 //!
 //! Several clients that load one server at the same time print one output each. Counted as blocks, they would show a fraction of the throughput with almost no spread,
 //! so their rates and sessions are added up. No output names its run; clients are recognised by their clocks: same arm, same workload, and most of the shorter output
-//! overlaps the longer one.
+//! overlaps the longer one. Logs of HdrHistogram of one client are laid over each other before: one log holds the times of one operation, or its response times alone.
 
+use crate::Format;
 use crate::hdr;
+use crate::join::{is_good, overlay};
 use crate::measured::{Measured, add_totals};
 use jiff::Timestamp;
-use plimsoll_record::Slice;
+use plimsoll_record::{Operation, Slice};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Share of the shorter output that must overlap the other one.
@@ -42,9 +45,77 @@ impl Span {
     }
 }
 
+/// The operations in a log of HdrHistogram.
+#[derive(Debug)]
+pub struct Logged(BTreeMap<(Operation, bool), Held>);
+
+/// What a log holds of one operation.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    count: u64,
+    service: bool,
+    response: bool,
+}
+
+impl Logged {
+    /// The operations of an output; `None` if it is no log.
+    pub fn of(output: &Measured) -> Option<Self> {
+        if output.tool != Format::HdrLog.tool() {
+            return None;
+        }
+        let mut all: BTreeMap<_, Held> = BTreeMap::new();
+        for part in output.slices.iter().flat_map(|slice| &slice.operations) {
+            let held = all.entry((part.operation, is_good(part.status))).or_default();
+            held.count += part.latencies.count();
+            held.service |= part.latencies.service.mean_ns().is_some();
+            held.response |= part.latencies.open.is_some();
+        }
+        Some(Self(all))
+    }
+
+    /// Whether the other log holds nothing that this one holds already: other operations, or other times of as many operations.
+    fn is_completed_by(&self, other: &Self) -> bool {
+        other.0.iter().all(|(operation, theirs)| {
+            self.0.get(operation).is_none_or(|ours| ours.is_completed_by(*theirs))
+        })
+    }
+
+    /// Whether both logs hold different times of the same operations.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        self.0.keys().eq(other.0.keys()) && self.is_completed_by(other)
+    }
+}
+
+impl Held {
+    fn is_completed_by(self, other: Self) -> bool {
+        self.count == other.count
+            && !(self.service && other.service || self.response && other.response)
+    }
+}
+
+/// Lays the logs of each client over each other.
+fn logs_joined(outputs: Vec<Measured>) -> Vec<Measured> {
+    let mut joined: Vec<Measured> = Vec::new();
+    for output in outputs {
+        let is_completed = |ours: &Measured| {
+            let logs = || Logged::of(ours).zip(Logged::of(&output));
+            are_shared(Span::of(ours), Span::of(&output))
+                && logs().is_some_and(|(ours, theirs)| ours.is_completed_by(&theirs))
+        };
+        match joined.iter().position(is_completed) {
+            Some(place) => {
+                let ours = joined.remove(place);
+                joined.splice(place..place, overlay(vec![ours, output]));
+            }
+            None => joined.push(output),
+        }
+    }
+    joined
+}
+
 /// Merges the clients of each run into one output.
 pub(crate) fn together(outputs: Vec<Measured>, mix: impl Fn(&Measured) -> String) -> Vec<Measured> {
-    let each = outputs.into_iter().map(|output| {
+    let each = logs_joined(outputs).into_iter().map(|output| {
         let (span, mix) = (Span::of(&output), mix(&output));
         (span, mix, output)
     });

@@ -16,6 +16,7 @@ use crate::measured::Measured;
 use crate::{Format, Unit, text};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::read::ZlibDecoder;
+use plimsoll_record::quantities::words::counted;
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, OperationSlice, Slice, Status, Summary,
 };
@@ -191,7 +192,7 @@ pub(crate) fn read<R: BufRead>(
         return Err(Problem::NoResult { format, expected }.of(&file));
     }
     if empty > 0 {
-        let words = format!("{empty} intervals without any operation");
+        let words = format!("{} without any operation", counted(empty, "interval"));
         measured.remarks.push(words);
     }
     let mut all = Vec::with_capacity(points.len());

@@ -30,7 +30,7 @@ pub fn join(parts: Vec<Measured>, name: &str) -> Result<Measured, ImportError> {
 }
 
 /// Logs laid over each other.
-fn overlay(logs: Vec<Measured>) -> Option<Measured> {
+pub(crate) fn overlay(logs: Vec<Measured>) -> Option<Measured> {
     let begins: Vec<Option<Timestamp>> =
         logs.iter().map(|log| log.started_at.as_ref()?.parse().ok()).collect();
     let earliest = begins.iter().flatten().min().copied();
@@ -52,7 +52,11 @@ fn overlay(logs: Vec<Measured>) -> Option<Measured> {
         };
         joined.files.extend(log.files);
         joined.damage.extend(log.damage);
-        joined.remarks.extend(log.remarks);
+        for remark in log.remarks {
+            if !joined.remarks.contains(&remark) {
+                joined.remarks.push(remark);
+            }
+        }
         for mut slice in log.slices {
             slice.start_ns = slice.start_ns.saturating_add(offset_ns);
             lay(&mut joined.slices, slice);
@@ -130,6 +134,6 @@ fn with_log(mut text: Measured, log: Measured) -> Measured {
     text
 }
 
-fn is_good(status: Status) -> bool {
+pub(crate) fn is_good(status: Status) -> bool {
     matches!(status, Status::Ok | Status::Batched)
 }

@@ -56,7 +56,7 @@ mod ycsb;
 mod ycsb_cpp;
 
 pub use assemble::{Arm, Frame, record};
-pub use clients::{Span, are_shared, fingerprint, grouped};
+pub use clients::{Logged, Span, are_shared, fingerprint, grouped};
 pub use error::{ImportError, Problem};
 pub use format::{Format, Options, Unit};
 pub use join::join;

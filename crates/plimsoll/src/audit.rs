@@ -6,8 +6,8 @@ use crate::run::this_program;
 use crate::screen::{print_drawn, print_json, screen};
 use anyhow::{Context, bail};
 use plimsoll_import::{
-    Arm, Frame, ImportError, Measured, Options, Problem, Span, are_shared, fingerprint, grouped,
-    read, record, redact_command,
+    Arm, Frame, ImportError, Logged, Measured, Options, Problem, Span, are_shared, fingerprint,
+    grouped, read, record, redact_command,
 };
 use plimsoll_judge::{Audit, Audited, Belief, analyse};
 use plimsoll_record::files::write_whole;
@@ -111,6 +111,7 @@ fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<Seen>)
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
             fingerprint: fingerprint(&output),
             span: Span::of(&output),
+            logged: Logged::of(&output),
         });
         audit.results.push(judged(source, output));
     }
@@ -122,6 +123,15 @@ struct Seen {
     folder: PathBuf,
     fingerprint: Option<String>,
     span: Option<Span>,
+    logged: Option<Logged>,
+}
+
+impl Seen {
+    /// Whether both are logs of different times of the same operations.
+    fn is_same_as(&self, other: &Self) -> bool {
+        let logs = self.logged.as_ref().zip(other.logged.as_ref());
+        logs.is_some_and(|(ours, theirs)| ours.is_same_as(theirs))
+    }
 }
 
 /// Marks copies of a result, and removes them from `seen`.
@@ -156,15 +166,27 @@ fn name_clients(audit: &mut Audit, seen: &[Seen]) {
             && (&ours.tool, &ours.workload) == (&theirs.tool, &theirs.workload)
             && are_shared(first.span, one.span)
     });
-    for run in runs.iter().filter(|run| run.len() > 1) {
-        let rates = run.iter().map(|one| audit.results[one.place].throughput);
-        let together: f64 = rates.map(|rate| rate.unwrap_or(0.0)).sum();
+    for run in runs {
+        // A client has one log of service times, and perhaps another one of response times.
+        let mut clients: Vec<&Seen> = Vec::new();
         for one in run {
-            let others = run.iter().filter(|other| other.place != one.place);
-            let names = others.map(|other| {
-                let source = Path::new(&audit.results[other.place].source);
-                source.file_name().unwrap_or_default().to_string_lossy().into_owned()
-            });
+            let Some(first) = clients.iter().find(|first| first.is_same_as(one)) else {
+                clients.push(one);
+                continue;
+            };
+            for (ours, theirs) in [(first.place, one.place), (one.place, first.place)] {
+                let other = file_name(&audit.results[theirs].source);
+                let words = format!(
+                    "{other} has other times of the same operations: import both with a `+` between them"
+                );
+                audit.results[ours].add("client", words);
+            }
+        }
+        let rates = clients.iter().map(|one| audit.results[one.place].throughput);
+        let together: f64 = rates.map(|rate| rate.unwrap_or(0.0)).sum();
+        for one in clients.iter().filter(|_| clients.len() > 1) {
+            let others = clients.iter().filter(|other| other.place != one.place);
+            let names = others.map(|other| file_name(&audit.results[other.place].source));
             let mut names: Vec<String> = names.collect();
             if names.len() > NAMED {
                 let more = names.len() - NAMED;
@@ -178,6 +200,10 @@ fn name_clients(audit: &mut Audit, seen: &[Seen]) {
             audit.results[one.place].add("client", words);
         }
     }
+}
+
+fn file_name(source: &str) -> String {
+    Path::new(source).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn outputs(path: &Path, shown: &str) -> Result<Vec<Measured>, ImportError> {

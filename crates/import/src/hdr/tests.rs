@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Options, join, read as read_any};
+use crate::{Arm, Frame, Options, join, read as read_any, record};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
 use plimsoll_testing::assert_contains;
 
@@ -275,6 +275,34 @@ fn the_log_of_intended_times_is_laid_over_that_of_service_times() {
         assert!(is_about(&latencies.service, 20_000));
         assert!(is_about(latencies.response(), 70_000));
     }
+}
+
+#[test]
+fn logs_of_one_client_are_not_several_clients() {
+    let part =
+        |name: &str, values: &[&[u64]]| only("x.hdr", &log(name, values), Options::default());
+    let of = |outputs: Vec<Measured>| {
+        let arm = Arm { name: "one".into(), outputs };
+        let record = record(&Frame::default(), vec![arm]).unwrap();
+        assert_eq!((record.runs.len(), record.runs[0].points.len()), (1, 1));
+        let point = record.runs[0].points[0].clone();
+        (point.slices.iter().map(|slice| slice.completed.ok).collect::<Vec<_>>(), point)
+    };
+    let reads = || part("READ", &[&[10], &[20, 20]]);
+    let intended = || part("Intended-READ", &[&[50], &[60, 70]]);
+    for outputs in [vec![reads(), intended()], vec![intended(), reads()]] {
+        let (counts, point) = of(outputs);
+        assert_eq!(counts, [1, 2]);
+        let latencies = &point.slices[1].operations[0].latencies;
+        assert!(is_about(&latencies.service, 20_000));
+        assert!(is_about(latencies.response(), 70_000));
+    }
+    let updates = part("UPDATE", &[&[5, 5, 5], &[6]]);
+    assert_eq!(of(vec![reads(), updates, intended()]).0, [4, 3]);
+    let other = part("READ", &[&[10, 11], &[20]]);
+    let other_intended = part("Intended-READ", &[&[70, 71], &[80]]);
+    let more = part("READ", &[&[9, 9], &[9, 9]]);
+    assert_eq!(of(vec![reads(), other, intended(), other_intended, more]).0, [5, 5]);
 }
 
 #[test]

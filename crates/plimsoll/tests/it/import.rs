@@ -301,6 +301,21 @@ fn what_our_own_ycsb_writes_is_imported_whole() {
     assert_eq!(of_slices, 3_000);
     let warnings = format!("{:?}", record.runs[0].warnings);
     assert!(!warnings.contains("ImportDamaged") && !warnings.contains("left out"), "{warnings}");
+
+    // The logs of service and of response times are of one client, which did 2,000 op/s.
+    good(&laboratory.run(&["import", &format!("b={}", logs[..4].join(","))]));
+    let record = laboratory.record();
+    assert_eq!((record.runs.len(), record.runs[0].points.len()), (1, 1));
+    let slices = record.runs[0].points[0].slices.iter();
+    assert_eq!(slices.map(|slice| slice.completed.ok).sum::<u64>(), 3_000);
+    let said = laboratory.run(&["audit", &logs[0], &logs[2], "--json"]);
+    good(&said);
+    let audit: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    for (place, other) in [(0, "Intended-READ.hdr"), (1, "READ.hdr")] {
+        let reasons = audit["results"][place]["reasons"].to_string();
+        assert_contains(&reasons, &format!("{other} has other times of the same operations"));
+        assert!(!reasons.contains("clients of one run"), "{reasons}");
+    }
 }
 
 mod slow {
