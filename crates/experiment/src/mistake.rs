@@ -336,7 +336,7 @@ mistakes! {
         "remove it, or name another server, such as mongod";
     MembersWithoutSet { members: u32 } = "members-without-set", ("{members} members without a replica set would know nothing of each other"),
         "remove `replica_set`, or write `members: 1`";
-    SetByArgument { argument: String } = "set-by-argument", ("{} makes the server wait until it is told of its replica set", quoted(argument)),
+    SetByArgument { argument: String } = "set-by-argument", ("{} makes the server wait until its replica set is initiated", quoted(argument)),
         "remove it, and write `server: {members: 3}`, or `server: {replica_set: true}` for a set of one: plimsoll then initiates the set";
     NotOurServer { key: &'static str } = "not-our-server", ("`{key}` cannot be had for a server that runs by itself: it stands on what others gave it"),
         "remove it; or remove `uri`, so that a server is started on what the arm says";

@@ -36,8 +36,8 @@ pub(crate) fn point_of<'a>(
     curve.points.iter().find(|one| one.point == Some(point))
 }
 
-/// What an operation costs of that which holds both points back, the more expensive one first; `None` where that is not the same, or costs the same, or where the
-/// more expensive one does more all the same: then it has more of it, which the causes of both say.
+/// Compares what an operation costs of the resource that limits both points, the more expensive arm first. `None` if different resources limit them, if the costs
+/// are alike, or if the more expensive arm is no slower: then it has more of the resource, and the causes say so.
 ///
 /// `Why: each operation costs quarter 3.91× the CPU (50.0 µs vs 12.8 µs) and 10× the cache misses (0.735 vs 0.0735 pages).`
 fn cost_difference(baseline: Option<&CurvePoint>, arm: Option<&CurvePoint>) -> Option<String> {

@@ -150,7 +150,7 @@ impl Remarks {
         if extract.error_share() > limits.errors {
             let message = errors(done.error, done.total(), point.end.as_ref());
             let warning = Warning::new(WarningId::Errors, &self.subject, message);
-            // What fails for something that was done on purpose is what is asked.
+            // A disturbance that the experiment makes is expected to cause errors.
             self.warnings.push(match point.disturbance() {
                 Some(_) => warning.weighing(Severity::Caution),
                 None => warning,

@@ -14,9 +14,8 @@ pub struct PointSpec {
     pub warm_up_ns: u64,
     /// Nanoseconds of the measured part.
     pub duration_ns: u64,
-    /// Ends the point early: a closed loop when so many operations are finished after the warm-up, of which each session has an equal
-    /// share, an open loop when so many have been due. On all hosts together: constant arrivals end at the same time on each, Poisson arrivals when the host
-    /// has had its equal share.
+    /// Ends the point early, counted after the warm-up and over all hosts. A closed loop ends when this many operations have completed, an equal share per
+    /// session; an open loop ends when this many were due. With constant arrivals all hosts end at the same time, with Poisson arrivals each after its share.
     pub operations: Option<u64>,
     pub seed: u64,
     /// Whether every record read is compared with what must be in it.

@@ -148,7 +148,7 @@ pub struct Asked<'a> {
     /// The file of the plan, for those that are scouted first.
     pub experiment: &'a arguments::ExperimentFile,
     pub nats: &'a arguments::Nats,
-    /// Begin anew even if there is an unfinished experiment of the same plan.
+    /// Start from the beginning even if the same plan has an unfinished experiment.
     pub fresh: bool,
     /// Which arms run now; `None`: all.
     pub only: Option<Vec<bool>>,

@@ -134,7 +134,7 @@ fn build_rigs<'g>(
     Ok(rigs)
 }
 
-/// Fails the runs of a turn of which one has no rig. Returns the error if nobody is left to make another rig.
+/// Fails all runs of a turn in which one rig could not be made. Returns the error if `plimsoll rig` has ended, so that no other rig can be made.
 fn fail_unbuilt(
     execution: &Execution<'_>,
     attempts: &mut [Attempt<'_>],

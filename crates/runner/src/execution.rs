@@ -28,7 +28,7 @@ pub struct Execution<'a> {
     pub foreign: Option<ForeignCpu>,
     /// Which arms of the plan run now; `None`: all. The runs of the others are left for later.
     pub only: Option<Vec<bool>>,
-    /// Begin anew even if there is an unfinished experiment of the same plan.
+    /// Start from the beginning even if the same plan has an unfinished experiment.
     pub fresh: bool,
     /// Whether what was measured is enough for an experiment that may end before all its blocks are made: every interval that decides is narrow enough, or the
     /// question of a gate is answered.

@@ -4,7 +4,7 @@ use plimsoll_plan::{Plan, PlannedRun};
 use plimsoll_record::{RunRecord, RunState};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// An arm that failed in so many blocks and never succeeded is not tried again.
+/// An arm that failed in this many blocks and never succeeded is not tried again.
 const TRIES_OF_A_BROKEN_ARM: u32 = 2;
 
 /// Block and index of the arm.

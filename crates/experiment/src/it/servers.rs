@@ -129,7 +129,7 @@ fn servers_are_named_by_preset_by_path_or_described() {
     let spec = server("server: ferretdb");
     assert_eq!((spec.name.as_str(), spec.program.as_str()), ("ferretdb", "ferretdb"));
     let arm = arm("server: ferretdb");
-    assert_eq!(arm.settings.bytes("cache_size"), None, "it has none, so none is told");
+    assert_eq!(arm.settings.bytes("cache_size"), None, "FerretDB has no such setting");
     let spec = server("server: /opt/x/mongod");
     assert_eq!((spec.name.as_str(), spec.program.as_str()), ("mongod", "/opt/x/mongod"));
     let spec = server("server: bin/ferretdb");

@@ -36,7 +36,7 @@ pub struct Step {
     pub warm_up_ns: u64,
     /// Length of the measured part, in nanoseconds.
     pub duration_ns: u64,
-    /// Ends it early when so many operations are finished.
+    /// Ends the trial as soon as this many operations have completed.
     pub operations: Option<u64>,
 }
 

@@ -100,7 +100,10 @@ fn a_trial_is_lost_when_nothing_can_mend_it() {
     assert!(!tally.is_lost(10_000.0));
     tally.add(&slice(2, &[(FAST, 980), (SLOW, 20)], 0));
     assert!(tally.is_lost(10_000.0));
-    assert!(!tally.is_lost(20_000.0), "of twice as many so many may be slow");
+    assert!(
+        !tally.is_lost(20_000.0),
+        "the same number of slow operations is allowed of twice as many"
+    );
 }
 
 #[test]
