@@ -2,8 +2,9 @@
 
 use crate::Collector;
 use crate::document::join;
-use crate::elements::compare::{compare, path};
-use crate::elements::file::file;
+use crate::elements::compare::path;
+use crate::keys::compare::compare;
+use crate::keys::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use plimsoll_plan::{Arm, Compare, Source};

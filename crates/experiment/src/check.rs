@@ -4,97 +4,44 @@ use crate::against_itself::against_itself;
 use crate::controls::controls;
 use crate::document::{Checked, Kind, MOST_BYTES, Shape, SourceText, Value};
 use crate::duet::against_duets;
-use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
+use crate::elements::arm::{ArmReader, ReadArm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
 use crate::elements::events::{EventScope, events};
 use crate::elements::factors::{self, grid, with_points};
-use crate::elements::file::{FILE, file};
 use crate::elements::hosts::{hosts, listen, load_hosts, on};
-use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, load, loads};
+use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, loads};
 use crate::elements::load_phase::load_phase;
 use crate::elements::measurement::{check_caches, measurement};
 use crate::elements::objective::objective;
-use crate::elements::open::open;
 use crate::elements::ratio::{RATIO, ratio_words};
 use crate::elements::rig::{RigReader, StoredData};
 use crate::elements::scales::scaled;
 use crate::elements::search::{LineSearch, line_search};
 use crate::elements::server::check_collections;
-use crate::elements::working_set::{MeasureRecords, RecordSizes};
-use crate::elements::workload::{WorkloadReader, workload};
-use crate::gate::{GateRequest, gated};
+use crate::elements::working_set::RecordSizes;
+use crate::elements::workload::WorkloadReader;
+use crate::gate::gated;
+use crate::keys::arm::arm;
+use crate::keys::file::{FILE, file};
+use crate::keys::load::load;
+use crate::keys::measurement::measurement;
+use crate::keys::objective::objective;
+use crate::keys::open::open;
+use crate::keys::workload::workload;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
+use crate::surroundings::{Limits, Surroundings};
 use crate::{Collector, Problems, Reader};
 use plimsoll_plan::estimate::{Copies, loaded_bytes, stored_bytes};
 use plimsoll_plan::{
-    Arm, Design, EngineKind, HostSpec, PLAN_VERSION, Pairing, Plan, Point, PointRole, duet_runs,
-    folded_runs, inserted_at, keeps_data_here, planned_runs,
+    Arm, Design, HostSpec, PLAN_VERSION, Pairing, Plan, Point, PointRole, duet_runs, folded_runs,
+    inserted_at, keeps_data_here, planned_runs,
 };
 use plimsoll_workload::Mix;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const MOST_RUNS: u64 = 100_000;
-
-/// What a file is checked against, besides itself.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    /// Folder of the experiment file: paths in the file are found from here.
-    pub base_dir: &'a Path,
-    /// The engines that an arm can name.
-    pub engines: &'a [EngineKind],
-    pub limits: Limits,
-    /// Values from the command line, which win over the file.
-    pub overrides: &'a Overrides,
-    /// Reads a text file that the experiment refers to.
-    pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Measures the size of a record on disk, for data that is a share of the cache.
-    pub measure: &'a MeasureRecords<'a>,
-}
-
-/// Resources of a machine that an experiment can exceed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    pub memory_bytes: u64,
-    pub cores: u32,
-}
-
-impl Limits {
-    /// No limits, for a file that is only displayed.
-    pub const UNKNOWN: Self = Self { memory_bytes: u64::MAX, cores: u32::MAX };
-}
-
-/// Values from the command line. Each wins over the file and is recorded with its flag.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
-    pub blocks: Option<u32>,
-    pub duration_ns: Option<u64>,
-    pub warm_up_ns: Option<u64>,
-    pub operations: Option<u64>,
-    pub seed: Option<u64>,
-    pub controls: Vec<f64>,
-    pub duet: bool,
-    pub directory: Option<PathBuf>,
-    /// `--pilot`: five blocks and no looks, unless there is `--blocks`.
-    pub pilot: bool,
-    /// `--aa`, with the arm that it names, if any: one arm against itself.
-    pub against_itself: Option<Option<String>>,
-    /// `--scale`; without it `laptop`, which is the file as written unless it has a scale of that name.
-    pub scale: Option<String>,
-    /// Levels of the factor with `refine`.
-    pub scouted: Scouted,
-    /// `plimsoll gate`: the arms in the place of the file's only one.
-    pub gate: Option<GateRequest>,
-}
-
-/// Levels of a factor that scouting runs chose, besides those of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scouted {
-    pub amounts: Vec<f64>,
-    /// Ids of the experiments that chose them.
-    pub experiments: Vec<String>,
-}
 
 /// Reads a text file of at most 1 MiB: what [`Surroundings::read_file`] should be outside of tests.
 pub fn read_text_file(path: &Path) -> io::Result<String> {

@@ -1,20 +1,14 @@
 //! Controls: copies of the baseline, slowed down by a known size, that are measured beside the arms.
 
 use crate::document::{Checked, Value, join};
-use crate::elements::file::file;
+use crate::keys::controls::LARGEST;
+use crate::keys::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
-use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_plan::{Arm, Compare, SettingValue, Source};
 use plimsoll_record::quantities::units;
 
-/// Most controls of one experiment.
-pub(crate) const MOST_CONTROLS: usize = 4;
-/// Largest slow-down that can be planted.
-const LARGEST: f64 = 0.5;
-/// A share of the throughput that is taken away.
-pub(crate) const SIZE: Shape = Shape::number(0.0, LARGEST);
 /// The flag that asks for one.
 const FLAG: &str = "--control";
 

@@ -4,7 +4,7 @@
 //! its value, a default, an example and its documentation. The result is a [`Checked`] value. Mistakes go to a [`Collector`], whose
 //! [`Problems`] show each with its line, underlined, and with what to do about it.
 //!
-//! No key is known here: the tables of keys are with the elements (`elements/`).
+//! No key is known here: the tables of keys are in `keys/`.
 //!
 //! ```
 //! use plimsoll_experiment::document::{Collector, Key, Need, Object, Reader, Shape, SourceText, read};

@@ -2,36 +2,16 @@
 
 use crate::Collector;
 use crate::document::join;
-use crate::elements::compare::{compare, path};
-use crate::elements::file::file;
+use crate::elements::compare::path;
+use crate::keys::compare::compare;
+use crate::keys::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
-use plimsoll_plan::{Arm, Compare, Gate, Looks, Source, Threshold};
+use crate::surroundings::GateRequest;
+use plimsoll_plan::{Arm, Compare, Source, Threshold};
 
 /// The command that asks for it.
 const COMMAND: &str = "gate";
-
-/// What a gate compares, and until when.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GateRequest {
-    /// The arm that is known, and the one in question; each is that of a file with this one's workload, load and measurement.
-    pub arms: [Arm; 2],
-    /// Time of runs after which it ends undecided, nanoseconds.
-    pub within_ns: u64,
-    /// Blocks after which it is looked first.
-    pub first: u32,
-    pub at_most: u32,
-}
-
-impl GateRequest {
-    pub(crate) fn looks(&self) -> Looks {
-        Looks {
-            first: self.first,
-            half_width: None,
-            gate: Some(Gate { within_ns: self.within_ns }),
-        }
-    }
-}
 
 /// Puts the arms of the gate in the place of the file's only one, under the names `base` and `new`. What the file says of that one is said of the new one; bounds
 /// speak of the new one alone. `None` where the file has several arms.

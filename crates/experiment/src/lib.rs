@@ -61,20 +61,22 @@ mod elements;
 mod gate;
 #[cfg(test)]
 mod it;
+mod keys;
 mod mistake;
 mod origins;
 mod presets;
 mod reference;
 mod schema;
+mod surroundings;
 mod table;
 
-pub use check::{Limits, Overrides, Scouted, Surroundings, check, read_text_file};
+pub use check::{check, read_text_file};
 pub use document::Problems;
 use document::{Collector, Reader};
 pub use elements::disk::disk_by_text;
 pub use elements::working_set::{MeasureRecords, cannot_measure};
-pub use gate::GateRequest;
 pub use mistake::Mistake;
 pub use presets::{DiskPreset, MachinePreset, disk_presets, machine_presets};
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
 pub use schema::{schema, schema_text};
+pub use surroundings::{GateRequest, Limits, Overrides, Scouted, Surroundings};

@@ -1,9 +1,11 @@
 //! Published disks and machines by name, from the data files of this crate.
 
 use crate::document::{Checked, SourceText};
-use crate::elements::burst::{BURST_OR_OFF, BurstDraft, burst};
-use crate::elements::disk::{CAPACITY, TRACED, USUAL_CAPACITY, bandwidth};
-use crate::elements::latency::{LAW, latencies};
+use crate::elements::burst::{BurstDraft, burst};
+use crate::elements::latency::latencies;
+use crate::keys::burst::BURST_OR_OFF;
+use crate::keys::disk::{CAPACITY, TRACED, USUAL_CAPACITY};
+use crate::keys::latency::LAW;
 use crate::table::*;
 use crate::{Collector, Reader};
 use plimsoll_record::{DiskRates, DiskSpec, Price};
@@ -252,7 +254,7 @@ fn disk_preset(name: String, map: &Checked, problems: &mut Collector<'_>) -> Opt
         bandwidth: rates(
             map,
             [disk_preset::bandwidth, disk_preset::read_bandwidth, disk_preset::write_bandwidth],
-            bandwidth,
+            |rate| rate.whole().map(|bytes| bytes as f64),
         ),
         burst: map.get(disk_preset::burst).and_then(burst),
         name,

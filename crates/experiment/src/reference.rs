@@ -1,8 +1,8 @@
 //! The reference of every key, for `docs/experiment-file.md`: made from the tables of the elements.
 
 use crate::document::{Keys, Need, Object, Shape};
-use crate::elements::arm::{ARM, OPEN_ARM};
-use crate::elements::file::FILE;
+use crate::keys::arm::{ARM, OPEN_ARM};
+use crate::keys::file::FILE;
 use crate::presets::{disk_presets, machine_presets};
 use crate::schema::bounds;
 use plimsoll_plan::words::figures_line;

@@ -2,10 +2,10 @@
 
 use crate::Collector;
 use crate::document::{Key, Keys, Kind, Need, Node, Object, Shape, SourceText};
-use crate::elements::arm::{ARM, OPEN_ARM, OPEN_DEFAULTS, arm as arm_keys};
-use crate::elements::file::FILE;
 use crate::elements::ratio::RATIO;
 use crate::elements::scales::can_be_scaled;
+use crate::keys::arm::{ARM, OPEN_ARM, OPEN_DEFAULTS, arm as arm_keys};
+use crate::keys::file::FILE;
 use plimsoll_plan::{EngineKind, Setting, SettingKind};
 use plimsoll_record::quantities::units;
 use serde_json::{Map, Value, json};

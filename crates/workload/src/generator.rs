@@ -52,8 +52,23 @@ struct OpParts {
     one_field: [u32; 1],
 }
 
+impl Workload {
+    /// The part of one session, with a stream and buffers of its own. Sessions of equal number draw equally.
+    /// Sessions are numbered over all hosts.
+    pub fn generator(self: &Arc<Self>, session: u64) -> OpGenerator {
+        OpGenerator::new(self, session, self.key_space.share())
+    }
+
+    /// As [`Workload::generator`], where there are `sessions` sessions on all hosts. It matters for sequential keys in a closed loop with fewer sessions than
+    /// hosts: hosts without a session take no turns.
+    pub fn generator_among(self: &Arc<Self>, session: u64, sessions: u32) -> OpGenerator {
+        let share = self.key_space.share();
+        OpGenerator::new(self, session, share.among(sessions).unwrap_or(share))
+    }
+}
+
 impl OpGenerator {
-    pub(crate) fn new(workload: &Arc<Workload>, session: u64, turns: Share) -> Self {
+    fn new(workload: &Arc<Workload>, session: u64, turns: Share) -> Self {
         let space = &workload.key_space;
         let data = space.data();
         let none = Choice { operation: Operation::Read, number: 0 };

@@ -3,7 +3,6 @@
 use crate::data::DataSpec;
 use crate::inserted::Records;
 use crate::integrity::Verifier;
-use crate::loader::Loader;
 use crate::problem::{WorkloadError, none_of};
 use crate::record::RecordShape;
 use crate::schedule::Share;
@@ -70,11 +69,6 @@ impl KeySpace {
     /// are acknowledged. One of several hosts knows its own inserts, and takes those of the others for as many.
     pub fn records(&self) -> u64 {
         self.records.limit()
-    }
-
-    /// Hands out the records of the load phase, whatever the share: from `insert_start` on, as many as `insert_count` says.
-    pub fn loader(self: &Arc<Self>, seed: u64) -> Arc<Loader> {
-        Arc::new(Loader::new(self, seed))
     }
 
     /// Verifies a record that was read under this key. Meaningful when the data has `data_integrity`.

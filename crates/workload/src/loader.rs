@@ -23,8 +23,15 @@ pub struct Loader {
     contents: Family,
 }
 
+impl KeySpace {
+    /// Hands out the records of the load phase, whatever the share: from `insert_start` on, as many as `insert_count` says.
+    pub fn loader(self: &Arc<Self>, seed: u64) -> Arc<Loader> {
+        Arc::new(Loader::new(self, seed))
+    }
+}
+
 impl Loader {
-    pub(crate) fn new(key_space: &Arc<KeySpace>, seed: u64) -> Self {
+    fn new(key_space: &Arc<KeySpace>, seed: u64) -> Self {
         let data = key_space.data();
         Self {
             key_space: Arc::clone(key_space),

@@ -3,7 +3,6 @@
 use crate::chooser::{KeyChooser, Keys};
 use crate::counter::Counter;
 use crate::data::FieldLength;
-use crate::generator::OpGenerator;
 use crate::keyspace::KeySpace;
 use crate::length::Lengths;
 use crate::mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};
@@ -109,19 +108,6 @@ impl Workload {
             arrivals: Family::new(seed, Purpose::Arrivals),
             contents: Family::new(seed, Purpose::Records),
         })
-    }
-
-    /// The part of one session, with a stream and buffers of its own. Sessions of equal number draw equally.
-    /// Sessions are numbered over all hosts.
-    pub fn generator(self: &Arc<Self>, session: u64) -> OpGenerator {
-        OpGenerator::new(self, session, self.key_space.share())
-    }
-
-    /// As [`Workload::generator`], where there are `sessions` sessions on all hosts. It matters for sequential keys in a closed loop with fewer sessions than
-    /// hosts: hosts without a session take no turns.
-    pub fn generator_among(self: &Arc<Self>, session: u64, sessions: u32) -> OpGenerator {
-        let share = self.key_space.share();
-        OpGenerator::new(self, session, share.among(sessions).unwrap_or(share))
     }
 
     /// The key space that the operations go to.

@@ -1,9 +1,13 @@
 //! What can go wrong between the lean client and a server.
 
-use crate::mongo::link::STATE_CHANGES;
+use crate::mongo::connection::Broken;
 use crate::mongo::reply::Flaw;
 use std::io;
 
+/// Numbers of errors by which a server says that it is not, or no longer, the primary, or that it shuts down. From the list of state
+/// change errors in MongoDB's specification of server discovery.
+pub(crate) const STATE_CHANGES: [i32; 8] =
+    [10_107, 13_435, 11_602, 13_436, 189, 91, 11_600, 10_058];
 /// Numbers of errors of a server that pass, beside [`STATE_CHANGES`].
 const PASSING: [i32; 5] = [6, 7, 89, 262, 9_001];
 
@@ -191,5 +195,21 @@ impl LeanError {
             Self::Timeout { .. } => LeanErrorKind::Timeout,
             Self::Options { .. } => LeanErrorKind::Options,
         }
+    }
+}
+
+/// What the end of a connection is called.
+#[cold]
+pub(crate) fn explain(broken: Broken, host: &str, limit: std::time::Duration) -> LeanError {
+    let host = host.into();
+    match broken {
+        Broken::Closed { received, expected } => LeanError::Disconnected {
+            host,
+            received: received as u64,
+            expected: expected.map(|bytes| bytes as u64),
+        },
+        Broken::Late => LeanError::Timeout { host, limit_ms: limit.as_millis() as u64 },
+        Broken::System(source) => LeanError::Lost { host, source },
+        Broken::Flaw(flaw) => LeanError::Protocol { host, flaw },
     }
 }

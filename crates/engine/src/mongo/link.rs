@@ -3,7 +3,7 @@
 //! A connection that is made again when it broke.
 
 use crate::mongo::connection::{Broken, Connection};
-use crate::mongo::error::LeanError;
+use crate::mongo::error::{LeanError, STATE_CHANGES, explain};
 use crate::mongo::greeting::{self, Server};
 use crate::mongo::message::Message;
 use crate::mongo::options::LeanOptions;
@@ -11,10 +11,6 @@ use crate::mongo::reply::{Failure, Refusal};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Numbers of errors by which a server says that it is not, or no longer, the primary, or that it shuts down. From the list of state
-/// change errors in MongoDB's specification of server discovery.
-pub(crate) const STATE_CHANGES: [i32; 8] =
-    [10_107, 13_435, 11_602, 13_436, 189, 91, 11_600, 10_058];
 /// Duplicate key, also as older servers number it.
 const DUPLICATES: [i32; 3] = [11_000, 11_001, 12_582];
 /// An object is too large: before it was stored, and after it was changed.
@@ -256,20 +252,4 @@ fn find_primary(
         Arc::make_mut(options).host = primary;
     }
     Ok(())
-}
-
-/// What the end of a connection is called.
-#[cold]
-pub(crate) fn explain(broken: Broken, host: &str, limit: std::time::Duration) -> LeanError {
-    let host = host.into();
-    match broken {
-        Broken::Closed { received, expected } => LeanError::Disconnected {
-            host,
-            received: received as u64,
-            expected: expected.map(|bytes| bytes as u64),
-        },
-        Broken::Late => LeanError::Timeout { host, limit_ms: limit.as_millis() as u64 },
-        Broken::System(source) => LeanError::Lost { host, source },
-        Broken::Flaw(flaw) => LeanError::Protocol { host, flaw },
-    }
 }

@@ -4,9 +4,10 @@
 //! same open database.
 
 use super::KIND;
-use super::engine::{COLLECTION, INDEX, WiredTiger};
+use super::engine::WiredTiger;
 use super::identifier::{read_record_id, write_key};
 use super::raw::{Cursor, RawSession};
+use super::session::{COLLECTION, INDEX};
 use crate::opening::completed;
 use crate::{Engine, EngineError, Opening};
 use plimsoll_wiredtiger_sys as wt;

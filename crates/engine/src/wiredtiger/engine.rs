@@ -5,7 +5,7 @@ use super::configuration::{AfterLoad, Configuration, JOURNAL};
 use super::journal::Flusher;
 use super::messages::Code;
 use super::raw::{self, Connection};
-use super::session::{Shared, WiredTigerSession};
+use super::session::{COLLECTION, INDEX, Shared, WiredTigerSession};
 use super::statistics::Statistics;
 use crate::opening::settings_in_force;
 use crate::{Engine, EngineError, Opening, Session};
@@ -18,8 +18,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 
-pub(super) const COLLECTION: &CStr = c"table:collection";
-pub(super) const INDEX: &CStr = c"table:index";
 /// The files in which WiredTiger keeps these tables.
 const DATA_FILES: [&str; 2] = ["collection.wt", "index.wt"];
 

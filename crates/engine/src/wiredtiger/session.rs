@@ -4,16 +4,19 @@
 //! The operations, as mongod makes them of WiredTiger's calls.
 
 use super::document::{self, Element, Elements};
-use super::engine;
 use super::identifier::{read_record_id, write_key, write_record_id};
 use super::journal::Journal;
 use super::messages::Code;
 use super::raw::{Cursor, Pieces, RawSession};
 use crate::{EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_workload::{FieldChoice, Fields};
+use std::ffi::CStr;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+
+pub(super) const COLLECTION: &CStr = c"table:collection";
+pub(super) const INDEX: &CStr = c"table:index";
 
 /// What all sessions of a database share.
 pub(super) struct Shared {
@@ -58,9 +61,9 @@ impl WiredTigerSession {
     ) -> Result<Self, EngineError> {
         // SAFETY: both cursors become fields before their session, so they are dropped before it and move with it. On the way there, the
         // first is dropped before `session`, which is an argument and so outlives all local variables.
-        let index = unsafe { session.cursor(engine::INDEX, Some(c"overwrite=false")) }?;
+        let index = unsafe { session.cursor(INDEX, Some(c"overwrite=false")) }?;
         // SAFETY: as above.
-        let collection = unsafe { session.cursor(engine::COLLECTION, None) }?;
+        let collection = unsafe { session.cursor(COLLECTION, None) }?;
         Ok(Self {
             index,
             collection,

@@ -1,32 +1,19 @@
 //! `measurement.blocks`: how many rounds are made through all arms.
 
 use crate::document::{Checked, Value};
-use crate::elements::measurement::{self, measurement as keys};
+use crate::keys::blocks::blocks;
+use crate::keys::file::file;
+use crate::keys::measurement::measurement as keys;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_plan::{Looks, SettingValue, Source};
 
-pub(crate) const MOST_BLOCKS: u64 = 10_000;
 /// Blocks of a pilot: enough to see how much results differ from run to run.
 const PILOT_BLOCKS: u32 = 5;
 /// Below so many blocks no interval of 95 % can be made.
 const LEAST_BLOCKS: u32 = 6;
-/// Half-widths of intervals at which enough is known.
-const HALF_WIDTH: Shape = Shape::number(1e-4, 1.0);
-
-object! {
-    /// As many blocks as are needed.
-    BLOCKS blocks: "As many blocks as are needed, within bounds. After geometrically spaced numbers of blocks it is looked at how wide the intervals \
-        of the primary comparisons are, never at where they lie; when all are narrow enough at two looks in a row, the experiment ends."
-    at_least = Shape::count(1, MOST_BLOCKS), Default("6"), "6";
-        "Blocks after which it is looked first: 6 or more.";
-    at_most = Shape::count(1, MOST_BLOCKS), Default("24"), "24";
-        "Blocks at which it ends in any case.";
-    until = HALF_WIDTH, Optional, "3%";
-        "Half-width of an interval that is narrow enough; without it, the margin of its metric.";
-}
 
 /// How many blocks, at most where looks may end the experiment earlier.
 pub(crate) fn blocks(
@@ -37,7 +24,7 @@ pub(crate) fn blocks(
 ) -> (u32, Option<Looks>) {
     if let Some(gate) = &overrides.gate {
         let flag = Some((SettingValue::Count(gate.at_most.into()), "gate"));
-        origins.settle_or_flag(measurement::PATH, map, keys::blocks, flag);
+        origins.settle_or_flag(file::measurement.name, map, keys::blocks, flag);
         return (gate.at_most, Some(gate.looks()));
     }
     let flag = match (overrides.pilot, overrides.blocks) {
@@ -48,10 +35,10 @@ pub(crate) fn blocks(
     let bounds = given.filter(|given| matches!(given.value, Value::Map(_)));
     let (Some(bounds), None) = (bounds, flag) else {
         let flag = flag.map(|(blocks, name)| (SettingValue::Count(blocks.into()), name));
-        let blocks = origins.settle_or_flag(measurement::PATH, map, keys::blocks, flag);
+        let blocks = origins.settle_or_flag(file::measurement.name, map, keys::blocks, flag);
         return (blocks_of(blocks.as_ref()), None);
     };
-    let path = keys::blocks.under(measurement::PATH);
+    let path = keys::blocks.under(file::measurement.name);
     let at_least = origins.settle(&path, Some(bounds), blocks::at_least);
     let at_most = origins.settle(&path, Some(bounds), blocks::at_most);
     let half_width = match origins.settle(&path, Some(bounds), blocks::until) {

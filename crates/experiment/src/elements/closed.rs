@@ -2,24 +2,12 @@
 
 use crate::Collector;
 use crate::document::Checked;
-use crate::elements::load::{LoadPoint, Loads, SWEPT, sessions_of};
-use crate::elements::sweep::{Sweep, THREADS_SWEEP, distinct, sweep_of_threads};
+use crate::elements::load::{LoadPoint, Loads, sessions_of};
+use crate::elements::sweep::{Sweep, distinct, sweep_of_threads};
+use crate::keys::closed::closed;
 use crate::origins::Origins;
-use crate::table::*;
 use plimsoll_plan::{PointRole, SettingValue};
 use plimsoll_workload::schedule::Load;
-
-object! {
-    CLOSED closed: "Closed loop."
-    threads = Shape::Any(&[Shape::list(&SESSIONS, 1, 1_000), SWEPT, Shape::Object(&THREADS_SWEEP)]), Required, "[1, 2, 4, 8, 16]";
-        "Sessions at once, each in its own thread: one point for each number. `until-bent`, or bounds, is a sweep: 1, 2, 4 and so on, until the \
-         curve has bent.";
-    think_time = Shape::duration(0, 3_600_000_000_000), Default("0s"), "10ms";
-        "Pause of a session between an answer and its next question.";
-    target = RATE, Optional, "10k";
-        "Operations per second to which all sessions together pace themselves, as YCSB's `-target`. Each session still waits \
-         for its answers, so this is no open loop; when each operation was due is known, and response time counts from then.";
-}
 
 impl Loads {
     /// Points of the closed loop.

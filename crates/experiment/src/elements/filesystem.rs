@@ -1,28 +1,15 @@
 //! `filesystem` and `readahead`: what is made on the disk of an arm, and how it is read.
 
-use crate::elements::arm::{ArmValue, ReadArm, arm};
-use crate::elements::disk::{BLOCK, NO_DISK};
+use crate::elements::arm::{ArmValue, ReadArm};
 use crate::elements::rig::RigReader;
+use crate::keys::arm::arm;
+use crate::keys::disk::{BLOCK, NO_DISK};
+use crate::keys::filesystem::filesystem;
 use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::{EngineKind, Source};
 use plimsoll_record::quantities::units;
 use plimsoll_record::{DiskChoice, FilesystemKind, FilesystemSpec, USUAL_READAHEAD_BYTES};
-
-/// A filesystem by its name, or with options.
-pub(crate) const FILESYSTEM_OR_KIND: Shape =
-    Shape::Any(&[FILESYSTEM_KIND, Shape::Object(&FILESYSTEM)]);
-const FILESYSTEM_KIND: Shape = Shape::choice(&["xfs", "ext4", "btrfs"]);
-
-object! {
-    FILESYSTEM filesystem: "A filesystem with more than its stock options."
-    kind = FILESYSTEM_KIND, Default("xfs"), "xfs";
-        "Which.";
-    mkfs = Shape::Text { most: 500 }, Optional, "-m reflink=0";
-        "More options for mkfs: any that name no path and no device.";
-    mount = Shape::Text { most: 500 }, Optional, "noatime";
-        "More mount options, with commas between them: any that name no path and no device.";
-}
 
 impl RigReader<'_, '_> {
     pub(crate) fn filesystem(

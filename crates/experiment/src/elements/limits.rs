@@ -1,8 +1,10 @@
 //! `limits` of an arm, and the published `machine` that they may come from.
 
 use crate::document::{Checked, Place};
-use crate::elements::arm::{ReadArm, arm};
+use crate::elements::arm::ReadArm;
 use crate::elements::rig::RigReader;
+use crate::keys::arm::arm;
+use crate::keys::limits::limits;
 use crate::mistake::Mistake;
 use crate::presets::{MachinePreset, machine_presets};
 use crate::table::*;
@@ -12,19 +14,6 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::{LimitsSpec, ServerSpec};
 
 const GIB: f64 = (1u64 << 30) as f64;
-
-object! {
-    LIMITS limits: "Limits of what is under test: of the server where one is started, and not of its client."
-    memory = Shape::size(1 << 20, 1 << 50), Optional, "382MiB";
-        "Of the process and the page cache that it fills together.";
-    page_cache = Shape::size(1 << 20, 1 << 50), Optional, "190MiB";
-        "In place of `memory`: what there is room for in the page cache. When the data is stored, the memory is limited to this and \
-         to what the process, or the server with all its members, takes; the limit follows that from then on.";
-    cpus = Shape::number(0.01, 10_000.0), Optional, "1.5";
-        "Processor time per time: 1.5 is one and a half processors.";
-    pin = Shape::list(&Shape::count(0, 100_000), 1, 1_024), Optional, "[0, 1]";
-        "Numbers of the processors that it may run on.";
-}
 
 impl RigReader<'_, '_> {
     /// The published machine that an arm names.

@@ -2,48 +2,24 @@
 
 use crate::Collector;
 use crate::document::{Checked, Field, Place};
-use crate::elements::closed::{CLOSED, closed};
-use crate::elements::compare::load_at_text;
-use crate::elements::file::file;
-use crate::elements::open::{OPEN, open};
-use crate::elements::search::{self, search as search_keys};
-use crate::elements::stages::STAGES;
+use crate::elements::objective::search_path;
+use crate::keys::closed::closed;
+use crate::keys::file::file;
+use crate::keys::load::load;
+use crate::keys::open::{CONSTANT, FOUND, open};
+use crate::keys::search::search;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
-use crate::table::*;
 use plimsoll_plan::estimate::window_ns;
 use plimsoll_plan::{LoadAt, Measurement, Point, PointRole, Sessions, SettingValue, Source};
+use plimsoll_record::quantities::units;
 use plimsoll_workload::schedule::{Arrivals, Load, MOST_ARRIVALS};
 
 const MOST_POINTS: u64 = 1_000;
-/// The word for sessions that the run finds out.
-const FOUND: &str = "found";
 /// Sessions of an open loop while it is not known how many the run will find.
 pub(crate) const SESSIONS_TILL_FOUND: u32 = 64;
 /// Sessions of the sweep that is made only to find how many an open loop needs.
 const MOST_SESSIONS_TO_FIND: u64 = 1_024;
-const CONSTANT: &str = "constant";
-/// The word for a sweep with everything at its default.
-const UNTIL_BENT: &str = "until-bent";
-pub(crate) const SWEPT: Shape = Shape::choice(&[UNTIL_BENT]);
-pub(crate) const SESSIONS_OR_FOUND: Shape = Shape::Any(&[SESSIONS, Shape::choice(&[FOUND])]);
-pub(crate) const ARRIVALS: Shape = Shape::choice(&[CONSTANT, "poisson"]);
-
-object! {
-    /// How hard it is asked.
-    LOAD load: "How hard it is asked: a closed loop, an open loop, or both, the closed one first; or stages."
-    closed = Shape::Object(&CLOSED), Optional, "{threads: [1, 2, 4, 8, 16]}";
-        "Closed loop: each session asks again when its last operation is complete. Shows what can be had; hides how \
-         long callers would wait.";
-    open = Shape::Object(&OPEN), Optional, "{rates: [5k, 10k]}";
-        "Open loop: operations are due at times fixed beforehand, whether or not earlier ones are complete. Response \
-         time counts from when an operation was due.";
-    stages = Shape::Object(&STAGES), Optional, "{steps: [{to: 20k, duration: 60s}]}";
-        "Open loop with a rate that changes: one point of several stages.";
-    => any of [closed, open, stages];
-    => at most one of [closed, stages];
-    => at most one of [open, stages];
-}
 
 pub(crate) const PATH: &str = file::load.name;
 
@@ -169,7 +145,7 @@ impl Loads {
         if self.open.iter().any(finds) {
             return Some(open::sessions.under(&load::open.under(PATH)));
         }
-        line.is_some_and(finds).then(|| search_keys::sessions.under(&search::path()))
+        line.is_some_and(finds).then(|| search::sessions.under(&search_path()))
     }
 
     /// Drops default rates of a sweep that are too high to be scheduled.
@@ -278,4 +254,15 @@ pub(crate) fn too_many_due(load: &Load, window_ns: u64) -> Option<Mistake> {
         found: found as u64,
         most: MOST_ARRIVALS,
     })
+}
+
+/// A point of the load in people's units.
+pub(crate) fn load_at_text(at: LoadAt) -> String {
+    match at {
+        LoadAt::Threads(1) => "1 thread".into(),
+        LoadAt::Threads(threads) => format!("{threads} threads"),
+        LoadAt::Rate(rate) => units::rate(rate),
+        LoadAt::Line(1.0) => "the line".into(),
+        LoadAt::Line(share) => format!("{} of the line", units::share(share)),
+    }
 }

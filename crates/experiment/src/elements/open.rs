@@ -2,10 +2,10 @@
 
 use crate::Collector;
 use crate::document::Checked;
-use crate::elements::load::{
-    ARRIVALS, LoadPoint, Loads, OpenLoop, SESSIONS_OR_FOUND, SWEPT, arrivals_of, count_of,
-};
-use crate::elements::sweep::{RATES_SWEEP, Sweep, distinct, rates_sweep, sweep_of_rates};
+use crate::elements::load::{LoadPoint, Loads, OpenLoop, arrivals_of, count_of};
+use crate::elements::sweep::{Sweep, distinct, sweep_of_rates};
+use crate::keys::open::open;
+use crate::keys::sweep::rates_sweep;
 use crate::origins::Origins;
 use crate::table::*;
 use plimsoll_plan::PointRole;
@@ -14,19 +14,6 @@ use plimsoll_workload::schedule::Load;
 
 /// Rate of a point at a share of the line while the line is not known, operations per second.
 const PLACEHOLDER_RATE: f64 = 1_000.0;
-
-object! {
-    OPEN open: "Open loop."
-    rates = Shape::Any(&[Shape::list(&RATE_OR_SHARE, 1, 1_000), SWEPT, Shape::Object(&RATES_SWEEP)]), Required, "[5k, 10k]";
-        "Operations per second: one point for each rate. A percentage such as `80%` is a share of the plimsoll line that the same run found, \
-         and needs an objective. `until-bent`, or bounds, is a sweep: 100, 200, 400 and so on, until the curve has bent.";
-    arrivals = ARRIVALS, Default("poisson"), "constant";
-        "Gaps between operations: all equal, or as of independent callers.";
-    sessions = SESSIONS_OR_FOUND, Default("64"), "64";
-        "Sessions that serve the operations: how many can be under way at once. Operations that are due wait while all \
-         are busy, and the wait counts. `found`: those with which the closed loop of the same run had the highest throughput; without a closed \
-         loop, one is swept for that, from 1 to 1024 sessions.";
-}
 
 impl Loads {
     /// Points of the open loop.

@@ -2,7 +2,8 @@
 
 use crate::document::join;
 use crate::elements::mix::mix_values;
-use crate::elements::workload::{PATH, WorkloadReader, workload};
+use crate::elements::workload::{PATH, WorkloadReader};
+use crate::keys::workload::workload;
 use crate::mistake::Mistake;
 use plimsoll_plan::Source;
 use plimsoll_workload::properties::{CORE_PROPERTIES, Core, Properties};

@@ -2,7 +2,7 @@
 
 use crate::Collector;
 use crate::document::{Entry, Kind, Node, Place};
-use crate::elements::file::file;
+use crate::keys::file::file;
 use crate::mistake::Mistake;
 use plimsoll_plan::JUDGED_FROM_NS;
 use plimsoll_record::quantities::units;

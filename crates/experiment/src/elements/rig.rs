@@ -1,12 +1,13 @@
 //! What an arm runs on: its disk and filesystem, its limits, server, machine and price.
 
 use crate::Collector;
-use crate::check::Limits;
 use crate::document::Place;
-use crate::elements::arm::{ReadArm, arm};
-use crate::elements::disk::NO_DISK;
+use crate::elements::arm::ReadArm;
+use crate::keys::arm::arm;
+use crate::keys::disk::NO_DISK;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
+use crate::surroundings::Limits;
 use plimsoll_plan::estimate::Copies;
 use plimsoll_plan::{EngineKind, Settings, server_uri};
 use plimsoll_record::{DiskChoice, RigSpec, ServerSpec};

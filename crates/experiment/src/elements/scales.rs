@@ -1,16 +1,10 @@
 //! `scales`: parts of a file that are laid over it, so that one file holds an experiment for a laptop and for a server.
 
 use crate::Collector;
-use crate::document::{Entry, Key, Kind, Node, OpenMap, Place};
-use crate::elements::file::{FILE, file};
+use crate::document::{Entry, Key, Kind, Node, Place};
 use crate::elements::ratio::{RATIO, ratio, shrunk};
+use crate::keys::file::{FILE, file};
 use crate::mistake::Mistake;
-
-/// A scale in the table of the file: any part of the file.
-pub(crate) static OPEN_SCALE: OpenMap = OpenMap {
-    expected: "a part of an experiment such as {measurement: {blocks: 12}}",
-    summary: "a part of a file",
-};
 
 /// The scale that is meant where none is chosen: the file as it is written, unless it has one of this name.
 pub(crate) const OWN_SCALE: &str = "laptop";

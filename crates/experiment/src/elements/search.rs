@@ -2,13 +2,13 @@
 
 use crate::Collector;
 use crate::document::{Checked, Value};
-use crate::elements::file::file;
 use crate::elements::load::{
-    ARRIVALS, LoadPoint, Loads, OpenLoop, SESSIONS_OR_FOUND, SESSIONS_TILL_FOUND, arrivals_of,
-    count_of, too_many_due,
+    LoadPoint, Loads, OpenLoop, SESSIONS_TILL_FOUND, arrivals_of, count_of, too_many_due,
 };
-use crate::elements::objective::objective;
+use crate::elements::objective::search_path;
 use crate::elements::sweep::six_digits;
+use crate::keys::objective::objective;
+use crate::keys::search::search;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
@@ -17,33 +17,8 @@ use plimsoll_plan::{Measurement, PointRole, Search, Sessions, SettingValue, Sour
 use plimsoll_record::quantities::units;
 use plimsoll_workload::schedule::{Arrivals, Load, MOST_ARRIVALS};
 
-/// The narrowest and the widest interval at which a search can end.
-const WIDTH: Shape = Shape::number(0.001, 0.5);
 /// Default of the lowest and the highest rate, operations per second.
 const RATES: (f64, f64) = (10.0, 1e6);
-
-object! {
-    /// How the plimsoll line is searched.
-    SEARCH search: "How the plimsoll line is searched: by trials at rates that follow from each other, about 25 of them, until the highest rate that \
-        holds the objective is known closely enough. It is searched after the closed loop and before the open one."
-    trial = Shape::duration(SHORTEST_NS, LONGEST_NS), Optional, "10s";
-        "Time that each trial is measured, after its warm-up; without it, that of a point.";
-    warm_up = Shape::duration(0, LONGEST_NS), Optional, "2s";
-        "Time under load before each trial, not counted; without it, that of a point.";
-    width = WIDTH, Default("2%"), "5%";
-        "The search ends when the interval in which the line lies is at most so wide, as a share of its upper end.";
-    rates = Shape::list(&RATE, 2, 2), Default("[10, 1M]"), "[1k, 200k]";
-        "Lowest and highest rate that may be tried.";
-    sessions = SESSIONS_OR_FOUND, Optional, "64";
-        "Sessions that serve the operations, as in the open loop; without it, those of the open loop, else `found` where there is a closed \
-         loop, else 64.";
-    arrivals = ARRIVALS, Optional, "poisson";
-        "Gaps between operations; without it, those of the open loop, else `poisson`.";
-}
-
-pub(crate) fn path() -> String {
-    objective::search.under(file::objective.name)
-}
 
 /// A search with its point.
 pub(crate) struct Line {
@@ -88,16 +63,16 @@ pub(crate) fn line_search<'s>(
             } else {
                 "false: no response time is bounded"
             };
-            reader.origins.add(&path(), text, Source::Default);
+            reader.origins.add(&search_path(), text, Source::Default);
             return LineSearch::No;
         }
-        reader.origins.add(&path(), "true", Source::Default);
+        reader.origins.add(&search_path(), "true", Source::Default);
         return reader.read(None);
     };
     match (&given.value, given.flag()) {
         (Value::Wrong, _) => return LineSearch::Unknown,
         (_, Some(flag)) => {
-            reader.origins.add_file(&path(), flag.to_string(), given.place);
+            reader.origins.add_file(&search_path(), flag.to_string(), given.place);
             if !flag {
                 return LineSearch::No;
             }
@@ -106,7 +81,7 @@ pub(crate) fn line_search<'s>(
     }
     if loads.stages_ns.is_some() {
         let mistake = Mistake::SearchOfStages;
-        reader.problems.add(&path(), Some(given.place), mistake);
+        reader.problems.add(&search_path(), Some(given.place), mistake);
         return LineSearch::Unknown;
     }
     reader.read(Some(given))
@@ -123,7 +98,7 @@ impl SearchReader<'_, '_> {
     fn read(&mut self, given: Option<&Checked>) -> LineSearch {
         let trial_ns = self.time(given, search::trial, self.measurement.duration_ns);
         let warm_up_ns = self.time(given, search::warm_up, self.measurement.warm_up_ns);
-        let width = match self.origins.settle(&path(), given, search::width) {
+        let width = match self.origins.settle(&search_path(), given, search::width) {
             Some(SettingValue::Number(width)) => width,
             _ => return LineSearch::Unknown,
         };
@@ -150,10 +125,12 @@ impl SearchReader<'_, '_> {
     /// A time of a trial, which is that of a point where nothing is said.
     fn time(&mut self, given: Option<&Checked>, key: &Key, of_points_ns: u64) -> Option<u64> {
         match given.and_then(|given| given.get(key)) {
-            Some(_) => self.origins.settle(&path(), given, key).and_then(|value| value.whole()),
+            Some(_) => {
+                self.origins.settle(&search_path(), given, key).and_then(|value| value.whole())
+            }
             None => {
                 let text = format!("{}, as of points", units::duration(of_points_ns));
-                self.origins.add(&key.under(&path()), text, Source::Default);
+                self.origins.add(&key.under(&search_path()), text, Source::Default);
                 Some(of_points_ns)
             }
         }
@@ -165,7 +142,7 @@ impl SearchReader<'_, '_> {
         open_loop: OpenLoop,
         window_ns: u64,
     ) -> Option<(f64, f64)> {
-        let path = search::rates.under(&path());
+        let path = search::rates.under(&search_path());
         let words =
             |rates: (f64, f64)| format!("{} to {}", units::rate(rates.0), units::rate(rates.1));
         let Some(listed) = given.and_then(|given| given.get(search::rates)) else {
@@ -206,24 +183,24 @@ impl SearchReader<'_, '_> {
             },
         });
         if get(search::arrivals).is_some() {
-            let value = self.origins.settle(&path(), given, search::arrivals);
+            let value = self.origins.settle(&search_path(), given, search::arrivals);
             open_loop.arrivals = arrivals_of(value.as_ref());
         } else {
             let word = match open_loop.arrivals {
                 Arrivals::Constant => "constant",
                 Arrivals::Poisson => "poisson",
             };
-            self.origins.add(&search::arrivals.under(&path()), word, Source::Default);
+            self.origins.add(&search::arrivals.under(&search_path()), word, Source::Default);
         }
         if get(search::sessions).is_some() {
-            let value = self.origins.settle(&path(), given, search::sessions);
+            let value = self.origins.settle(&search_path(), given, search::sessions);
             (open_loop.count, open_loop.sessions) = count_of(value.as_ref());
         } else {
             let text = match open_loop.sessions {
                 Sessions::Found => "found".to_owned(),
                 Sessions::Given => open_loop.count.to_string(),
             };
-            self.origins.add(&search::sessions.under(&path()), text, Source::Default);
+            self.origins.add(&search::sessions.under(&search_path()), text, Source::Default);
         }
         open_loop
     }

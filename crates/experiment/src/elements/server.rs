@@ -2,52 +2,18 @@
 
 use crate::Collector;
 use crate::document::{Checked, Value, join};
-use crate::elements::arm::{ArmValue, ReadArm, arm};
+use crate::elements::arm::{ArmValue, ReadArm};
 use crate::elements::rig::RigReader;
+use crate::keys::arm::arm;
+use crate::keys::server::server;
 use crate::mistake::Mistake;
-use crate::table::*;
 use plimsoll_plan::{
     Arm, EngineKind, ServerPreset, Settings, Source, URI, measures_existing, server_preset,
     server_presets, server_uri,
 };
+use plimsoll_record::ServerSpec;
 use plimsoll_record::quantities::units;
-use plimsoll_record::{MOST_MEMBERS, ServerSpec};
 use plimsoll_workload::Mix;
-
-/// A server by its name or its program, or with more.
-pub(crate) const SERVER_OR_PRESET: Shape =
-    Shape::Any(&[Shape::Text { most: 4_096 }, Shape::Object(&SERVER)]);
-const WORD: Shape = Shape::Text { most: 4_096 };
-const WITHIN: Shape = Shape::duration(1_000_000, 3_600_000_000_000);
-
-object! {
-    /// A server that is started.
-    SERVER server: "A server that is started. In arguments and environment `{data}` stands for its data directory, `{run}` for one for \
-             sockets and the like, and `{port}` for its port of 127.0.0.1; of a replica set, each member has a data directory and a \
-             port of its own, and `{members}` stands for host and port of all of them, with commas between them."
-    preset = Shape::Text { most: 40 }, Optional, "mongod";
-        "Begins with this preset; the other keys change it. Without it that of the engine.";
-    program = WORD, Optional, "/opt/mongodb/bin/mongod";
-        "Its program: a path, found from the folder of the experiment file, or a name that is looked for on PATH, and then in the \
-         folder that the environment variable PLIMSOLL_SERVERS names.";
-    arguments = Shape::list(&WORD, 0, 200), Optional, "[--quiet]";
-        "More arguments, after those of the preset and of the settings.";
-    environment = Shape::keyed(Keys::Names("variable"), &WORD, 0, 200), Optional, "{GLIBC_TUNABLES: glibc.pthread.rseq=1}";
-        "Variables of its environment, besides those that are set here anyway.";
-    members = Shape::count(1, MOST_MEMBERS as u64), Default("1"), "3";
-        "Processes of the server: more than one are a replica set, on the same storage, under the same limits together, with a cache of \
-         `cache_size` each.";
-    replica_set = FLAG, Optional, "true";
-        "A replica set even of one member. One member is a server that stands alone without it.";
-    after_start = Shape::list(&WORD, 1, 200), Optional, "[/opt/setup, '{port}']";
-        "A program and its arguments, run once when all members answer; a path is found from the folder of the experiment file. It \
-         runs as the user of the server and in `{run}`. The server is ready when it has ended with 0. Of a replica set, it takes the \
-         place of the command that initiates the set, and must do that.";
-    ready_within = WITHIN, Optional, "120s";
-        "How long it may take until it answers, and what is run after that has ended.";
-    stop_within = WITHIN, Optional, "300s";
-        "Longest time to stop after the signal; after that it is killed, and the run is marked failed.";
-}
 
 /// The setting for documents that already exist.
 const EXISTING: &str = "existing";

@@ -2,35 +2,12 @@
 
 use crate::Collector;
 use crate::document::{Checked, Value};
+use crate::keys::sweep::{rates_sweep, threads_sweep};
 use crate::mistake::Mistake;
 use crate::origins::{Origins, written_count};
 use crate::table::*;
 use plimsoll_plan::SettingValue;
 use plimsoll_record::quantities::units;
-
-const FACTOR: Shape = Shape::number(1.01, 1_000.0);
-
-object! {
-    THREADS_SWEEP threads_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
-        by less than 2 %, over two points, or the objective is missed."
-    from = SESSIONS, Default("1"), "1";
-        "Sessions of the first point.";
-    to = SESSIONS, Default("1024"), "256";
-        "No point has more, bent or not.";
-    factor = FACTOR, Default("2"), "1.5";
-        "From each point to the next.";
-}
-
-object! {
-    RATES_SWEEP rates_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
-        by less than 2 %, over two points, or the objective is missed."
-    from = RATE, Default("100"), "200";
-        "Rate of the first point.";
-    to = RATE, Default("1M"), "500k";
-        "No point has a higher one, bent or not.";
-    factor = FACTOR, Default("2"), "1.5";
-        "From each point to the next.";
-}
 
 /// What is written where a sweep or a list may be.
 pub(crate) enum Sweep<T> {

@@ -1,29 +1,15 @@
 //! `thresholds`: bounds that must hold at the end.
 
 use crate::document::{Checked, Place, Value};
-use crate::elements::compare::{AT, JudgedReader, load_at_text};
-use crate::elements::file::file;
-use crate::elements::metric::{BOUND, metric};
+use crate::elements::compare::JudgedReader;
+use crate::elements::load::load_at_text;
+use crate::keys::file::file;
+use crate::keys::metric::metric;
+use crate::keys::thresholds::threshold;
 use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::{LoadAt, Metric, SettingValue, Threshold};
 use plimsoll_record::quantities::units;
-
-/// A bound, alone or with its scope.
-pub(crate) const THRESHOLD_OR_BOUND: Shape = Shape::Any(&[BOUND, Shape::Object(&THRESHOLD)]);
-
-object! {
-    /// A bound with its scope.
-    THRESHOLD threshold: "A bound with its scope. A bound alone, as text, concerns every arm, mix and point."
-    metric = BOUND, Required, "response.p99 <= 5ms";
-        "A metric, `>=` or `<=`, and a bound in the unit of the metric.";
-    arm = Shape::Text { most: 40 }, Optional, "in-cache";
-        "Only for this arm.";
-    mix = Shape::Text { most: 40 }, Optional, "c";
-        "Only for this mix.";
-    at = Shape::Object(&AT), Optional, "{threads: 16}";
-        "Only at this load.";
-}
 
 impl JudgedReader<'_, '_> {
     /// Reads the bounds that must hold.

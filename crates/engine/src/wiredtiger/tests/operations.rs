@@ -1,7 +1,7 @@
 //! Each operation does what it says.
 
 use super::*;
-use crate::wiredtiger::engine::COLLECTION;
+use crate::wiredtiger::session::COLLECTION;
 use plimsoll_record::figures;
 use plimsoll_wiredtiger_sys as wt;
 use plimsoll_workload::{FieldLength, Verification};

@@ -3,7 +3,10 @@
 use crate::document::{KeyWords, Word, nearest_or_all};
 use crate::mistake::Mistake;
 use crate::table::*;
-use plimsoll_plan::{Metric, SettingValue, percentile, table_percentile};
+use plimsoll_plan::Metric;
+use plimsoll_plan::SettingValue;
+use plimsoll_plan::percentile;
+use plimsoll_plan::table_percentile;
 
 const METRIC_PATTERN: &str =
     r"^(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?)$";

@@ -1,27 +1,32 @@
 //! The file: its outermost keys. Each has an element of its own.
 
-use crate::controls::{MOST_CONTROLS, SIZE};
-use crate::elements::arm::{OPEN_ARM, OPEN_DEFAULTS};
-use crate::elements::compare::COMPARE;
-use crate::elements::events::{EVENT, MOST_EVENTS};
-use crate::elements::factors::{CELL_NAMES, DESIGN, EXCEPTION, FACTOR, MOST_FACTORS};
-use crate::elements::hosts::{HOST, MOST_HOSTS};
-use crate::elements::load::LOAD;
-use crate::elements::load_phase::LOAD_PHASE;
-use crate::elements::measurement::MEASUREMENT;
-use crate::elements::objective::OBJECTIVE;
-use crate::elements::scales::OPEN_SCALE;
-use crate::elements::thresholds::THRESHOLD_OR_BOUND;
-use crate::elements::workload::WORKLOAD;
+use crate::keys::arm::{OPEN_ARM, OPEN_DEFAULTS};
+use crate::keys::compare::COMPARE;
+use crate::keys::controls::{MOST_CONTROLS, SIZE};
+use crate::keys::events::{EVENT, MOST_EVENTS};
+use crate::keys::factors::{CELL_NAMES, DESIGN, EXCEPTION, FACTOR, MOST_FACTORS};
+use crate::keys::hosts::{HOST, MOST_HOSTS};
+use crate::keys::load::LOAD;
+use crate::keys::load_phase::LOAD_PHASE;
+use crate::keys::measurement::MEASUREMENT;
+use crate::keys::objective::OBJECTIVE;
+use crate::keys::scales::OPEN_SCALE;
+use crate::keys::thresholds::THRESHOLD_OR_BOUND;
+use crate::keys::workload::WORKLOAD;
 use crate::table::*;
 
 /// The version of the file format.
 pub(crate) const VERSION: u64 = 1;
-const MOST_ARMS: usize = 1_000;
-static EACH_ARM: Shape = Shape::Open(&OPEN_ARM);
-static EACH_HOST: Shape = Shape::Object(&HOST);
-static EACH_EVENT: Shape = Shape::Object(&EVENT);
-static EACH_SCALE: Shape = Shape::Open(&OPEN_SCALE);
+
+pub(crate) const MOST_ARMS: usize = 1_000;
+
+pub(crate) static EACH_ARM: Shape = Shape::Open(&OPEN_ARM);
+
+pub(crate) static EACH_HOST: Shape = Shape::Object(&HOST);
+
+pub(crate) static EACH_EVENT: Shape = Shape::Object(&EVENT);
+
+pub(crate) static EACH_SCALE: Shape = Shape::Open(&OPEN_SCALE);
 
 object! {
     FILE file: "An experiment: what is compared, under which load, how it is measured, and what is judged."

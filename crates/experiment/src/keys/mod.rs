@@ -1,0 +1,32 @@
+//! The keys of an experiment file: a table for each element, with the shapes of its values. Readers are in [`elements`](crate::elements).
+
+pub(crate) mod arm;
+pub(crate) mod blocks;
+pub(crate) mod burst;
+pub(crate) mod closed;
+pub(crate) mod compare;
+pub(crate) mod controls;
+pub(crate) mod disk;
+pub(crate) mod events;
+pub(crate) mod factors;
+pub(crate) mod fields;
+pub(crate) mod file;
+pub(crate) mod filesystem;
+pub(crate) mod hosts;
+pub(crate) mod latency;
+pub(crate) mod limits;
+pub(crate) mod load;
+pub(crate) mod load_phase;
+pub(crate) mod measurement;
+pub(crate) mod metric;
+pub(crate) mod mix;
+pub(crate) mod objective;
+pub(crate) mod open;
+pub(crate) mod price;
+pub(crate) mod scales;
+pub(crate) mod search;
+pub(crate) mod server;
+pub(crate) mod stages;
+pub(crate) mod sweep;
+pub(crate) mod thresholds;
+pub(crate) mod workload;
