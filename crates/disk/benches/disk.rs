@@ -97,14 +97,14 @@ fn measure(name: &str, spec: &DiskSpec, loads: &[Load]) {
     let device = Loop::over(&daemon.image());
     for load in loads {
         let (iops, mean_us, p99_us) = fio(&device.0, load);
-        let asked = asked(spec, load);
+        let requested = requested(spec, load);
         let number = |number: f64| format!("{number:.1}");
-        let (asked_iops, asked_us) = match asked {
+        let (requested_iops, requested_us) = match requested {
             Some(iops) => (number(iops), number(f64::from(load.jobs) / iops * 1e6)),
             None => ("-".into(), "-".into()),
         };
         println!(
-            "{name:<20} {:<34} {asked_iops:>10} {iops:>10.1} {asked_us:>10} {mean_us:>10.1} {p99_us:>10.1}",
+            "{name:<20} {:<34} {requested_iops:>10} {iops:>10.1} {requested_us:>10} {mean_us:>10.1} {p99_us:>10.1}",
             load.name
         );
     }
@@ -121,7 +121,7 @@ fn measure(name: &str, spec: &DiskSpec, loads: &[Load]) {
 }
 
 /// IOPS by the disk's limit, or by Little's law where its latency is narrower. Who flushes as well is kept up by that, too.
-fn asked(spec: &DiskSpec, load: &Load) -> Option<f64> {
+fn requested(spec: &DiskSpec, load: &Load) -> Option<f64> {
     if load.words.contains(&"--fsync=1") {
         return None;
     }

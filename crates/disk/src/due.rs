@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A longer sleep than was asked for by more than this says nothing of the next: somebody else had the processor.
+/// A longer sleep than was requested by more than this says nothing of the next: somebody else had the processor.
 const LONGEST_OVERSLEEP_NS: u64 = 100_000;
 
 /// What to do until an answer is due.

@@ -11,7 +11,7 @@ pub(crate) fn prepare_process() {
     let _ = std::fs::write("/proc/self/oom_score_adj", "-900");
     // Timers that fire when they are due, and not up to 50 µs later.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
-    // Memory that is asked for here must never wait for pages to be written, which would wait for this disk.
+    // Memory that is requested here must never wait for pages to be written, which would wait for this disk.
     let _ = rustix::mm::mlockall(
         MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT,
     );

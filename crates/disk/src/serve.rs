@@ -39,9 +39,9 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
     };
     let mut line = serde_json::to_string(&greeting).expect("a greeting has string keys");
     line.push('\n');
-    let told = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+    let written = output.write_all(line.as_bytes()).and_then(|()| output.flush());
     let (order, due) = begun?;
-    if told.is_ok() {
+    if written.is_ok() {
         // The runner says nothing more. Its end is the end of the input.
         let _ = std::io::copy(&mut input, &mut std::io::sink());
     }

@@ -66,7 +66,7 @@ impl Way {
         control.allow_for(way)
     }
 
-    /// How much earlier than asked such a request is to be answered, if whoever asked is to have its answer after so long.
+    /// How much earlier than requested such a request is to be answered, if whoever asked is to have its answer after so long.
     pub(crate) fn ns(&self, kind: RequestKind, asked_ns: u64) -> u64 {
         let ways = match kind {
             RequestKind::Read => &self.reads,

@@ -301,7 +301,7 @@ mistakes! {
         "remove the burst, or raise its `iops`";
     BurstWithoutRefill = "burst-without-refill", ("nothing says how fast credits come in: the disk has no `iops`"),
         "write `iops` for the disk, or `refill` for the burst";
-    MoreThanMachine { what: &'static str, asked: String, has: String } = "more-than-machine", ("{asked} {what} are requested, but this machine has {has}"),
+    MoreThanMachine { what: &'static str, requested: String, has: String } = "more-than-machine", ("{requested} {what} are requested, but this machine has {has}"),
         "say what this machine can give, for example `limits: {memory: 1GiB, cpus: 1}`";
     NoProcessor { number: u64, cores: u32 } = "no-processor", ("there is no processor {number}"),
         match cores {

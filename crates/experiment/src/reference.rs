@@ -90,20 +90,20 @@ pub fn with_reference(document: &str, engines: &[EngineKind]) -> Option<String> 
     Some(format!("{before}{REFERENCE_BEGIN}\n\n{reference}{REFERENCE_END}{after}"))
 }
 
-/// A table of the keys of a map, and of the maps in it. Maps that are in `told` already are only referred to.
+/// A table of the keys of a map, and of the maps in it. Maps that are in `describe` already are only referred to.
 fn section(
     path: &str,
     title: &str,
     object: &'static Object,
     text: &mut String,
-    told: &mut Vec<(&'static Object, String)>,
+    described: &mut Vec<(&'static Object, String)>,
 ) {
-    let known = told.iter().find(|(earlier, _)| std::ptr::eq(*earlier, object));
+    let known = described.iter().find(|(earlier, _)| std::ptr::eq(*earlier, object));
     if let Some((_, first)) = known {
         text.push_str(&format!("### {title}\n\nThe same as {}.\n\n", code(first)));
         return;
     }
-    told.push((object, path.to_owned()));
+    described.push((object, path.to_owned()));
     text.push_str(&format!("### {title}\n\n{}\n\n", object.about));
     for choice in object.choices {
         let keys: Vec<String> = choice.keys.iter().map(|key| code(key)).collect();
@@ -131,7 +131,7 @@ fn section(
         let path =
             if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
         for (path, inner) in inner_objects(&path, &key.shape) {
-            section(&path, &format!("`{path}`"), inner, text, told);
+            section(&path, &format!("`{path}`"), inner, text, described);
         }
     }
 }

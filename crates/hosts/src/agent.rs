@@ -182,14 +182,14 @@ impl Work<'_> {
         self.workers.retain(|_, worker| worker.gone.try_recv() == Err(TryRecvError::Empty));
         let StartedWorker { process, input, output, mut handle } =
             self.agent.worker.start(&start).map_err(|error| error.to_string())?;
-        let (tell_worker, told): (_, Receiver<Told>) = channel();
+        let (tell_worker, receiver): (_, Receiver<Told>) = channel();
         let reader = ToldWhenDropped { output, tell: tell_worker.clone() };
         self.channels.attach(on, reader, input).map_err(|error| error.to_string())?;
         let events = self.events.clone();
         let (has_ended, gone) = channel();
         std::thread::spawn(move || {
             // Nobody left to tell is a reason to end it, too.
-            if !matches!(told.recv(), Ok(Told::OutputEnded)) {
+            if !matches!(receiver.recv(), Ok(Told::OutputEnded)) {
                 handle.kill();
             }
             let exit = handle.wait();
@@ -255,9 +255,9 @@ fn has_ended(socket: &UnixStream) -> bool {
 
 /// Sends events in a thread of its own: where the way is stopped up, whoever tells something must not wait, as it may be the one that looks at the lease.
 fn sent_apart(channels: Channels) -> Sender<Event> {
-    let (tell, told) = channel::<Event>();
+    let (tell, receiver) = channel::<Event>();
     std::thread::spawn(move || {
-        for event in told {
+        for event in receiver {
             let message =
                 serde_json::to_vec(&event).expect("events are plain data with string keys");
             // Whoever is gone hears nothing.

@@ -214,7 +214,7 @@ impl RunHost for RemoteHost {
         let lost = |error: io::Error| self.lost(&error.to_string());
         let channel = line.next_channel.fetch_add(1, Ordering::Relaxed);
         let socket = line.channels.open(channel).map_err(lost)?;
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, receiver) = std::sync::mpsc::channel();
         match locked(&line.open).as_mut() {
             Some(open) => open.workers.insert(channel, tell),
             None => return Err(self.lost("the connection has ended")),
@@ -232,7 +232,12 @@ impl RunHost for RemoteHost {
             process,
             input: Box::new(Ending(socket.try_clone().map_err(lost)?)),
             output: Box::new(socket),
-            handle: Box::new(RemoteWorker { line: Arc::clone(line), channel, told, ended: None }),
+            handle: Box::new(RemoteWorker {
+                line: Arc::clone(line),
+                channel,
+                receiver,
+                ended: None,
+            }),
         })
     }
 
@@ -300,7 +305,7 @@ impl Drop for Ending {
 struct RemoteWorker {
     line: Arc<Line>,
     channel: u32,
-    told: Receiver<WorkerExit>,
+    receiver: Receiver<WorkerExit>,
     ended: Option<WorkerExit>,
 }
 
@@ -309,13 +314,13 @@ impl WorkerHandle for RemoteWorker {
         let channel = self.channel;
         if self.ended.is_none() && self.line.send(Ask::Kill { channel }).is_ok() {
             // What it stands on is undone next.
-            self.ended = self.told.recv_timeout(LONGEST_END).ok();
+            self.ended = self.receiver.recv_timeout(LONGEST_END).ok();
         }
     }
 
     fn wait(&mut self) -> WorkerExit {
         let ended = self.ended.take();
-        let ended = ended.unwrap_or_else(|| self.told.recv().unwrap_or_default());
+        let ended = ended.unwrap_or_else(|| self.receiver.recv().unwrap_or_default());
         self.ended.insert(ended).clone()
     }
 }
@@ -338,12 +343,12 @@ impl Line {
     fn send(&self, ask: Ask) -> Result<Receiver<Result<Value, String>>, AskError> {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let lost = || AskError::Lost("the connection has ended".into());
-        let (tell, told) = channel();
+        let (tell, receiver) = channel();
         locked(&self.open).as_mut().ok_or_else(lost)?.answers.insert(number, tell);
         let message = serde_json::to_vec(&Request { number, ask })
             .expect("requests are plain data with string keys");
         self.channels.send_message(message).map_err(|_| lost())?;
-        Ok(told)
+        Ok(receiver)
     }
 
     /// How the clock there stands to that here.

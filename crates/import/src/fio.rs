@@ -575,8 +575,8 @@ impl Job {
 
     /// Number of jobs in this entry; `None` if options and runtimes disagree.
     fn jobs(&self, document: &Document, properties: &BTreeMap<String, String>) -> Option<u32> {
-        let asked = properties.get("numjobs").map(|number| number.parse::<u32>());
-        let asked = match asked {
+        let requested = properties.get("numjobs").map(|number| number.parse::<u32>());
+        let requested = match requested {
             Some(number) => Some(number.ok()?),
             None => None,
         };
@@ -591,13 +591,14 @@ impl Job {
         if let Some(by_time) = by_time.map(|sum_ms| sum_ms / longest_ms) {
             let whole = by_time.round();
             if (by_time - whole).abs() > NO_WHOLE * whole || whole < 1.0 {
-                return (asked.unwrap_or(1) == 1).then_some(1);
+                return (requested.unwrap_or(1) == 1).then_some(1);
             }
             // With group_reporting, jobs of different names are reported under the first name.
-            let fits = asked.is_none_or(|asked| whole == f64::from(asked) || whole == 1.0);
-            return (fits && (whole == 1.0 || asked.is_some())).then_some(whole as u32);
+            let fits =
+                requested.is_none_or(|requested| whole == f64::from(requested) || whole == 1.0);
+            return (fits && (whole == 1.0 || requested.is_some())).then_some(whole as u32);
         }
-        match asked {
+        match requested {
             Some(number) if properties.contains_key("group_reporting") => Some(number),
             Some(number) if number > 1 && is_alone => None,
             _ => Some(1),

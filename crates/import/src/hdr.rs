@@ -522,12 +522,12 @@ impl<'a> Scale<'a> {
         let (Some(digits), Some(lowest), Some(highest)) = fields else {
             return Err(format!("it is shorter than its header of {header} bytes"));
         };
-        let told = match version {
+        let stated = match version {
             V0 => plain.len().checked_sub(header),
-            _ => u32_at(plain, 4).map(|told| told as usize),
+            _ => u32_at(plain, 4).map(|stated| stated as usize),
         };
         let there = plain.len().checked_sub(header);
-        let (Some(told), Some(there)) = (told, there) else {
+        let (Some(stated), Some(there)) = (stated, there) else {
             return Err(format!("it is shorter than its header of {header} bytes"));
         };
         let (offset, ratio) = match version {
@@ -538,9 +538,9 @@ impl<'a> Scale<'a> {
         if !is_sane || offset != 0 || !ratio.is_finite() || ratio <= 0.0 {
             return Err("its header makes no sense".into());
         }
-        if there < told {
+        if there < stated {
             return Err(format!(
-                "its header announces {told} bytes of counts, and only {there} follow"
+                "its header announces {stated} bytes of counts, and only {there} follow"
             ));
         }
         // The first bucket has all sub-buckets; each doubling of the range adds half as many.
@@ -557,7 +557,7 @@ impl<'a> Scale<'a> {
             half: sub_buckets as u32 - 1,
             most,
             ratio,
-            counts: &plain[header..header + told],
+            counts: &plain[header..header + stated],
         })
     }
 

@@ -84,7 +84,7 @@ fn percentiles_of_all_operations_are_not_made_up() {
     let reads = &point.by_operation["read"];
     assert_eq!(reads.p99.median, Some(5_003_000.0));
     assert_eq!(reads.p999.median, Some(20_015_000.0));
-    // One second more or less is not told apart by lines of ten seconds.
+    // One second more or less is not distinguished by lines of ten seconds.
     assert_eq!(analysis.series[0].seconds.len(), 3);
     assert_eq!(analysis.outcome(), Outcome::Good);
 }
@@ -213,8 +213,8 @@ fn nothing_is_cut_from_status_lines_without_a_report() {
     assert_eq!(result.seconds, 400.0);
     // Seven of forty slices have half of the rate.
     let message = "make the whole 8.8 % slower";
-    let is_told = |warning: &plimsoll_record::Warning| warning.message.contains(message);
-    assert!(analysis.warnings.iter().any(is_told), "{:?}", analysis.warnings);
+    let is_described = |warning: &plimsoll_record::Warning| warning.message.contains(message);
+    assert!(analysis.warnings.iter().any(is_described), "{:?}", analysis.warnings);
 }
 
 #[test]
@@ -339,8 +339,8 @@ fn totals_that_hold_a_slow_start_are_not_steady() {
         done as f64 / 60.0
     ));
     let analysis = one(&text);
-    let is_told = has(&analysis, WarningId::NotSteady);
-    assert!(is_told, "{:?}", analysis.warnings);
+    let is_described = has(&analysis, WarningId::NotSteady);
+    assert!(is_described, "{:?}", analysis.warnings);
     let result = &analysis.curves[0].points[0].results[0];
     // Nothing was cut: the totals are all that there is.
     assert!((result.throughput - done as f64 / 60.0).abs() < 1e-6);

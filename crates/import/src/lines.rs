@@ -368,7 +368,7 @@ fn source(line: &str) -> Option<(&str, &str)> {
     is_name.then(|| (word, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Of several containers the one whose lines are those of a known tool. Lines of two such containers cannot be told apart by what comes after.
+/// Of several containers the one whose lines are those of a known tool. Lines of two such containers cannot be distinguished by what comes after.
 fn source_of_tool(lines: &[&str]) -> Result<Option<String>, Problem> {
     let sources = || lines.iter().filter_map(|line| source(line));
     let names: BTreeSet<&str> = sources().map(|(name, _)| name).collect();

@@ -129,7 +129,7 @@ pub struct ArmSummary {
     pub storage: Option<Storage>,
     /// Whether others are compared with it.
     pub baseline: bool,
-    /// What it stands on, as asked.
+    /// What it stands on, as requested.
     pub rig: RigSpec,
     /// What it stood on in its first finished run, as made.
     pub made: Option<RigRecord>,
@@ -187,11 +187,12 @@ pub struct NetworkSummary {
     pub round_trip_median_ns: Option<f64>,
 }
 
-/// A working set as asked and as it came out.
+/// A working set as requested and as it came out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkingSetResult {
     /// Of the cache that the engine can use: 1.38 is 138 %.
-    pub asked: f64,
+    #[serde(rename = "asked")]
+    pub requested: f64,
     /// The same as measured after the load, the median of the runs; `None` where the engine does not tell its bytes.
     pub got: Option<f64>,
     /// Records that were chosen for it.
@@ -205,7 +206,7 @@ pub struct WorkingSetResult {
 /// Whether an emulated disk is what was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationResult {
-    /// Whether every figure is as asked.
+    /// Whether every figure is as requested.
     pub passed: bool,
     /// Instant in UTC, as RFC 3339 writes it.
     pub at: String,

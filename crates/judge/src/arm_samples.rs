@@ -3,7 +3,7 @@
 use crate::block_search::{BlockSearch, replay, trials};
 use crate::gates::FOREIGN_JUDGED_NS;
 use crate::roles::{follows_line, is_line, load_label};
-use crate::sample::{Asked, Sample};
+use crate::sample::{Request, Sample};
 use crate::select::Selection;
 use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{Calibration, FOREIGN_INVALID, RunRecord};
@@ -29,12 +29,12 @@ pub(crate) fn samples(
     plan: &Plan,
     calibrations: &[Calibration],
 ) -> Vec<ArmSamples> {
-    let asked = &Asked::by(plan, calibrations);
+    let requested = &Request::by(plan, calibrations);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(plan.arms.len());
         for (index, arm) in plan.arms.iter().enumerate() {
             let runs = (&selection.finished[index], &selection.cut_off[index]);
-            threads.push(scope.spawn(move || ArmSamples::of(arm, runs, asked)));
+            threads.push(scope.spawn(move || ArmSamples::of(arm, runs, requested)));
         }
         let mut arms = Vec::with_capacity(threads.len());
         for thread in threads {
@@ -49,16 +49,16 @@ impl ArmSamples {
     pub(crate) fn of(
         arm: &Arm,
         (runs, cut_off): (&BTreeMap<u32, &RunRecord>, &BTreeMap<u32, Vec<&RunRecord>>),
-        asked: &Asked<'_>,
+        requested: &Request<'_>,
     ) -> Self {
         let mut samples = Self::default();
-        let points = &asked.plan.points;
+        let points = &requested.plan.points;
         samples.points.resize_with(points.len(), Vec::new);
         for (block, run) in runs {
             let cut_off = cut_off.get(block).map_or(&[][..], Vec::as_slice);
-            samples.search_lines(arm, run, cut_off, asked);
+            samples.search_lines(arm, run, cut_off, requested);
             if let Some(load) = &run.load {
-                samples.load.push(Sample::of(load, run, arm, asked));
+                samples.load.push(Sample::of(load, run, arm, requested));
             }
             for point in &run.points {
                 let index = point.label.point.and_then(|index| usize::try_from(index).ok());
@@ -73,7 +73,7 @@ impl ArmSamples {
                 // A run measures each point once.
                 let is_new = of_point.last().is_none_or(|last| last.result.block != run.block);
                 if is_new {
-                    let mut sample = Sample::of(point, run, arm, asked);
+                    let mut sample = Sample::of(point, run, arm, requested);
                     if follows_line(planned) {
                         sample.label.load_label = load_label(planned);
                     }
@@ -110,20 +110,20 @@ impl ArmSamples {
         arm: &Arm,
         run: &RunRecord,
         cut_off: &[&RunRecord],
-        asked: &Asked<'_>,
+        requested: &Request<'_>,
     ) {
-        let Some(objective) = asked.objective else {
+        let Some(objective) = requested.objective else {
             return;
         };
         let Some(search) = &objective.search else {
             return;
         };
-        for (index, point) in asked.plan.points.iter().enumerate() {
+        for (index, point) in requested.plan.points.iter().enumerate() {
             let trials = trials(cut_off, run, index);
             if !is_line(point) || trials.is_empty() {
                 continue;
             }
-            let (found, at_line) = replay(&trials, arm, asked, (objective, search), run.block);
+            let (found, at_line) = replay(&trials, arm, requested, (objective, search), run.block);
             self.searches.entry(index).or_default().push(found);
             if let Some(mut sample) = at_line {
                 sample.label.load_label = load_label(point);

@@ -2,7 +2,7 @@
 //! thought while it measured.
 
 use crate::extract::Reading;
-use crate::sample::{Asked, Sample};
+use crate::sample::{Request, Sample};
 use crate::select::as_u32;
 use crate::{BlockLine, TrialResult};
 use plimsoll_plan::search::trial_with_outcome;
@@ -44,7 +44,7 @@ pub(crate) fn trials<'a>(
 pub(crate) fn replay(
     trials: &[Tried<'_>],
     arm: &Arm,
-    asked: &Asked<'_>,
+    requested: &Request<'_>,
     (objective, search): (&Objective, &Search),
     block: u32,
 ) -> (BlockSearch, Option<Sample>) {
@@ -55,7 +55,7 @@ pub(crate) fn replay(
         let Some((trial, outcome)) = trial_with_outcome(point, objective, search) else {
             continue;
         };
-        let mut sample = Sample::of_trial(point, run, arm, asked);
+        let mut sample = Sample::of_trial(point, run, arm, requested);
         // A trial that ended early because its objective was lost is whole, and one in which nothing succeeded says enough.
         let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
         if !trial.is_good {

@@ -11,7 +11,7 @@ use crate::estimate::CONFIDENCE;
 use crate::matched::{Matched, Measured};
 use crate::pairing::primaries;
 use crate::roles::follows_line;
-use crate::sample::{Asked, Sample};
+use crate::sample::{Request, Sample};
 use crate::select::{Selection, as_u32};
 use crate::sentence::{Question, sentence};
 use crate::words::counted;
@@ -155,12 +155,12 @@ impl<'a> Read<'a> {
         let mut selection = Selection::of(record, &plan);
         let has_blocks = crate::imported::is_paired(&selection);
         let runs = selection.finished.swap_remove(arm);
-        let asked = Asked::by(&plan, &record.calibrations);
-        let samples = ArmSamples::of(&plan.arms[arm], (&runs, &selection.cut_off[arm]), &asked);
-        let told = Arm { name: label([name, &record.id], other), ..plan.arms[arm].clone() };
-        let mut warnings = crate::warnings::of_arm(&told.name, &samples);
-        let lines = crate::line::lines_of(&plan, &told, &samples);
-        let plan_of_arm = Plan { arms: vec![told], ..plan.clone() };
+        let requested = Request::by(&plan, &record.calibrations);
+        let samples = ArmSamples::of(&plan.arms[arm], (&runs, &selection.cut_off[arm]), &requested);
+        let labelled = Arm { name: label([name, &record.id], other), ..plan.arms[arm].clone() };
+        let mut warnings = crate::warnings::of_arm(&labelled.name, &samples);
+        let lines = crate::line::lines_of(&plan, &labelled, &samples);
+        let plan_of_arm = Plan { arms: vec![labelled], ..plan.clone() };
         warnings.extend(crate::line::warnings(
             &lines,
             std::slice::from_ref(&samples),

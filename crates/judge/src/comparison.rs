@@ -121,8 +121,8 @@ pub(crate) fn rule(plan: &Plan, metric: Metric) -> Rule {
         Direction::HigherIsBetter => (0.03, plimsoll_stats::Direction::HigherIsBetter),
         Direction::LowerIsBetter => (0.05, plimsoll_stats::Direction::LowerIsBetter),
     };
-    let asked = plan.compare.margins.get(&metric.name()).copied().unwrap_or(default);
-    Rule::new(direction, asked)
+    let requested = plan.compare.margins.get(&metric.name()).copied().unwrap_or(default);
+    Rule::new(direction, requested)
         .or_else(|_| Rule::new(direction, default))
         .expect("a default margin is a positive share")
 }
@@ -155,13 +155,13 @@ fn in_two_states(runs: &[Sample]) -> (usize, usize) {
 fn mixture_words(case: &Case) -> Option<String> {
     let each = case.arms.iter().zip(case.in_two_states);
     let mixed = each.filter(|(_, (runs, _))| *runs > 0);
-    let told: Vec<String> = mixed
+    let description: Vec<String> = mixed
         .map(|(arm, (runs, of))| format!("{arm} in {runs} of {}", counted(of, "run")))
         .collect();
-    (!told.is_empty()).then(|| {
+    (!description.is_empty()).then(|| {
         format!(
             "Throughput stood at two levels by turns, of {}: what is compared is a mixture of them.",
-            list(&told)
+            list(&description)
         )
     })
 }

@@ -302,7 +302,7 @@ fn scalability(sweep: &[&Measured<'_>]) -> Option<Scalability> {
 }
 
 impl CurvePoint {
-    /// Operations due per second in an open loop, the median of the runs, where they are not what was asked for: random arrivals are more or fewer.
+    /// Operations due per second in an open loop, the median of the runs, where they are not what was requested: random arrivals are more or fewer.
     pub fn due(&self) -> Option<f64> {
         let LoadKind::Open { rate, .. } = self.load else {
             return None;

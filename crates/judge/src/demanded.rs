@@ -20,10 +20,10 @@ impl Demanded {
 
     /// Of a gate so much that all its looks at all its mixes together are wrong as rarely as one interval of 95 %.
     pub(crate) fn of(plan: &Plan, selection: &Selection<'_>) -> Self {
-        let Some(asked) = plan.measurement.looks.filter(|looks| looks.gate.is_some()) else {
+        let Some(requested) = plan.measurement.looks.filter(|looks| looks.gate.is_some()) else {
             return Self::ONCE;
         };
-        let looks = looks(asked.first, plan.measurement.blocks);
+        let looks = looks(requested.first, plan.measurement.blocks);
         let (before, last) = of_gate(plan, looks.len());
         let blocks = selection.progress.order.len();
         let mut early = looks[..looks.len() - 1].iter();

@@ -152,7 +152,7 @@ impl Declared<'_> {
             Some(("rig", limits)) if limits.starts_with("limits") => {
                 let is_sized =
                     |one: &ComparedArm<'_>| one.arm.rig.limits.page_cache_bytes.is_some();
-                // Where page cache is asked for, each run has the memory that it comes to.
+                // Where page cache is requested, each run has the memory that it comes to.
                 self.is_about("limits") || self.seen.iter().all(is_sized)
             }
             _ => false,

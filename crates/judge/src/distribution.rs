@@ -1,4 +1,4 @@
-//! Histograms made into the figures that are asked for.
+//! Histograms made into the figures that are requested.
 
 use plimsoll_record::Histogram;
 
@@ -7,16 +7,16 @@ use plimsoll_record::Histogram;
 pub(crate) struct Distribution {
     pub(crate) count: u64,
     pub(crate) mean_ns: f64,
-    /// (percentile, nanoseconds), as asked for.
+    /// (percentile, nanoseconds), as requested.
     percentiles: Vec<(f64, f64)>,
 }
 
 impl Distribution {
-    /// The figures of a histogram at the percentiles asked for, or `None` when it is empty.
-    pub(crate) fn of(histogram: &Histogram, asked: &[f64]) -> Option<Self> {
+    /// The figures of a histogram at the percentiles requested, or `None` when it is empty.
+    pub(crate) fn of(histogram: &Histogram, requested: &[f64]) -> Option<Self> {
         let mean_ns = histogram.mean_ns()?;
-        let mut percentiles = Vec::with_capacity(asked.len());
-        for percentile in asked {
+        let mut percentiles = Vec::with_capacity(requested.len());
+        for percentile in requested {
             // Of an imported histogram only some may be known.
             if let Some(value_ns) = histogram.percentile_ns(*percentile) {
                 percentiles.push((*percentile, value_ns as f64));
@@ -25,9 +25,9 @@ impl Distribution {
         Some(Self { count: histogram.count(), mean_ns, percentiles })
     }
 
-    /// A percentile that was asked for.
+    /// A percentile that was requested.
     pub(crate) fn percentile(&self, percentile: f64) -> Option<f64> {
-        let (_, value) = self.percentiles.iter().find(|(asked, _)| *asked == percentile)?;
+        let (_, value) = self.percentiles.iter().find(|(requested, _)| *requested == percentile)?;
         Some(*value)
     }
 }

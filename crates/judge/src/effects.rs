@@ -130,7 +130,7 @@ fn candidates(plan: &Plan) -> Vec<Candidate> {
     let is_clear = |one: usize, other: usize| {
         let name = format!("{}×{}", plan.factors[one].name, plan.factors[other].name);
         let group = aliases.iter().find(|group| group.contains(&name));
-        // Of several that cannot be told apart, the first stands for all; one that is mixed with a main effect for nothing.
+        // Of several that cannot be distinguished, the first stands for all; one that is mixed with a main effect for nothing.
         group.is_none_or(|group| group.first() == Some(&name))
     };
     for one in (0..factors).filter(|_| plan.design != Design::Screening) {
@@ -324,18 +324,18 @@ fn interaction_sentence(
 /// A change and its interval: `−95 % (−96 % to −94 %)`, and from three times on `9.62 times (8.47 to 10.6 times)`.
 pub(crate) fn signed(estimate: f64, interval: Option<(f64, f64)>) -> String {
     let in_times = 1.0 + estimate >= TIMES_FROM;
-    let told = match in_times {
+    let description = match in_times {
         true => TERMINAL.difference(estimate),
         false => signed_percent(estimate),
     };
     let Some((lower, upper)) = interval else {
-        return told;
+        return description;
     };
     let around = match in_times {
         true => TERMINAL.differences(Some(estimate), (lower, upper)),
         false => format!("{} to {}", signed_percent(lower), signed_percent(upper)),
     };
-    format!("{told} ({around})")
+    format!("{description} ({around})")
 }
 
 /// `+3 %`, `−95 %`, `+220 %`.
@@ -402,7 +402,7 @@ fn dependences(
         let Some(with) = candidate.with.filter(|_| is_proven) else {
             continue;
         };
-        // The effect that is asked for comes first.
+        // The effect that is requested comes first.
         let (of, on) = match compared == Some(with.0) {
             true => (with, candidate.change.0),
             false => (candidate.change, with.0),
@@ -498,8 +498,8 @@ mod tests {
             (1.2, Some((0.9, 2.5)), "+120 % (+90 % to +250 %)"),
             (-0.95, Some((-0.96, -0.94)), "−95 % (−96 % to −94 %)"),
         ];
-        for (estimate, interval, told) in rows {
-            assert_eq!(signed(estimate, interval), told);
+        for (estimate, interval, description) in rows {
+            assert_eq!(signed(estimate, interval), description);
         }
     }
 }

@@ -32,7 +32,7 @@ impl Estimate {
 }
 
 impl LatencySummary {
-    /// Five estimates from one distribution a block; the percentiles must be among those asked for.
+    /// Five estimates from one distribution a block; the percentiles must be among those requested.
     pub(crate) fn over_blocks(distributions: &[(u32, &Distribution)]) -> Self {
         let over = |pick: &dyn Fn(&Distribution) -> Option<f64>| {
             let of_block = |(block, one): &(u32, &Distribution)| Some((*block, pick(one)?));

@@ -128,13 +128,13 @@ fn acknowledged(seen: &[(&Sample, &EventOutcome)]) -> Option<Acknowledgement> {
 
 /// The sentences that a reader must not miss: of a few arms, those that lost something first.
 pub(crate) fn headline(results: &[EventsResult]) -> Vec<String> {
-    let mut told: Vec<&EventsResult> = results.iter().collect();
-    told.sort_by_key(|result| {
+    let mut chosen: Vec<&EventsResult> = results.iter().collect();
+    chosen.sort_by_key(|result| {
         let kept = result.acknowledged.as_ref();
         kept.is_none_or(|kept| kept.lost == 0)
     });
-    let told = told.into_iter().take(TOLD);
-    told.map(|result| result.sentence.clone()).collect()
+    let chosen = chosen.into_iter().take(TOLD);
+    chosen.map(|result| result.sentence.clone()).collect()
 }
 
 /// That something is lost which a server had acknowledged.

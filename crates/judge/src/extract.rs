@@ -168,12 +168,12 @@ pub(crate) struct Extract {
     pub(crate) by_operation: BTreeMap<Operation, Distribution>,
 }
 
-/// Where it is not asked whether a series has settled.
+/// Where it is not requested whether a series has settled.
 const NOT_ASKED: Settling = Settling { cut: 0, steadiness: Steadiness::Unknown, remark: None };
 
 impl Extract {
     /// Reads a point of an arm, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
-    pub(crate) fn of(point: &PointRecord, arm: &Arm, asked: &[f64], cores: u32) -> Self {
+    pub(crate) fn of(point: &PointRecord, arm: &Arm, requested: &[f64], cores: u32) -> Self {
         let mut seconds = seconds(point);
         let first_measured =
             point.slices.iter().position(|slice| !slice.warm_up).unwrap_or(point.slices.len());
@@ -214,23 +214,23 @@ impl Extract {
             unfinished = lateness.count();
             response.merge(lateness);
         }
-        let mut response = Distribution::of(&response, asked);
+        let mut response = Distribution::of(&response, requested);
         let is_open = kept.is_open();
         let mut service = if is_open {
-            Distribution::of(&kept.units(Status::Ok, |latencies| &latencies.service), asked)
+            Distribution::of(&kept.units(Status::Ok, |latencies| &latencies.service), requested)
         } else {
             response.clone()
         };
         if let Some(all) = crate::imported::all(point) {
-            response = Distribution::of(all.response(), asked);
-            service = Distribution::of(&all.service, asked);
+            response = Distribution::of(all.response(), requested);
+            service = Distribution::of(&all.service, requested);
         }
         let no_response = crate::imported::without_response(point, is_open);
         let mut by_operation = BTreeMap::new();
         for ((status, operation), latencies) in &kept.latencies {
             let known = if no_response { &latencies.service } else { latencies.response() };
             if *status == Status::Ok
-                && let Some(distribution) = Distribution::of(known, asked)
+                && let Some(distribution) = Distribution::of(known, requested)
             {
                 by_operation.insert(*operation, distribution);
             }

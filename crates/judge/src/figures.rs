@@ -101,7 +101,7 @@ figures! {
     /// Bytes that the server sent for each operation.
     server_sent_bytes_per_operation = "sent by the server", BytesPerOperation;
 
-    /// Pages that the engine found in its cache, of all that operations asked for: 1 - read / requested.
+    /// Pages that the engine found in its cache, of all that operations requested: 1 - read / requested.
     engine_cache_hit_ratio = "engine cache hits", Share;
     /// Of the engine's cache, how much is used.
     engine_cache_fill = "engine cache fill", Share;
@@ -165,7 +165,7 @@ figures! {
     /// Written to the device for each operation.
     device_written_bytes_per_operation = "written to the device", BytesPerOperation;
     device_credits = "burst credits", Count;
-    /// Of the time, in how much the emulated disk was as asked.
+    /// Of the time, in how much the emulated disk was as requested.
     device_shaped = "disk as asked", Share;
 
     /// CPU time of the worker for each operation.

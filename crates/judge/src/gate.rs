@@ -26,7 +26,7 @@ pub(crate) fn gate(
     demanded: Demanded,
     comparisons: &[Comparison],
 ) -> Option<GateResult> {
-    let asked = plan.measurement.gate()?;
+    let requested = plan.measurement.gate()?;
     let deciding: Vec<&Comparison> = comparisons.iter().filter(|one| one.primary).collect();
     let stand: Vec<Standing> = deciding.iter().map(|one| standing(plan, one)).collect();
     let is_lost = |one: &Standing| matches!(one, Standing::Lost { .. });
@@ -83,7 +83,7 @@ pub(crate) fn gate(
         }
         (false, true) => format!(
             " Its time of {} was over after {blocks}.",
-            units::to_the_second(asked.within_ns)
+            units::to_the_second(requested.within_ns)
         ),
         (false, false) => String::new(),
     };

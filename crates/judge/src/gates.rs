@@ -118,11 +118,11 @@ impl Remarks {
 
     /// About the data of the run.
     fn of_data(&mut self, extract: &Extract, run: &RunRecord, arm: &Arm) {
-        let asked = arm.data.key_count();
+        let requested = arm.data.key_count();
         if let Some(stored) = run.records_loaded
-            && stored != asked
+            && stored != requested
         {
-            let message = format!("{stored} records after the load, {asked} were requested");
+            let message = format!("{stored} records after the load, {requested} were requested");
             self.add(WarningId::RecordCount, message);
         }
         let wrong = extract.whole.wrong_data;

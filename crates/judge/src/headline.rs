@@ -36,7 +36,7 @@ pub(crate) fn headline(
     }
     let is_measured = |curve: &Curve| !curve.points.is_empty();
     // Controls are no answer to the question.
-    let is_asked = |name: &str| {
+    let is_requested = |name: &str| {
         let mut arms = plan.arms.iter();
         !arms.any(|arm| arm.name == name && arm.planted.is_some())
     };
@@ -51,15 +51,15 @@ pub(crate) fn headline(
     }
     let line_decides = plan.compare.primary.contains(&Metric::Line);
     let is_about_lines = !lines.is_empty() && (line_decides || !curves.iter().any(is_measured));
-    let asked_lines = lines.iter().filter(|line| is_asked(&line.arm));
-    let of_lines: Vec<String> = asked_lines.map(one_line).collect();
+    let requested_lines = lines.iter().filter(|line| is_requested(&line.arm));
+    let of_lines: Vec<String> = requested_lines.map(one_line).collect();
     let mut sentences = match factors {
         Some(factors) => of_factors(factors, comparisons),
         None if plan.has_several_arms() => verdicts(comparisons),
         None if is_about_lines => of_lines.clone(),
         None => curves
             .iter()
-            .filter(|curve| is_measured(curve) && is_asked(&curve.arm))
+            .filter(|curve| is_measured(curve) && is_requested(&curve.arm))
             .map(one_curve)
             .collect(),
     };

@@ -50,8 +50,8 @@ pub enum HistoryError {
     /// A record cannot be judged.
     #[error(transparent)]
     Judge(#[from] JudgeError),
-    /// Something was asked for that the newest record does not have.
-    #[error("record {id} has no {what} `{asked}`: {}", match known.is_empty() {
+    /// Something was requested that the newest record does not have.
+    #[error("record {id} has no {what} `{requested}`: {}", match known.is_empty() {
         true => "it has none at all".to_owned(),
         false => format!("there are {}", known.join(", ")),
     })]
@@ -59,7 +59,7 @@ pub enum HistoryError {
         /// Id of the newest record.
         id: String,
         what: &'static str,
-        asked: String,
+        requested: String,
         /// The names that there are.
         known: Vec<String>,
     },
@@ -180,9 +180,9 @@ pub struct HistoryBuilder {
 const OF_OTHER_PLANS: &str = "of other plans";
 
 impl History {
-    /// Whether records were left out because their plans are others, which can be asked for.
+    /// Whether records were left out because their plans are others, which can be requested.
     pub fn has_other_plans(&self) -> bool {
-        self.left_out.iter().any(|told| told.ends_with(OF_OTHER_PLANS))
+        self.left_out.iter().any(|description| description.ends_with(OF_OTHER_PLANS))
     }
 }
 
@@ -399,15 +399,15 @@ fn hardware(machine: &Machine) -> String {
 /// What the newest record makes of a question.
 fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed, HistoryError> {
     let metric = question.metric.unwrap_or(Metric::Throughput);
-    let unknown = |what, asked: &str, known: Vec<String>| HistoryError::Unknown {
+    let unknown = |what, requested: &str, known: Vec<String>| HistoryError::Unknown {
         id: analysis.id.clone(),
         what,
-        asked: asked.to_owned(),
+        requested: requested.to_owned(),
         known,
     };
     let arms = || analysis.arms.iter().map(|arm| arm.name.clone()).collect();
     let arm = match &question.arm {
-        Some(asked) => analysis.arms.iter().find(|arm| arm.name == *asked),
+        Some(requested) => analysis.arms.iter().find(|arm| arm.name == *requested),
         None => {
             let baseline = analysis.arms.iter().find(|arm| arm.baseline);
             baseline.or(analysis.arms.first())
@@ -415,11 +415,11 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
     };
     let arm = arm.ok_or_else(|| unknown("arm", question.arm.as_deref().unwrap_or(""), arms()))?;
     let mix = match &question.mix {
-        Some(asked) => analysis.mixes.iter().find(|mix| *mix == asked),
+        Some(requested) => analysis.mixes.iter().find(|mix| *mix == requested),
         None => analysis.mixes.first(),
     };
-    let asked_mix = question.mix.as_deref().unwrap_or("");
-    let mix = mix.ok_or_else(|| unknown("mix", asked_mix, analysis.mixes.clone()))?;
+    let requested_mix = question.mix.as_deref().unwrap_or("");
+    let mix = mix.ok_or_else(|| unknown("mix", requested_mix, analysis.mixes.clone()))?;
     let (arm, mix) = (arm.name.clone(), mix.clone());
     if is_of_mix(metric) {
         let load_label = match metric {
@@ -439,10 +439,10 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
         _ => return Err(nothing("no point of it was measured in a finished run")),
     };
     let point = match &question.at {
-        Some(asked) => {
+        Some(requested) => {
             let labels = points.iter().map(|point| point.load_label.clone());
-            let found = points.iter().find(|point| point.load_label == *asked);
-            found.ok_or_else(|| unknown("load", asked, labels.collect()))?
+            let found = points.iter().find(|point| point.load_label == *requested);
+            found.ok_or_else(|| unknown("load", requested, labels.collect()))?
         }
         None => deciding(analysis, &arm, &mix, points)
             .ok_or_else(|| nothing("none of its points is valid"))?,
@@ -468,10 +468,10 @@ fn choices(analysis: &Analysis, followed: &Followed, any_plan: bool) -> HistoryC
     let load = followed.load.or_else(decides);
     let has_value = |metric: &Metric| {
         let of_mix = is_of_mix(*metric);
-        let asked =
+        let requested =
             Followed { metric: *metric, load: load.filter(|_| !of_mix), ..followed.clone() };
-        (of_mix || asked.load.is_some())
-            && value(analysis, &asked).is_some_and(|value| value.median.is_some())
+        (of_mix || requested.load.is_some())
+            && value(analysis, &requested).is_some_and(|value| value.median.is_some())
     };
     HistoryChoices {
         metrics: METRICS

@@ -6,12 +6,12 @@ use plimsoll_stats::median;
 
 /// Measured over allowed throughput beyond which the identity is broken: the disk did more than it may, or was watched wrongly.
 pub(crate) const BROKEN_FROM: f64 = 1.05;
-/// Seconds on end that the disk must have been as asked for its limits to hold, as a share of all.
+/// Seconds on end that the disk must have been as requested its limits to hold, as a share of all.
 const SHAPED_FROM: f64 = 0.99;
 
 /// One check for each limit of the disk that operations cost something of, the one that allows fewest operations first.
 ///
-/// `bursting` is the share of time in which there were burst credits. Without any known limit the list is empty, as it is while the disk was not as asked.
+/// `bursting` is the share of time in which there were burst credits. Without any known limit the list is empty, as it is while the disk was not as requested.
 pub(crate) fn identities(disk: &DiskSpec, figures: &Figures, bursting: f64) -> Vec<IdentityCheck> {
     let Some(measured) = figures.operations_per_second else {
         return Vec::new();

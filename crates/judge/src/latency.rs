@@ -1,5 +1,5 @@
 //! Whole distributions of response times, for those who draw more of them than the few percentiles of an analysis: far into the tail, and over the
-//! seconds of a run. They are made from the record when they are asked for, of the slices that the analysis counts.
+//! seconds of a run. They are made from the record when they are requested, of the slices that the analysis counts.
 
 use crate::extract::Totals;
 use crate::steadiness::{rate, successful_units};
@@ -132,7 +132,7 @@ fn measured<'a>(
     if point.point.is_none() {
         return run.load.as_ref();
     }
-    let is_told = |measured: &&PointRecord| {
+    let is_described = |measured: &&PointRecord| {
         let slices = kept(measured, result.seconds);
         // Counts come from a file, which may hold anything.
         let counts = slices.iter().map(|slice| slice.completed.ok);
@@ -142,10 +142,10 @@ fn measured<'a>(
     };
     let mut candidates = run.points.iter().filter(|measured| measured.label.point == point.point);
     let first = candidates.next()?;
-    if first.label.trial.is_none() || is_told(&first) {
+    if first.label.trial.is_none() || is_described(&first) {
         return Some(first);
     }
-    candidates.find(is_told)
+    candidates.find(is_described)
 }
 
 /// The last slices that make so many seconds together: those after the warm-up and what was cut beyond it.
@@ -176,7 +176,7 @@ pub fn heat(record: &ExperimentRecord, series: &TimeSeries, columns: usize) -> O
     let mut candidates = points.filter(|point| {
         point.label.point == series.point && point.slices.len() == series.seconds.len()
     });
-    let is_told = |point: &&PointRecord| {
+    let is_described = |point: &&PointRecord| {
         let mut both = point.slices.iter().zip(&series.seconds);
         both.all(|(slice, second)| {
             let off = rate(slice.completed.ok, second.length) - second.throughput;
@@ -184,10 +184,10 @@ pub fn heat(record: &ExperimentRecord, series: &TimeSeries, columns: usize) -> O
         })
     };
     let first = candidates.next()?;
-    let point = if first.label.trial.is_none() || is_told(&first) {
+    let point = if first.label.trial.is_none() || is_described(&first) {
         first
     } else {
-        candidates.find(is_told)?
+        candidates.find(is_described)?
     };
     let stretch = point.slices.len().div_ceil(columns.max(1)).max(1);
     let columns: Vec<HeatColumn> = point.slices.chunks(stretch).map(column).collect();

@@ -10,13 +10,13 @@ const FEWEST_OF_A_PILOT: usize = 5;
 
 /// One for each deciding comparison over blocks, also where there is nothing to compare yet.
 pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<BlocksNeeded> {
-    let asked = plan.measurement.looks.and_then(|looks| looks.half_width);
+    let requested = plan.measurement.looks.and_then(|looks| looks.half_width);
     let mut needed = Vec::new();
     for comparison in comparisons.iter().filter(|one| one.primary) {
         if comparison.apart.is_some() {
             continue;
         }
-        let half_width = asked.unwrap_or(comparison.verdict.margin);
+        let half_width = requested.unwrap_or(comparison.verdict.margin);
         let blocks = if comparison.pairs.len() < FEWEST_OF_A_PILOT || comparison.bounds > 0 {
             None
         } else {
@@ -41,7 +41,7 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
             blocks: blocks.map(as_u32),
         });
     }
-    needed.append(&mut without_comparison(plan, comparisons, asked));
+    needed.append(&mut without_comparison(plan, comparisons, requested));
     needed
 }
 
@@ -59,7 +59,7 @@ fn to_be_made(comparison: &Comparison, judged: usize) -> usize {
 fn without_comparison(
     plan: &Plan,
     comparisons: &[Comparison],
-    asked: Option<f64>,
+    requested: Option<f64>,
 ) -> Vec<BlocksNeeded> {
     let mut missing = Vec::new();
     for mix in &plan.mixes {
@@ -84,7 +84,7 @@ fn without_comparison(
                     arm: arm.clone(),
                     mix: mix.name.clone(),
                     metric,
-                    half_width: asked.unwrap_or(margin),
+                    half_width: requested.unwrap_or(margin),
                     reached: None,
                     blocks: None,
                 });

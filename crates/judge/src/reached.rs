@@ -1,4 +1,4 @@
-//! Whether arms that differ in their disks were told apart by them at all.
+//! Whether arms that differ in their disks were distinguished by them at all.
 
 use crate::because::point_of;
 use crate::{Comparison, Curve, CurvePoint};

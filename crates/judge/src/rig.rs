@@ -106,15 +106,15 @@ pub(crate) fn remarks(
             format!("processes took {} of the limit of {}", bytes(processes), bytes(limit as f64));
         warn(WarningId::MemoryLimit, message);
     }
-    if let (Some(asked), Some(got)) =
+    if let (Some(requested), Some(got)) =
         (arm.rig.limits.page_cache_bytes, page_cache_room(extract, run))
         && is_point
-        && (got / asked as f64 - 1.0).abs() > PAGE_CACHE_OFF
+        && (got / requested as f64 - 1.0).abs() > PAGE_CACHE_OFF
     {
         let message = format!(
             "there was room for {} of page cache, {} was requested",
             bytes(got),
-            bytes(asked as f64)
+            bytes(requested as f64)
         );
         warn(WarningId::PageCache, message);
     }
@@ -164,7 +164,7 @@ fn uncalibrated(disk: &DiskSpec, rig: &RigSpec, calibrations: &[Calibration]) ->
     Some(format!(
         "{name} is not what was asked: {}: {} asked, {} measured{more}",
         first.what,
-        in_unit(first.asked, &first.unit),
+        in_unit(first.requested, &first.unit),
         in_unit(first.measured, &first.unit)
     ))
 }
@@ -207,12 +207,12 @@ pub(crate) fn working_sets(plan: &Plan, selection: &Selection<'_>) -> Vec<Warnin
     for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
         if let Some(set) = working_set(arm, runs)
             && let Some(got) = set.got
-            && (got / set.asked - 1.0).abs() > WORKING_SET_OFF
+            && (got / set.requested - 1.0).abs() > WORKING_SET_OFF
         {
             let message = format!(
                 "the data is {} of the usable cache, {} was requested",
                 percent(got, 0),
-                percent(set.asked, 0)
+                percent(set.requested, 0)
             );
             warnings.push(Warning::new(WarningId::WorkingSet, &arm.name, message));
         }
@@ -228,14 +228,14 @@ pub(crate) fn stored(runs: &BTreeMap<u32, &RunRecord>) -> Vec<f64> {
 
 /// What the working set came to, where the file asks for one.
 pub(crate) fn working_set(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>) -> Option<WorkingSetResult> {
-    let asked = arm.working_set?;
+    let requested = arm.working_set?;
     let data_bytes = median(&stored(runs));
-    let usable = asked.usable_cache_bytes as f64;
+    let usable = requested.usable_cache_bytes as f64;
     Some(WorkingSetResult {
-        asked: asked.share,
+        requested: requested.share,
         got: data_bytes.filter(|_| usable > 0.0).map(|bytes| bytes / usable),
         records: arm.data.key_count(),
         data_bytes,
-        usable_cache_bytes: asked.usable_cache_bytes,
+        usable_cache_bytes: requested.usable_cache_bytes,
     })
 }

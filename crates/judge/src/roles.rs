@@ -40,11 +40,11 @@ pub(crate) fn line_point(plan: &Plan, mix: usize) -> Option<usize> {
 pub(crate) fn is_at(point: &Point, load: LoadKind, at: LoadAt) -> bool {
     match (point.role, at) {
         (PointRole::Line, LoadAt::Line(share)) => share == 1.0,
-        (PointRole::ShareOfLine { share }, LoadAt::Line(asked)) => share == asked,
+        (PointRole::ShareOfLine { share }, LoadAt::Line(requested)) => share == requested,
         (PointRole::Line | PointRole::ShareOfLine { .. }, _) | (_, LoadAt::Line(_)) => false,
         (PointRole::Fixed | PointRole::Sweep, _) => match (load, at) {
             (LoadKind::Closed { sessions, .. }, LoadAt::Threads(threads)) => sessions == threads,
-            (LoadKind::Open { rate, .. }, LoadAt::Rate(asked)) => rate == asked,
+            (LoadKind::Open { rate, .. }, LoadAt::Rate(requested)) => rate == requested,
             _ => false,
         },
     }

@@ -389,11 +389,16 @@ fn generator(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 
 fn offered(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let (holds, mut figures) = match evidence.load {
-        LoadKind::Open { rate: asked, .. } | LoadKind::Closed { target: Some(asked), .. } => {
+        LoadKind::Open { rate: requested, .. }
+        | LoadKind::Closed { target: Some(requested), .. } => {
             let achieved = evidence.achieved?;
             (
                 achieved >= evidence.achieved_limit,
-                format!("{} of {} done", percent(achieved, 1), rate(evidence.due.unwrap_or(asked))),
+                format!(
+                    "{} of {} done",
+                    percent(achieved, 1),
+                    rate(evidence.due.unwrap_or(requested))
+                ),
             )
         }
         LoadKind::Closed { think_time_ns, .. } => {
@@ -612,8 +617,8 @@ fn others(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let figures = &evidence.figures;
     let full = processors_are_full(evidence)?;
-    let asked = figures.asked_bytes_per_second?;
-    if asked == 0.0 {
+    let requested = figures.asked_bytes_per_second?;
+    if requested == 0.0 {
         return Some((false, "nothing asked of it".into()));
     }
     let hits = figures.page_cache_hit_ratio?;
@@ -637,7 +642,7 @@ fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let words = format!(
         "{} of {}/s that the engine asks for, {} an operation; {of_kernel}",
         percent(hits, 0),
-        bytes(asked),
+        bytes(requested),
         bytes(per_operation),
     );
     Some((holds, words))

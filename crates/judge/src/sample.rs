@@ -84,7 +84,7 @@ fn host_samples(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Vec<HostSamp
 }
 
 /// What is asked of every point.
-pub(crate) struct Asked<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) objective: Option<&'a Objective>,
     limits: Limits,
@@ -93,7 +93,7 @@ pub(crate) struct Asked<'a> {
     calibrations: &'a [Calibration],
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Request<'a> {
     /// The percentiles of every report, and those that the plan names.
     pub(crate) fn by(plan: &'a Plan, calibrations: &'a [Calibration]) -> Self {
         let mut percentiles = vec![50.0, 95.0, 99.0, 99.9];
@@ -124,8 +124,13 @@ impl<'a> Asked<'a> {
 }
 
 impl Sample {
-    pub(crate) fn of(point: &PointRecord, run: &RunRecord, arm: &Arm, asked: &Asked<'_>) -> Self {
-        Self::within(asked.limits, point, run, arm, asked)
+    pub(crate) fn of(
+        point: &PointRecord,
+        run: &RunRecord,
+        arm: &Arm,
+        requested: &Request<'_>,
+    ) -> Self {
+        Self::within(requested.limits, point, run, arm, requested)
     }
 
     /// A trial of a search.
@@ -133,9 +138,9 @@ impl Sample {
         point: &PointRecord,
         run: &RunRecord,
         arm: &Arm,
-        asked: &Asked<'_>,
+        requested: &Request<'_>,
     ) -> Self {
-        Self::within(asked.limits_of_trials, point, run, arm, asked)
+        Self::within(requested.limits_of_trials, point, run, arm, requested)
     }
 
     fn within(
@@ -143,10 +148,10 @@ impl Sample {
         point: &PointRecord,
         run: &RunRecord,
         arm: &Arm,
-        asked: &Asked<'_>,
+        requested: &Request<'_>,
     ) -> Self {
         let cores = telemetry_cores(point, run, arm);
-        let extract = Extract::of(point, arm, &asked.percentiles, cores);
+        let extract = Extract::of(point, arm, &requested.percentiles, cores);
         let gated = gate(&extract, point, run, arm, limits);
         let disturbed_from = disturbed_from(point);
         let mut stalls = stalled(&extract);
@@ -155,7 +160,7 @@ impl Sample {
         silences.retain(|silence| silence.begin < disturbed_from);
         let mut warnings = gated.warnings.clone();
         let is_point = point.label.point.is_some();
-        warnings.extend(remarks(&extract, is_point, run, arm, asked.calibrations));
+        warnings.extend(remarks(&extract, is_point, run, arm, requested.calibrations));
         if point.label.point.is_some() {
             for (begin, end) in &stalls {
                 let message =
@@ -182,7 +187,7 @@ impl Sample {
         let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
         let valid = gated.complete && !warnings.iter().any(is_invalid);
         let meets_objective =
-            asked.objective.map(|objective| valid && meets(objective, &extract, &gated));
+            requested.objective.map(|objective| valid && meets(objective, &extract, &gated));
         let result = PointResult {
             block: run.block,
             attempt: run.attempt,

@@ -331,7 +331,7 @@ mod tests {
         let is_about = |one: Option<f64>, other: f64| (one.unwrap() - other).abs() < 1e-9;
         assert_eq!(middle(0.90, 0.95), None);
         assert!(is_about(middle(0.90, 1.30), 1.10));
-        // As narrow as asked at the latest after the steps that a division by two takes.
+        // As narrow as requested at the latest after the steps that a division by two takes.
         let (mut from, mut to, mut divided) = (0.90, 1.30, 0);
         while let Some(middle) = bracket(from, to).middle(0.05) {
             assert!(from < middle && middle < to);

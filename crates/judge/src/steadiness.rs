@@ -54,7 +54,7 @@ pub(crate) struct Settling {
     pub(crate) remark: Option<String>,
 }
 
-/// Looks for warm-up that goes on after the one asked for, in throughput, in the logarithm of the median response, and in the shares of the engine's cache that
+/// Looks for warm-up that goes on after the one requested, in throughput, in the logarithm of the median response, and in the shares of the engine's cache that
 /// are full and dirty. The cut is moved on to the end of a checkpoint.
 ///
 /// A share has a vote only where it tells of a warm-up: known in every second, with a cut found in it by itself, before which it was on average at

@@ -68,8 +68,8 @@ impl<'a> Sums<'a> {
     }
 
     /// What is not found of what was asked, turned round.
-    fn hit_ratio(&self, missed: &str, asked: &str) -> Option<f64> {
-        self.quotient(missed, asked).map(|missed| (1.0 - missed).max(0.0))
+    fn hit_ratio(&self, missed: &str, requested: &str) -> Option<f64> {
+        self.quotient(missed, requested).map(|missed| (1.0 - missed).max(0.0))
     }
 
     /// What a server reports of itself.
@@ -139,18 +139,19 @@ impl<'a> Sums<'a> {
 
     /// The page cache and the device below the data.
     fn of_disk(&self, figures: Figures) -> Figures {
-        let asked = match self.total(names::ENGINE_BLOCK_READ_BYTES) {
+        let requested = match self.total(names::ENGINE_BLOCK_READ_BYTES) {
             Some(_) => names::ENGINE_BLOCK_READ_BYTES,
             None => names::PROCESS_READ_BYTES,
         };
-        let asked_per_second = self.per_second(asked);
+        let requested_per_second = self.per_second(requested);
         let read_per_second = self.per_second(names::DEVICE_READ_BYTES);
         let read_size = self.quotient(names::DEVICE_READ_BYTES, names::DEVICE_READS);
-        let from_page_cache =
-            asked_per_second.zip(read_per_second).map(|(asked, read)| (asked - read).max(0.0));
+        let from_page_cache = requested_per_second
+            .zip(read_per_second)
+            .map(|(requested, read)| (requested - read).max(0.0));
         Figures {
-            page_cache_hit_ratio: self.hit_ratio(names::DEVICE_READ_BYTES, asked),
-            asked_bytes_per_second: asked_per_second,
+            page_cache_hit_ratio: self.hit_ratio(names::DEVICE_READ_BYTES, requested),
+            asked_bytes_per_second: requested_per_second,
             page_cache_bytes_per_second: from_page_cache,
             device_reads_per_second: self.per_second(names::DEVICE_READS),
             device_writes_per_second: self.per_second(names::DEVICE_WRITES),

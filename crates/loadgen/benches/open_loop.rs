@@ -1,4 +1,4 @@
-//! Whether an open loop keeps its times, on the simulated engine: the rate that was asked for, the generator's own lag, the response of a
+//! Whether an open loop keeps its times, on the simulated engine: the rate that was requested, the generator's own lag, the response of a
 //! queue with a known answer, and a stall.
 //!
 //! `cargo bench -p plimsoll-loadgen --bench open_loop [-- --seconds 60]` (of the queue; the rest takes 18 s)

@@ -119,7 +119,7 @@ impl Due {
 
 /// One operation that was asked: its instants in nanoseconds, and how it ended.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct Request {
     pub(crate) intended: u64,
     pub(crate) dispatched: u64,
     pub(crate) completed: u64,
@@ -139,7 +139,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
 
     /// Asks the engine and records the answer. What completes at or after the deadline is counted as unfinished then and nothing else.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, ask: Ask<'_>, due: Due, shared: &Shared) -> Asked {
+    pub(crate) fn ask(&mut self, ask: Ask<'_>, due: Due, shared: &Shared) -> Request {
         let mut halfway = None;
         let mut scanned = 0;
         let dispatched = self.clock.now();
@@ -208,7 +208,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 let read = halfway.map_or(seen.status, |(_, read)| read);
                 self.verify(ask, read);
             }
-            return Asked { intended, dispatched, completed, operation, status: seen.status };
+            return Request { intended, dispatched, completed, operation, status: seen.status };
         }
         self.recorder.reach(completed);
         let mut status = match outcome {
@@ -232,7 +232,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
             }
         }
         self.end.ended = completed + 1;
-        Asked { intended, dispatched, completed, operation, status }
+        Request { intended, dispatched, completed, operation, status }
     }
 
     /// Ends the session: sends the batch that has begun, and gives the session back to its engine.

@@ -216,7 +216,7 @@ pub fn run_load_with<W: OpObserver>(
     )
 }
 
-/// Keeps the arrivals of the warm-up and as many more as were asked for, and says when the next would have been due: that ends the point. Of several
+/// Keeps the arrivals of the warm-up and as many more as were requested, and says when the next would have been due: that ends the point. Of several
 /// hosts, each keeps its own. `share` is that among the hosts with a session.
 fn end_after(
     times: &mut Vec<u64>,

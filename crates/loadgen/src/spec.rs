@@ -63,7 +63,7 @@ pub enum LoadError {
     Session {
         /// Number of the session, counted from 1.
         session: u32,
-        /// How many were asked for on this host.
+        /// How many were requested on this host.
         sessions: u32,
         source: EngineError,
     },
@@ -77,7 +77,7 @@ pub enum LoadError {
     Thread {
         /// Number of the session, counted from 1.
         session: u32,
-        /// How many were asked for on this host.
+        /// How many were requested on this host.
         sessions: u32,
         source: std::io::Error,
     },

@@ -27,7 +27,7 @@ pub fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
 }
 
 /// The regular fraction 1/`of` of all combinations of so many factors with the fewest short words: main effects are aliased with interactions of as many factors
-/// as possible. `None` where some main effects could not be told apart, or there would be more than 256 cells.
+/// as possible. `None` where some main effects could not be distinguished, or there would be more than 256 cells.
 pub fn fraction(factors: usize, of: usize) -> Option<Vec<Vec<u32>>> {
     let added = of.checked_ilog2()? as usize;
     let base = factors.checked_sub(added)?;

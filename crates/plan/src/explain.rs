@@ -158,8 +158,8 @@ fn load_hosts(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Vec<String> {
 impl PlanExplanation {
     /// Who does what, where there are several machines.
     fn write_hosts(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let asked = self.arms.iter().filter(|arm| !arm.load_hosts.is_empty());
-        let rows: Vec<Vec<String>> = asked
+        let requested = self.arms.iter().filter(|arm| !arm.load_hosts.is_empty());
+        let rows: Vec<Vec<String>> = requested
             .map(|arm| {
                 vec![
                     arm.name.clone(),
@@ -219,7 +219,7 @@ impl PlanExplanation {
             let (least, most) = (percent(least), percent(most));
             if least == most { most } else { format!("{} to {most}", least.trim_end_matches(" %")) }
         };
-        let told = self.arms.iter().filter_map(|arm| {
+        let description = self.arms.iter().filter_map(|arm| {
             let shares = arm.shares?;
             Some(vec![
                 arm.name.clone(),
@@ -228,7 +228,7 @@ impl PlanExplanation {
                 format!("{} neither", neither(shares.neither())),
             ])
         });
-        let rows: Vec<Vec<String>> = told.collect();
+        let rows: Vec<Vec<String>> = description.collect();
         if rows.is_empty() {
             return Ok(());
         }

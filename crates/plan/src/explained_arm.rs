@@ -20,7 +20,7 @@ pub struct ArmExplanation {
     pub engine: String,
     /// Number of records after the load.
     pub records: u64,
-    /// Mean bytes of all records together, as asked: before the engine adds or compresses anything.
+    /// Mean bytes of all records together, as requested: before the engine adds or compresses anything.
     pub data_bytes: u64,
     /// Bytes of the engine's cache, if it has one.
     pub cache_bytes: Option<u64>,

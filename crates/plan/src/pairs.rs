@@ -5,8 +5,8 @@ use crate::Plan;
 impl Plan {
     /// Whether the question is about more than one arm. Controls are no arms of the question.
     pub fn has_several_arms(&self) -> bool {
-        let is_asked = |arm: &&crate::Arm| arm.planted.is_none();
-        self.arms.iter().filter(is_asked).count() > 1
+        let is_requested = |arm: &&crate::Arm| arm.planted.is_none();
+        self.arms.iter().filter(is_requested).count() > 1
     }
 
     /// Index of the arm that the others are compared with: the one named, or the first.

@@ -251,7 +251,7 @@ pub struct Measurement {
     pub pairing: Pairing,
     /// Seed of everything that is random.
     pub seed: u64,
-    /// From when on emulated disks are as asked.
+    /// From when on emulated disks are as requested.
     #[serde(default)]
     pub shaped_from: ShapedFrom,
     /// When the engine writes a checkpoint.

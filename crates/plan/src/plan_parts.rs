@@ -94,7 +94,7 @@ impl Plan {
         words.join(", ")
     }
 
-    /// Which effects of a two-level design cannot be told apart, each group as names joined by `×`, for the main effects and interactions of two
+    /// Which effects of a two-level design cannot be distinguished, each group as names joined by `×`, for the main effects and interactions of two
     /// factors. Empty where all combinations are measured.
     pub fn aliases(&self) -> Vec<Vec<String>> {
         if self.design != Design::Fraction {

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::log::Log;
 use crate::plan::{BETWEEN, Checked, complain, overrides, read_with};
 use crate::rig::Rigs;
-use crate::run::{Asked, Measured, measure};
+use crate::run::{Measured, Request, measure};
 use crate::screen::tell;
 use crate::{servers, show};
 use plimsoll_experiment::{GateRequest, Mistake, Overrides, Problems};
@@ -37,7 +37,7 @@ pub fn gate(
         }
     }
     let Ok([base, new]) = <[Side; 2]>::try_from(sides) else { unreachable!("there are two paths") };
-    if let Some(what) = asked_differently(&base.plan, &new.plan) {
+    if let Some(what) = differs_in_questions(&base.plan, &new.plan) {
         tell(format_args!(
             "{} and {} do not ask the same: {what} differs. A gate compares two arms; workload, load and measurement must be the same",
             arguments.base.display(),
@@ -98,7 +98,7 @@ pub fn gate(
         Some(_) => checked.text,
         None => format!("{}{BETWEEN}{}", checked.text, base.text),
     };
-    let asked = Asked {
+    let requested = Request {
         experiment: &ExperimentFile::default(),
         nats: &arguments.nats,
         fresh: true,
@@ -111,7 +111,7 @@ pub fn gate(
     if let Some(exit) = servers::look(&plan) {
         return Ok(exit);
     }
-    let made = match measure(asked, &mut plan, &text, store, rigs, log)? {
+    let made = match measure(requested, &mut plan, &text, store, rigs, log)? {
         Measured::Made(made) => *made,
         Measured::Wrong(problems) => return complain(&problems, arguments.json),
         Measured::Not(exit) => return Ok(exit),
@@ -211,12 +211,12 @@ fn read_gate(
     duet: bool,
     rigs: &Rigs,
 ) -> anyhow::Result<Checked> {
-    let asked = Overrides { gate: Some(request.clone()), duet, ..overrides(file) };
-    read_with(file, &asked, rigs)
+    let requested = Overrides { gate: Some(request.clone()), duet, ..overrides(file) };
+    read_with(file, &requested, rigs)
 }
 
 /// What two plans ask differently of their arms.
-fn asked_differently(base: &Plan, new: &Plan) -> Option<&'static str> {
+fn differs_in_questions(base: &Plan, new: &Plan) -> Option<&'static str> {
     let data = |plan: &Plan| plan.arms[0].data.clone();
     let same = [
         ("the data", data(base) == data(new)),

@@ -150,7 +150,7 @@ impl Live {
         self.now.point = PointProgress::begins(warm_up_ns, duration_ns);
         self.now.measured = Span::default();
         let point = &self.now.point;
-        self.left.point_begins(point.warm_up_seconds + point.asked_seconds);
+        self.left.point_begins(point.warm_up_seconds + point.requested_seconds);
         self.phase(point.phase());
     }
 

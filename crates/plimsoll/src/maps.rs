@@ -44,7 +44,7 @@ fn drawn_here(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
         }
         match accesses_of(run) {
             Ok(accesses) => traced.push((run, accesses)),
-            Err(error) => told(run, &error),
+            Err(error) => describe(run, &error),
         }
     }
     let share = room_bytes / traced.len().max(1);
@@ -57,13 +57,13 @@ fn drawn_here(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
     for (run, accesses) in &traced {
         match RunMap::of(run, accesses, bytes, STILL_WIDTH) {
             Ok(drawn) => maps.push(DiskMap::of(run, drawn)),
-            Err(error) => told(run, &error),
+            Err(error) => describe(run, &error),
         }
     }
     maps
 }
 
-fn told(run: &RunRecord, error: &DiskmapError) {
+fn describe(run: &RunRecord, error: &DiskmapError) {
     tell(format_args!(
         "the page has no disk map of {} in block {}: {error}",
         run.arm,

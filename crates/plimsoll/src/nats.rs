@@ -23,7 +23,7 @@ const LONGEST_SEED: u64 = 4_096;
 const LOOK: Duration = Duration::from_millis(500);
 const CONTROLLER: &str = "controller";
 
-/// The connection that is asked for, if there is one.
+/// The connection that is requested, if there is one.
 pub fn connection(arguments: &Nats) -> anyhow::Result<Option<Connection>> {
     let Some(address) = &arguments.nats else {
         return Ok(None);
@@ -65,8 +65,8 @@ pub fn serve_over_nats(
     card: String,
 ) -> anyhow::Result<Exit> {
     let ends = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&ends);
-    ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
+    let requested = Arc::clone(&ends);
+    ctrlc::set_handler(move || requested.store(true, Ordering::Relaxed))?;
     let mut joined = plimsoll_hosts::nats::Agent::join(nats, name, card)?;
     tell(format_args!("agent {name} has joined, and waits for `plimsoll run`"));
     while !ends.load(Ordering::Relaxed) {

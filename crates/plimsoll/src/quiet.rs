@@ -53,7 +53,7 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
         )
     };
     let line = if speaks { rewritten_line() } else { ProgressBar::hidden() };
-    let mut told = begun;
+    let mut last = begun;
     while is_busy(&seen) {
         if begun.elapsed() >= longest {
             line.finish_and_clear();
@@ -62,9 +62,9 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
         line.set_message(lines(&waiting(&seen)).into_owned());
         line.tick();
         // Where nobody sees that line.
-        if speaks && line.is_hidden() && told.elapsed() >= TOLD_EVERY {
+        if speaks && line.is_hidden() && last.elapsed() >= TOLD_EVERY {
             tell(waiting(&seen));
-            told = Instant::now();
+            last = Instant::now();
         }
         std::thread::sleep(PAUSE);
         seen = look();

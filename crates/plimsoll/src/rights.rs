@@ -1,6 +1,6 @@
 //! With which rights this program and what it starts run, and why.
 
-use crate::arguments::Command as Asked;
+use crate::arguments::Command as Request;
 use crate::rig;
 use anyhow::Context;
 use nix::unistd::{Gid, Uid, User, initgroups, setgid, setuid};
@@ -62,16 +62,18 @@ pub fn gain_none() {
 
 /// Where `sudo` started this program, becomes the user who called it before anything is read, and leaves what needs root to a process of its
 /// own, which is started before where the command needs it. Returns where there was nothing to give up.
-pub fn give_up_root(asked: &Asked) -> anyhow::Result<()> {
-    let needs_rig = match asked {
-        Asked::Rig { .. } | Asked::DiskDaemon | Asked::Worker | Asked::Agent(_) => return Ok(()),
-        Asked::Run(_)
-        | Asked::Gate(_)
-        | Asked::Plan(_)
-        | Asked::Init(_)
-        | Asked::Check(_)
-        | Asked::Disk(_)
-        | Asked::Clean(_) => true,
+pub fn give_up_root(requested: &Request) -> anyhow::Result<()> {
+    let needs_rig = match requested {
+        Request::Rig { .. } | Request::DiskDaemon | Request::Worker | Request::Agent(_) => {
+            return Ok(());
+        }
+        Request::Run(_)
+        | Request::Gate(_)
+        | Request::Plan(_)
+        | Request::Init(_)
+        | Request::Check(_)
+        | Request::Disk(_)
+        | Request::Clean(_) => true,
         _ => false,
     };
     let Some(user) = RunUser::here().filter(|user| user.is_invoker) else {

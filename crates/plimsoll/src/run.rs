@@ -24,7 +24,7 @@ use plimsoll_store::Store;
 use plimsoll_store::bundle::is_bundle;
 use std::path::{Path, PathBuf};
 
-/// An experiment that takes longer and can have no verdict is only started where that is asked for.
+/// An experiment that takes longer and can have no verdict is only started where that is requested.
 const LONG_NS: u64 = 600_000_000_000;
 
 pub fn run(
@@ -56,11 +56,11 @@ pub fn run(
         let needs = needs(&plan, plimsoll_engine::kinds());
         // Points that end after so many operations have no length that is known before.
         let is_long = plan.measurement.operations.is_none() && needs.total_ns() > LONG_NS;
-        let is_asked = arguments.anyway || arguments.experiment.pilot;
-        if !arguments.quiet || is_long && !is_asked {
+        let is_requested = arguments.anyway || arguments.experiment.pilot;
+        if !arguments.quiet || is_long && !is_requested {
             tell(too_few);
         }
-        if is_long && !is_asked {
+        if is_long && !is_requested {
             tell("It would take more than ten minutes; --anyway starts it.");
             return Ok(Exit::Usage);
         }
@@ -79,7 +79,7 @@ pub fn run(
     {
         return Ok(exit);
     }
-    let asked = Asked {
+    let requested = Request {
         experiment: &arguments.experiment,
         nats: &arguments.nats,
         fresh: arguments.fresh,
@@ -89,7 +89,7 @@ pub fn run(
         keep_going: arguments.keep_going,
         quiet: arguments.quiet,
     };
-    let measured = measure(asked, &mut plan, &checked.text, store, rigs, log);
+    let measured = measure(requested, &mut plan, &checked.text, store, rigs, log);
     if is_by_uri && !arguments.keep {
         servers::tidy_up(&plan, arguments.quiet);
     }
@@ -144,7 +144,7 @@ pub fn run(
 }
 
 /// What is asked of a measurement, besides its plan.
-pub struct Asked<'a> {
+pub struct Request<'a> {
     /// The file of the plan, for those that are scouted first.
     pub experiment: &'a arguments::ExperimentFile,
     pub nats: &'a arguments::Nats,
@@ -179,7 +179,7 @@ pub struct Made {
 
 /// Makes the runs of a plan, which scouting may change, and loads their record.
 pub fn measure(
-    asked: Asked<'_>,
+    requested: Request<'_>,
     plan: &mut Plan,
     text: &str,
     store: Option<&Path>,
@@ -188,10 +188,10 @@ pub fn measure(
 ) -> anyhow::Result<Measured> {
     let store_file = store_path(store)?;
     let mut open = Store::open(&store_file)?;
-    let foreign = crate::quiet::before_a_run(asked.wait_quiet, asked.quiet)?;
+    let foreign = crate::quiet::before_a_run(requested.wait_quiet, requested.quiet)?;
     let command = command_line();
     let of_file = plan.clone();
-    let nats = connection(asked.nats)?;
+    let nats = connection(requested.nats)?;
     if let Some(why) = in_clear(&of_file, nats.as_ref()) {
         tell(why);
         return Ok(Measured::Not(Exit::Usage));
@@ -205,18 +205,18 @@ pub fn measure(
         hosts: &fleet,
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
-        calibrate: asked.calibrate,
+        calibrate: requested.calibrate,
         calibrations: Vec::new(),
         foreign: Some(foreign),
-        only: asked.only,
-        fresh: asked.fresh,
+        only: requested.only,
+        fresh: requested.fresh,
         is_enough,
         to_repeat,
         why_refused: |record| {
             let (_, analysis) = judged(record)?;
             record.runs.iter().find_map(|run| analysis.why_refused(run.block, &run.arm))
         },
-        is_hopeless: match asked.keep_going {
+        is_hopeless: match requested.keep_going {
             true => |_| None,
             false => is_hopeless,
         },
@@ -227,9 +227,9 @@ pub fn measure(
         execution.program.commit,
         redact(&command)
     );
-    let mut live = Live::new(asked.quiet, log, store_file.with_file_name("logs"))?;
+    let mut live = Live::new(requested.quiet, log, store_file.with_file_name("logs"))?;
     if of_file.refined_factor().is_some() {
-        let scout = Scout { file: asked.experiment, rigs: &rigs, execution: &execution };
+        let scout = Scout { file: requested.experiment, rigs: &rigs, execution: &execution };
         let scouted = scout.run(&mut open, &mut live);
         if !matches!(scouted, Ok(Scouting::Chosen(_))) {
             live.end();
@@ -335,7 +335,7 @@ fn undo_what_it_left(rigs: &Rigs) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Whether what was measured is enough: every interval that decides is as narrow as asked, or the question of a gate is answered.
+/// Whether what was measured is enough: every interval that decides is as narrow as requested, or the question of a gate is answered.
 fn is_enough(record: &ExperimentRecord) -> bool {
     let Some((plan, analysis)) = judged(record) else {
         return false;

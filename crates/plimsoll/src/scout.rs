@@ -59,14 +59,14 @@ impl Scout<'_> {
             match self.walk(store, true, None)? {
                 Scouting::Chosen(chosen) => match self.read(&chosen.scouted)? {
                     Ok(plan) if is_over(&plan, &chosen.scouted, store)? => reuse = false,
-                    plan => return Ok(told(plan, &chosen, live)),
+                    plan => return Ok(describe(plan, &chosen, live)),
                 },
                 Scouting::Wrong(problems) => return Ok(Scouting::Wrong(problems)),
                 Scouting::Unfinished => {}
             }
         }
         Ok(match self.walk(store, reuse, Some(&mut *live))? {
-            Scouting::Chosen(chosen) => told(self.read(&chosen.scouted)?, &chosen, live),
+            Scouting::Chosen(chosen) => describe(self.read(&chosen.scouted)?, &chosen, live),
             Scouting::Wrong(problems) => Scouting::Wrong(problems),
             Scouting::Unfinished => Scouting::Unfinished,
         })
@@ -92,7 +92,7 @@ impl Scout<'_> {
         Ok(plan.map(|plan| Plan { name: format!("{}-scouting", plan.name), ..plan }))
     }
 
-    /// Round after round, until what is looked for lies between levels as near as asked. With `reuse`, finished rounds are used again; others are made where there is
+    /// Round after round, until what is looked for lies between levels as near as requested. With `reuse`, finished rounds are used again; others are made where there is
     /// somebody to watch.
     fn walk(
         &self,
@@ -226,7 +226,7 @@ fn say<'b>(live: &mut Live, plan: &Plan, factor: &str, wide: impl Iterator<Item 
 }
 
 /// Tells what was found, a line for each place, and returns the plan that follows.
-fn told(plan: Result<Plan, Problems>, chosen: &Chosen, live: &mut Live) -> Scouting<Box<Plan>> {
+fn describe(plan: Result<Plan, Problems>, chosen: &Chosen, live: &mut Live) -> Scouting<Box<Plan>> {
     let plan = match plan {
         Ok(plan) => plan,
         Err(problems) => return Scouting::Wrong(problems),

@@ -56,7 +56,7 @@ pub struct Wanted<'a> {
     pub bundled: &'a [DiskMap],
 }
 
-/// Judges a record, shows it and writes its page. As JSON, the page is written only where it is asked for.
+/// Judges a record, shows it and writes its page. As JSON, the page is written only where it is requested.
 pub fn result(
     record: &ExperimentRecord,
     wanted: &Wanted<'_>,

@@ -273,9 +273,9 @@ impl Histogram {
         }
         // The library makes room for as many bytes of counts as the header tells of, before it looks whether they are there.
         let plain = v2.as_deref().unwrap_or(bytes);
-        let told = plain.get(4..8).and_then(|four| four.try_into().ok());
-        let told = told.map_or(0, u32::from_be_bytes) as usize;
-        if plain.len() < HEADER_BYTES + told {
+        let stated = plain.get(4..8).and_then(|four| four.try_into().ok());
+        let stated = stated.map_or(0, u32::from_be_bytes) as usize;
+        if plain.len() < HEADER_BYTES + stated {
             return Err(format!(
                 "not a histogram: it ends after {} bytes, before its counts do",
                 plain.len()

@@ -42,7 +42,7 @@ pub struct Stated {
     pub completed: Completed,
     /// Per operation and status, in that order.
     pub operations: Vec<OperationSlice>,
-    /// All units that ended as asked, where the program says something of them together.
+    /// All units that ended as requested, where the program says something of them together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Latencies>,
 }

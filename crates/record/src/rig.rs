@@ -1,4 +1,4 @@
-//! What an arm stands on: its disk, filesystem, limits and price, as asked and as made.
+//! What an arm stands on: its disk, filesystem, limits and price, as requested and as made.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -361,7 +361,7 @@ pub struct ServerRecord {
 /// The readahead that Linux gives a block device by default, bytes. Databases read pages of 4 to 32 kB at random; what is read ahead of them is thrown away.
 pub const USUAL_READAHEAD_BYTES: u64 = 128 << 10;
 
-/// What an arm stands on, as asked.
+/// What an arm stands on, as requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
     /// The disk below the data; `None` is a plain directory.
@@ -388,7 +388,7 @@ pub struct RigSpec {
 }
 
 impl RigSpec {
-    /// What the kernel reads ahead at most on the disk, as asked or by default, bytes; `None` where it is left as it is.
+    /// What the kernel reads ahead at most on the disk, as requested or by default, bytes; `None` where it is left as it is.
     pub fn readahead(&self) -> Option<u64> {
         let is_emulated = matches!(self.disk, Some(DiskChoice::Emulated { .. }));
         self.readahead_bytes.or(is_emulated.then_some(USUAL_READAHEAD_BYTES))
@@ -456,7 +456,7 @@ pub struct RigRecord {
     pub server: Option<ServerRecord>,
 }
 
-/// One figure of a disk, as asked and as measured.
+/// One figure of a disk, as requested and as measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationCheck {
     /// In words: `random reads of 4 KiB, 16 jobs`.
@@ -464,7 +464,8 @@ pub struct CalibrationCheck {
     /// Unit of both values: `IOPS`, `ns` or `bytes/s`.
     pub unit: String,
     /// Value that the disk's description states.
-    pub asked: f64,
+    #[serde(rename = "asked")]
+    pub requested: f64,
     /// Value that fio measured on the disk.
     pub measured: f64,
     /// Largest difference that is allowed, in the unit.
@@ -472,9 +473,9 @@ pub struct CalibrationCheck {
 }
 
 impl CalibrationCheck {
-    /// Whether it is as asked.
+    /// Whether it is as requested.
     pub fn passed(&self) -> bool {
-        (self.measured - self.asked).abs() <= self.allowed
+        (self.measured - self.requested).abs() <= self.allowed
     }
 }
 
@@ -511,7 +512,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Whether every figure is as asked.
+    /// Whether every figure is as requested.
     pub fn passed(&self) -> bool {
         self.checks.iter().all(CalibrationCheck::passed)
     }

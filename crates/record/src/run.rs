@@ -75,7 +75,7 @@ pub struct RunRecord {
     /// Whether engine's cache and page cache were emptied before the first point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub caches_emptied: bool,
-    /// How the caches were filled before the first point, where that was asked for.
+    /// How the caches were filled before the first point, where that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<WarmedCaches>,
     /// What the arm stood on, where the program made it.
@@ -132,7 +132,7 @@ pub enum LoadKind {
     },
     /// Operations are due at times fixed beforehand.
     Open {
-        /// Mean operations per second asked for.
+        /// Mean operations per second requested.
         rate: f64,
         /// Sessions that serve the arrivals.
         sessions: u32,
@@ -169,7 +169,7 @@ pub struct PointLabel {
 pub struct PointRecord {
     /// Which point it is: mix, load and index.
     pub label: PointLabel,
-    /// Nanoseconds from the start of the point that are warm-up as asked in the file.
+    /// Nanoseconds from the start of the point that are warm-up as requested in the file.
     pub warm_up_ns: u64,
     /// Begin, UTC, RFC 3339. Empty where an imported point does not say.
     pub started_at: String,

@@ -84,7 +84,7 @@ fn shares<'a>(
     }
     parts.iter().filter_map(move |(operation, histogram)| {
         let keep = match operation {
-            // The verification of a read is no unit: the workload asked for the read.
+            // The verification of a read is no unit: the workload requested the read.
             Operation::Verify => 0,
             Operation::Read | Operation::Update => histogram.count().saturating_sub(wholes),
             _ => histogram.count(),
@@ -217,10 +217,10 @@ mod tests {
             parts.extend(wholes.iter().map(|wholes| (Operation::ReadModifyWrite, wholes)));
             let mut units = Histogram::new();
             add_units(&mut units, &parts);
-            let asked = [50.0, percentile, 99.0, 100.0];
+            let requested = [50.0, percentile, 99.0, 100.0];
             prop_assert_eq!(
-                unit_percentiles_ns(&parts, asked),
-                asked.map(|percentile| units.percentile_ns(percentile))
+                unit_percentiles_ns(&parts, requested),
+                requested.map(|percentile| units.percentile_ns(percentile))
             );
         }
     }

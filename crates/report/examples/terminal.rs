@@ -7,19 +7,19 @@ use plimsoll_report::terminal::{Screen, summary};
 
 fn main() {
     let width = std::env::args().nth(1).and_then(|width| width.parse().ok()).unwrap_or(80);
-    let asked = |word: &str| std::env::args().any(|argument| argument == word);
-    let unicode = !asked("ascii");
-    let shape = if asked("two-disks") {
+    let requested = |word: &str| std::env::args().any(|argument| argument == word);
+    let unicode = !requested("ascii");
+    let shape = if requested("two-disks") {
         sample::Shape::two_disks()
-    } else if asked("twelve-arms") {
+    } else if requested("twelve-arms") {
         sample::Shape::twelve_arms()
-    } else if asked("safe-load") || asked("against-itself") {
+    } else if requested("safe-load") || requested("against-itself") {
         sample::Shape::safe_load()
     } else {
         sample::Shape::quickstart()
     };
     let (record, mut analysis) = sample::experiment(&shape);
-    if asked("against-itself") {
+    if requested("against-itself") {
         sample::against_itself(&mut analysis);
     }
     print!(

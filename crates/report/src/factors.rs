@@ -256,7 +256,7 @@ mod tests {
         Cell { arm: format!("{disk}-{size}"), levels: vec![disk, size] }
     }
 
-    fn told(what: &str, values: [&str; 4]) -> Vec<String> {
+    fn describe(what: &str, values: [&str; 4]) -> Vec<String> {
         let arms = ["0-0", "0-1", "1-0", "1-1"].map(String::from);
         let difference = Difference {
             what: what.into(),
@@ -270,10 +270,10 @@ mod tests {
 
     #[test]
     fn what_follows_from_a_level_is_told_by_level() {
-        assert_eq!(told("records", ["10", "20", "10", "20"]), ["10: 92%", "20: 230%"]);
-        assert_eq!(told("iops", ["5k", "5k", "600", "600"]), ["5k: fast", "600: slow"]);
-        assert_eq!(told("size", ["92%", "230%", "92%", "230%"]), ["92%: ", "230%: "]);
+        assert_eq!(describe("records", ["10", "20", "10", "20"]), ["10: 92%", "20: 230%"]);
+        assert_eq!(describe("iops", ["5k", "5k", "600", "600"]), ["5k: fast", "600: slow"]);
+        assert_eq!(describe("size", ["92%", "230%", "92%", "230%"]), ["92%: ", "230%: "]);
         // It follows from no single factor.
-        assert_eq!(told("free", ["61", "60", "60", "60"]), ["61: 0-0", "60: 0-1 1-0 1-1"]);
+        assert_eq!(describe("free", ["61", "60", "60", "60"]), ["61: 0-0", "60: 0-1 1-0 1-1"]);
     }
 }

@@ -74,11 +74,11 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         deciding::against_itself(&mut out, analysis, itself, screen);
     }
     remarks::validity(&mut out, &analysis.validity, screen);
-    let told: Vec<&Curve> = select::mixes(analysis)
+    let shown: Vec<&Curve> = select::mixes(analysis)
         .into_iter()
         .flat_map(|mix| curves_of(analysis, mix).take(TABLES))
         .collect();
-    let layout = Layout::of(&told, screen);
+    let layout = Layout::of(&shown, screen);
     factors::factors(&mut out, analysis, screen);
     // The matrix of cells tells the same of each arm in less room.
     let has_matrix = factors::has_matrix(analysis) && analysis.arms.len() > MATRIX_FROM;
@@ -173,12 +173,12 @@ fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
 
 fn headline(out: &mut String, report: &Report<'_>, screen: &Screen) {
     let analysis = report.analysis;
-    let told = |sentence: &String| select::with_short_names(analysis, sentence);
+    let describe = |sentence: &String| select::with_short_names(analysis, sentence);
     let style = match select::is_invalid(analysis) {
         true => [BOLD.fg_color(Some(AnsiColor::Red.into())), DIM],
         false => [BOLD, Style::new()],
     };
-    sentences(out, &analysis.headline.iter().map(told).collect::<Vec<_>>(), style, screen);
+    sentences(out, &analysis.headline.iter().map(describe).collect::<Vec<_>>(), style, screen);
 }
 
 /// The answer: the first sentence stands out.

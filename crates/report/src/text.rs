@@ -23,11 +23,11 @@ pub fn naming<'a>(sentence: &str, names: impl Iterator<Item = &'a str>, width: u
     let mut names: Vec<&str> = names.filter(|name| name.width() > width).collect();
     // A name may be the beginning of another.
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    let mut told = sentence.to_owned();
+    let mut shortened = sentence.to_owned();
     for name in names {
-        told = told.replace(name, &short(name, width));
+        shortened = shortened.replace(name, &short(name, width));
     }
-    told
+    shortened
 }
 
 fn taken(characters: impl Iterator<Item = char>, width: usize) -> String {

@@ -358,23 +358,23 @@ mod tests {
             reached,
             blocks,
         };
-        let told = |blocks, reached| blocks_needed(&needed(blocks, reached), TERMINAL);
+        let describe = |blocks, reached| blocks_needed(&needed(blocks, reached), TERMINAL);
         assert_eq!(
-            told(Some(14), Some(0.052)).as_deref(),
+            describe(Some(14), Some(0.052)).as_deref(),
             Some("about 14 blocks would narrow this interval to ±3 %; it is ±5.2 % now")
         );
         assert_eq!(
-            told(Some(14), None).as_deref(),
+            describe(Some(14), None).as_deref(),
             Some("about 14 blocks would narrow this interval to ±3 %")
         );
         assert_eq!(
-            told(None, None).as_deref(),
+            describe(None, None).as_deref(),
             Some("too few blocks to say how many would narrow this interval to ±3 %")
         );
         assert_eq!(
-            told(Some(21_172), Some(16.299)).as_deref(),
+            describe(Some(21_172), Some(16.299)).as_deref(),
             Some("far too noisy to settle by more blocks: quieten the machine first")
         );
-        assert_eq!(told(Some(6), Some(0.03)), None);
+        assert_eq!(describe(Some(6), Some(0.03)), None);
     }
 }

@@ -283,7 +283,7 @@ impl BuiltRig<'_> {
         self.ask(Order::Shape { shaped, mark })
     }
 
-    /// Limits the memory to what is taken now and the page cache that was asked for. Returns the limit, bytes; `None` where none was asked for.
+    /// Limits the memory to what is taken now and the page cache that was requested. Returns the limit, bytes; `None` where none was requested.
     pub fn size_memory(&self) -> Result<Option<u64>, RigError> {
         self.ask(Order::SizeMemory)
     }

@@ -71,7 +71,7 @@ pub enum Order {
         shaped: bool,
         mark: String,
     },
-    /// Limits the memory to what is taken now and the page cache that was asked for. Answered with `Option<u64>`, the limit in bytes.
+    /// Limits the memory to what is taken now and the page cache that was requested. Answered with `Option<u64>`, the limit in bytes.
     SizeMemory,
     /// Has the kernel drop what its page cache holds of the data.
     DropPageCache,

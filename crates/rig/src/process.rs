@@ -126,8 +126,8 @@ impl Line {
 
     /// Tells how far fio is, and hears whether it is to go on. A client that is gone wants nothing any more.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
-        let told = self.output.write(&Answer::At(progress.clone()));
-        let heard = told.and_then(|()| self.read()).ok().flatten();
+        let written = self.output.write(&Answer::At(progress.clone()));
+        let heard = written.and_then(|()| self.read()).ok().flatten();
         match heard.and_then(|text| serde_json::from_str(&text).ok()) {
             Some(Go(true)) => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
@@ -164,9 +164,9 @@ impl Place {
         let rig = self.rig.take().ok_or_else(no_rig)?;
         let lateness = rig.control_socket().and_then(lateness);
         let left = rig.tear_down(journal)?;
-        let told = TornDown { trace: left.trace.clone(), lateness, notes: left.notes.clone() };
+        let torn_down = TornDown { trace: left.trace.clone(), lateness, notes: left.notes.clone() };
         self.torn_down = Some(left);
-        Ok(told)
+        Ok(torn_down)
     }
 }
 

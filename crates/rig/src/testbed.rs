@@ -1,6 +1,6 @@
 //! What an arm stands on, made and undone: data directories, disks, filesystems, limits, servers.
 //!
-//! A [`Rig`] is everything below one run: a marked [`DataDirectory`], and where it is asked for an emulated disk or a device with a
+//! A [`Rig`] is everything below one run: a marked [`DataDirectory`], and where it is requested an emulated disk or a device with a
 //! fresh filesystem, a control group with limits, and the server that is under test. Nothing of it is made before it is written into the [`Journal`] of the program, so
 //! that whatever happens to the program, [`abandoned`] finds what it had made and undoes it: in reverse, and never without proof that it
 //! is ours. A step that was written down is found again by what the kernel says of it: a process by its id and the time of its start

@@ -149,9 +149,9 @@ mod tests {
         }
 
         fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
-            let mut asked = self.0.borrow_mut();
-            asked.push(what);
-            let looked = asked.iter().filter(|one| **one == Disturb::LookFor(2)).count();
+            let mut requested = self.0.borrow_mut();
+            requested.push(what);
+            let looked = requested.iter().filter(|one| **one == Disturb::LookFor(2)).count();
             let is_over = looked > 1 || matches!(what, Disturb::StepDown | Disturb::Resume(_));
             Ok(Disturbed {
                 member: 2,

@@ -255,7 +255,7 @@ fn supervise_all(
             below: rig,
         });
     }
-    // The watcher is both told of frames and asked for interruptions, so it is shared between the two for the time of the run.
+    // The watcher is both told of frames and requested interruptions, so it is shared between the two for the time of the run.
     let watcher = RefCell::new(watcher);
     let interruptions = || watcher.borrow().interruptions();
     let take = |number: usize, frame| {

@@ -12,7 +12,7 @@ pub(crate) trait Below {
     fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError>;
     /// Looks where the files lie, which lie still.
     fn map(&self) -> Result<(), RigError>;
-    /// Limits the memory to what is taken now and the page cache that was asked for.
+    /// Limits the memory to what is taken now and the page cache that was requested.
     fn size_memory(&self) -> Result<(), RigError>;
     /// Empties the page cache of the data.
     fn drop_page_cache(&self) -> Result<(), RigError>;

@@ -50,10 +50,10 @@ pub(crate) fn calibrate_disks(
             watcher
                 .event(&Event::Note(&format!("calibrating the disk of arm {} with fio", arm.name)));
             let mut notes = Vec::new();
-            let asked =
+            let requested =
                 DiskSpec { capacity_bytes: CAPACITY_BYTES, trace_requests: 0, ..spec.clone() };
             let calibrated = host.rigs().calibrate(
-                asked,
+                requested,
                 arm.directory.clone(),
                 id,
                 &mut |note| notes.push(note.to_owned()),
@@ -94,7 +94,7 @@ fn explain(arm: &Arm, calibration: &Calibration) -> String {
         .map(|check| {
             format!(
                 "{}: {:.0} {} asked, {:.0} measured",
-                check.what, check.asked, check.unit, check.measured
+                check.what, check.requested, check.unit, check.measured
             )
         })
         .collect();

@@ -371,13 +371,13 @@ fn has_enough(
     watcher: &mut dyn Watcher,
 ) -> Result<bool, RunnerError> {
     let plan = execution.plan;
-    let Some(asked) = plan.measurement.looks else {
+    let Some(requested) = plan.measurement.looks else {
         return Ok(false);
     };
     let most = plan.measurement.blocks;
-    let looks = looks(asked.first, most);
+    let looks = looks(requested.first, most);
     let this = looks.iter().position(|look| *look == block);
-    let note = if let Some(gate) = asked.gate {
+    let note = if let Some(gate) = requested.gate {
         // The time says nothing of what was measured, so it may be looked at after every block.
         if block > 0 && spent >= Duration::from_nanos(gate.within_ns) {
             format!("out of time after {block} of at most {most} blocks: the experiment ends")

@@ -229,7 +229,7 @@ pub enum Frame {
     Warmed {
         caches: WarmedCaches,
     },
-    /// What is under test has stored its data, and its memory is to be limited to what it takes and the page cache that is asked for. The worker waits for the word to go on.
+    /// What is under test has stored its data, and its memory is to be limited to what it takes and the page cache that is requested. The worker waits for the word to go on.
     SizeMemory,
     /// The engine's cache is empty, and what the page cache holds of its files is to be dropped. The worker waits for the word to go on.
     DropPageCache,
@@ -239,7 +239,7 @@ pub enum Frame {
     Closing,
     /// Everything was measured and the engine is closed.
     Done,
-    /// Stopped as asked, the engine is closed.
+    /// Stopped as requested, the engine is closed.
     Stopped,
     /// The run cannot go on.
     Failed {

@@ -178,8 +178,8 @@ const KEPT: [&str; 8] = [
     "LLVM_PROFILE_FILE",
 ];
 
-fn kept_variables(asked: &[String]) -> Vec<(String, OsString)> {
-    let names = KEPT.into_iter().chain(asked.iter().map(String::as_str));
+fn kept_variables(requested: &[String]) -> Vec<(String, OsString)> {
+    let names = KEPT.into_iter().chain(requested.iter().map(String::as_str));
     let found = names.filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)));
     found.collect()
 }

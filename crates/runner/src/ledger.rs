@@ -1,6 +1,6 @@
 //! What a server acknowledged, and whether it is still there.
 //!
-//! At a point with events every session is wrapped: it notes each write that it asked for, by a hash of the key, the field and what was written, and how it ended; and all of them together note
+//! At a point with events every session is wrapped: it notes each write that it requested, by a hash of the key, the field and what was written, and how it ended; and all of them together note
 //! each time in which nothing succeeded. After the point every record that was written is read, and what is found is compared with what
 //! was acknowledged.
 

@@ -21,7 +21,7 @@ pub(crate) enum Stage {
     Over,
 }
 
-/// Whether an emulated disk is as asked: from its stage on. Before, and after the last point, it is without limits, so that what is not measured takes no
+/// Whether an emulated disk is as requested: from its stage on. Before, and after the last point, it is without limits, so that what is not measured takes no
 /// longer than it must.
 pub(crate) fn is_shaped(from: ShapedFrom, stage: Stage) -> bool {
     let first = match from {

@@ -78,16 +78,16 @@ pub(crate) fn supervise(
     interruptions: &dyn Fn() -> u32,
     mut take: impl FnMut(usize, Frame) -> Result<(), RunnerError>,
 ) -> Result<Vec<WorkerEnd>, RunnerError> {
-    let (tell, told) = channel();
+    let (tell, receiver) = channel();
     let mut all = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         all.push(RunWorkers::start(number, run, &tell)?);
     }
     drop(tell);
     for run in &mut all {
-        run.admit(&told)?;
+        run.admit(&receiver)?;
     }
-    let mut asked_to_stop: Option<Instant> = None;
+    let mut requested_stop: Option<Instant> = None;
     let mut last_heard = Instant::now();
     let mut last_sounded = Instant::now();
     loop {
@@ -102,7 +102,7 @@ pub(crate) fn supervise(
             break;
         }
         let rest = all.iter().map(|run| run.team.agenda.rest(LOOK)).min();
-        match told.recv_timeout(rest.unwrap_or(LOOK)) {
+        match receiver.recv_timeout(rest.unwrap_or(LOOK)) {
             Ok(Told { run, place, frame }) => {
                 // One that watches speaks each second, whatever the others do.
                 if !matches!(frame, None | Some(Frame::Watched { .. })) {
@@ -127,13 +127,13 @@ pub(crate) fn supervise(
         }
         match interruptions() {
             0 => {}
-            1 if asked_to_stop.is_none() => {
-                asked_to_stop = Some(Instant::now());
+            1 if requested_stop.is_none() => {
+                requested_stop = Some(Instant::now());
                 for run in &mut all {
                     run.team.stop(&mut run.workers);
                 }
             }
-            1 if asked_to_stop.is_some_and(|asked| asked.elapsed() < STOPPING) => {}
+            1 if requested_stop.is_some_and(|requested| requested.elapsed() < STOPPING) => {}
             // One that does not move, because it is stopped or waits for its disk, is not waited for. They are killed as they are dropped.
             _ => all.iter_mut().for_each(|run| run.ends(WorkerEnd::Stopped)),
         }
@@ -216,7 +216,7 @@ impl<'a> RunWorkers<'a> {
 
     /// Puts the workers under the limits of what they stand on, and gives them their orders. Before that they do nothing, so all that they will ever use is counted
     /// and limited.
-    fn admit(&mut self, told: &Receiver<Told>) -> Result<(), RunnerError> {
+    fn admit(&mut self, receiver: &Receiver<Told>) -> Result<(), RunnerError> {
         for (place, worker) in self.workers.iter_mut().enumerate() {
             if !self.start.members[place].is_below {
                 continue;
@@ -229,7 +229,7 @@ impl<'a> RunWorkers<'a> {
                 self.end = Some(WorkerEnd::Failed(error.to_string()));
                 return Ok(());
             }
-            if !is_going((self.number, place), told) {
+            if !is_going((self.number, place), receiver) {
                 return Err(error.into());
             }
             // It was killed just then, which fails its run and nothing else.
@@ -391,9 +391,9 @@ impl Drop for Worker {
 }
 
 /// Whether a worker is about to be gone, or is: its output ends. Nothing else that is said before the first order matters.
-fn is_going((run, place): (usize, usize), told: &Receiver<Told>) -> bool {
+fn is_going((run, place): (usize, usize), receiver: &Receiver<Told>) -> bool {
     loop {
-        match told.recv_timeout(GOING) {
+        match receiver.recv_timeout(GOING) {
             Ok(one) if (one.run, one.place) == (run, place) && one.frame.is_none() => return true,
             Ok(_) => {}
             Err(end) => return matches!(end, RecvTimeoutError::Disconnected),

@@ -53,14 +53,14 @@ impl Hits {
             return;
         }
         let of = |name: &str| slice.telemetry.get(name).copied();
-        let ratio = |missed: Option<f64>, asked: Option<f64>| {
-            let asked = asked.filter(|asked| *asked > 0.0)?;
-            Some((1.0 - missed? / asked).max(0.0))
+        let ratio = |missed: Option<f64>, requested: Option<f64>| {
+            let requested = requested.filter(|requested| *requested > 0.0)?;
+            Some((1.0 - missed? / requested).max(0.0))
         };
-        let asked = of(ENGINE_BLOCK_READ_BYTES).or_else(|| of(PROCESS_READ_BYTES));
+        let requested = of(ENGINE_BLOCK_READ_BYTES).or_else(|| of(PROCESS_READ_BYTES));
         self.seconds.push([
             ratio(of(ENGINE_PAGES_READ), of(ENGINE_PAGES_REQUESTED)),
-            ratio(of(DEVICE_READ_BYTES), asked),
+            ratio(of(DEVICE_READ_BYTES), requested),
         ]);
         self.length_ns += slice.length_ns;
         self.have_settled = self.are_alike();

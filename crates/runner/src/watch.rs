@@ -29,7 +29,7 @@ pub(crate) fn watch<W: Write>(
     let servers = order.standing.server.iter();
     ours.extend(servers.flat_map(|server| &server.processes));
     while !runner.stop.load(Ordering::Relaxed) {
-        match runner.told.recv_timeout(LOOK) {
+        match runner.receiver.recv_timeout(LOOK) {
             Ok(Word::Begin { at_ns, warm_up_ns }) => {
                 let foreign = ForeignSampler::start(&host, &ours);
                 let system = SystemSampler::start(&host);
@@ -100,7 +100,7 @@ fn wait_until(then_ns: u64, runner: &Runner) -> bool {
             return runner.stop.load(Ordering::Relaxed);
         }
         let rest = Duration::from_nanos(rest).min(LOOK);
-        match runner.told.recv_timeout(rest) {
+        match runner.receiver.recv_timeout(rest) {
             Ok(Word::Over) | Err(RecvTimeoutError::Disconnected) => return true,
             Ok(_) | Err(RecvTimeoutError::Timeout) if runner.stop.load(Ordering::Relaxed) => {
                 return true;

@@ -41,7 +41,7 @@ const ORPHAN_GRACE: Duration = Duration::from_secs(20);
 
 /// Makes the run that is ordered on `input` and reports on `output`. `allocator` names this program's memory allocator.
 ///
-/// Returns whether the run was finished or stopped as asked; the reason of a failure was reported.
+/// Returns whether the run was finished or stopped as requested; the reason of a failure was reported.
 pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &str) -> bool {
     if is_of_another_user() {
         // A server under test runs as the same user, and passwords of servers are in here. Where the kernel refuses, nothing else is lost.
@@ -57,9 +57,9 @@ pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &s
     let stop = Arc::new(AtomicBool::new(false));
     let lost = Arc::new(AtomicBool::new(false));
     let (stopped, lost_trial) = (Arc::clone(&stop), Arc::clone(&lost));
-    let (tell, told) = channel();
+    let (tell, receiver) = channel();
     std::thread::spawn(move || listen(lines, &stopped, &lost_trial, tell));
-    let runner = Runner { stop, lost, told };
+    let runner = Runner { stop, lost, receiver };
     let frame = match order.and_then(|order| run(&order, allocator, &runner, &mut speaker)) {
         Ok(true) => Frame::Done,
         Ok(false) => Frame::Stopped,
@@ -92,7 +92,7 @@ pub(crate) struct Runner {
     pub(crate) stop: Arc<AtomicBool>,
     /// The running trial is lost, as all workers together found.
     lost: Arc<AtomicBool>,
-    pub(crate) told: Receiver<Word>,
+    pub(crate) receiver: Receiver<Word>,
 }
 
 /// Takes the words of the runner until its end.
@@ -214,7 +214,7 @@ fn measure<W: Write>(
     }
     if order.role != WorkerRole::Alone {
         reporter.speaker.say(&Frame::Stored);
-        if reporter.told_unless_stopped()?.is_none() {
+        if reporter.word_unless_stopped()?.is_none() {
             return Ok(false);
         }
     }
@@ -247,7 +247,7 @@ fn measure<W: Write>(
         }
         let outcome = match order.role {
             WorkerRole::Alone | WorkerRole::Watch => reporter.tally.outcome(&end),
-            WorkerRole::Load { .. } => match reporter.told_unless_stopped()? {
+            WorkerRole::Load { .. } => match reporter.word_unless_stopped()? {
                 None => return Ok(false),
                 Some(Word::Outcome { outcome, records }) => {
                     // That it was lost may have been heard when it was over.
@@ -311,20 +311,20 @@ fn measure_point<W: Write>(
     // A trial ends as soon as its outcome is certain.
     reporter.due = step.trial.and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
     let watched = (!order.events.is_empty()).then(|| Watched::new(engine));
-    let asked: &dyn Engine = match &watched {
+    let requested: &dyn Engine = match &watched {
         Some(watched) => watched,
         None => engine,
     };
     let slowing = order.has_controls.then(|| order.arm.planted.unwrap_or(0.0));
-    let slowed = slowing.map(|share| Slowed::new(asked, slowing_of(order, &spec.load, share)));
-    let asked: &dyn Engine = match &slowed {
+    let slowed = slowing.map(|share| Slowed::new(requested, slowing_of(order, &spec.load, share)));
+    let requested: &dyn Engine = match &slowed {
         Some(slowed) => slowed,
-        None => asked,
+        None => requested,
     };
     let mut end =
         reporter.with_machine(host, |reporter| match order.measurement.log_operations {
-            0 => run_point(asked, &workload, &spec, mix, reporter),
-            most => run_point_noting(asked, &workload, &spec, mix, reporter, most as usize),
+            0 => run_point(requested, &workload, &spec, mix, reporter),
+            most => run_point_noting(requested, &workload, &spec, mix, reporter, most as usize),
         })?;
     if let Some(watched) = watched.as_ref().filter(|_| !reporter.stopped()) {
         let mut seen = watched.disturbance(spec.warm_up_ns + end.measured_ns);
@@ -376,7 +376,7 @@ fn load<W: Write>(
 /// Records that must be found before data that is there already is measured.
 const SAMPLED_KEYS: u64 = 100;
 
-/// Proves by a sample that data which is there already holds the records that will be asked for: an update of another document would change what is not ours,
+/// Proves by a sample that data which is there already holds the records that will be requested: an update of another document would change what is not ours,
 /// and reads that find nothing measure nothing.
 fn check_existing(order: &Order, engine: &dyn Engine, key_space: &KeySpace) -> Result<(), String> {
     let data = &order.arm.data;
@@ -421,7 +421,7 @@ impl FieldVisitor for NamedFields<'_> {
     }
 }
 
-/// What is done once, when all data is stored: it is counted, and lies as it will be asked for.
+/// What is done once, when all data is stored: it is counted, and lies as it will be requested.
 fn stored<W: Write>(
     order: &Order,
     engine: &dyn Engine,
@@ -430,16 +430,16 @@ fn stored<W: Write>(
 ) -> Result<(), String> {
     let counted = engine.count().map_err(|error| error.to_string())?;
     reporter.speaker.say(&Frame::Counted { records: counted });
-    let asked = order.arm.data.key_count();
+    let requested = order.arm.data.key_count();
     if let (Some(counted), Some(loaded)) = (counted, loaded)
-        && counted != asked
+        && counted != requested
     {
         let first = match loaded.errors.first() {
             Some(error) => format!("; the first failure: {}", error.message),
             None => String::new(),
         };
         return Err(format!(
-            "after the load the engine holds {counted} records, {asked} were requested{first}"
+            "after the load the engine holds {counted} records, {requested} were requested{first}"
         ));
     }
     reporter.enter(Stage::Settling, "settling")?;
@@ -535,7 +535,7 @@ fn ours(order: &Order, host: &Host, server: Option<&MeasuredServer>) -> Vec<u32>
 /// Waits for the runner, which does something about the rig.
 fn ask<W: Write>(speaker: &mut Speaker<W>, runner: &Runner, frame: &Frame) -> Result<(), String> {
     speaker.say(frame);
-    let answered = runner.told.recv();
+    let answered = runner.receiver.recv();
     answered.map(drop).map_err(|_| GONE.to_owned())
 }
 
@@ -653,9 +653,9 @@ impl<W: Write> Reporter<'_, W> {
     }
 
     /// Waits for a word that comes when all workers are where this one is; `None` where the run is stopped before.
-    fn told_unless_stopped(&mut self) -> Result<Option<Word>, String> {
+    fn word_unless_stopped(&mut self) -> Result<Option<Word>, String> {
         loop {
-            match self.runner.told.recv_timeout(LOOK) {
+            match self.runner.receiver.recv_timeout(LOOK) {
                 Ok(word) => return Ok(Some(word)),
                 Err(RecvTimeoutError::Timeout) if self.stopped() => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -741,7 +741,7 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
             return None;
         }
         self.speaker.say(&Frame::Ready);
-        match self.told_unless_stopped() {
+        match self.word_unless_stopped() {
             Ok(Some(Word::Begin { at_ns, .. })) => Some(at_ns),
             // It is being stopped, which the next question shows.
             _ => None,

@@ -31,7 +31,7 @@ pub(crate) struct Access {
 
 /// What is answered to a request before anything is looked up for it.
 enum Answered {
-    /// It is allowed, and what is asked for is at another address.
+    /// It is allowed, and what is requested is at another address.
     Elsewhere(Response),
     Refused(Response),
 }
@@ -73,7 +73,7 @@ impl Access {
             return Err(failure.into());
         }
         let headers = request.headers();
-        let Some(host) = host::asked(request.uri(), headers) else {
+        let Some(host) = host::requested(request.uri(), headers) else {
             let failure = Failure::new(
                 StatusCode::FORBIDDEN,
                 "This server answers to its address only",

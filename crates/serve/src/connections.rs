@@ -41,7 +41,7 @@ pub(crate) struct AskedToEnd {
 }
 
 /// Begins to listen for them. Both are heard also where they were ignored when the program began, as they are in the background of a script.
-pub(crate) fn asked_to_end() -> io::Result<AskedToEnd> {
+pub(crate) fn requested_end() -> io::Result<AskedToEnd> {
     Ok(AskedToEnd {
         interrupt: signal(SignalKind::interrupt())?,
         terminate: signal(SignalKind::terminate())?,

@@ -8,7 +8,7 @@ use plimsoll_judge::{HistoryError, JudgeError};
 use plimsoll_report::page::message::{Message, page, policy};
 use plimsoll_store::StoreError;
 
-/// An answer that is not the page that was asked for.
+/// An answer that is not the page that was requested.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure(Kind);
 
@@ -29,7 +29,7 @@ impl Failure {
         Self(Kind::Said { status, title, text: text.into(), links: Vec::new() })
     }
 
-    /// What was asked for is at another place, which a browser then asks for.
+    /// What was requested is at another place, which a browser then asks for.
     pub(crate) fn see_other(place: &str) -> Self {
         Self(Kind::Elsewhere(place.to_owned()))
     }

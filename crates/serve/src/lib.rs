@@ -206,7 +206,7 @@ impl Server {
             App::new(self.options.store, bundles.clone(), self.options.engines, closing.clone());
         let router = router(app, self.access);
         let served = runtime.block_on(async {
-            let mut asked_to_end = connections::asked_to_end()?;
+            let mut requested_end = connections::requested_end()?;
             if let Some(bundles) = bundles {
                 tokio::spawn(bundles::watch(bundles));
             }
@@ -215,7 +215,7 @@ impl Server {
             tokio::pin!(server);
             tokio::select! {
                 served = &mut server => return served,
-                () = asked_to_end.wait() => {}
+                () = requested_end.wait() => {}
             }
             let _ = close.send(true);
             server.await

@@ -13,7 +13,7 @@ pub enum LookupError {
     Judge(#[from] JudgeError),
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// An experiment of several arms was named where one arm is asked for.
+    /// An experiment of several arms was named where one arm is requested.
     #[error("say which arm of {text} is meant: {text}:{}", arms.join(&format!(" or {text}:")))]
     WhichArm { text: String, arms: Vec<String> },
     /// Nothing to make a history of.

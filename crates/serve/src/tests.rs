@@ -194,8 +194,8 @@ async fn what_a_form_leaves_empty_is_not_asked_for() {
     let plain = place.get("/history/9b2c").await;
     let empty = place.get("/history/9b2c?metric=&arm=&mix=&at=").await;
     assert_eq!((empty.status, &empty.text), (plain.status, &plain.text));
-    let asked = place.get("/history/9b2c?arm=tiny").await;
-    assert_contains(&asked.text, "no arm `tiny`");
+    let requested = place.get("/history/9b2c?arm=tiny").await;
+    assert_contains(&requested.text, "no arm `tiny`");
 }
 
 #[tokio::test]
@@ -292,7 +292,7 @@ async fn nothing_is_changed_through_it() {
 #[tokio::test]
 async fn names_that_point_here_and_other_sites_are_refused() {
     let place = place();
-    let asked = async |headers: &[(&str, &str)]| {
+    let requested = async |headers: &[(&str, &str)]| {
         let mut request = Request::get("/");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -319,7 +319,7 @@ async fn names_that_point_here_and_other_sites_are_refused() {
         &[host, site("same-site"), ("sec-fetch-mode", "no-cors"), image],
         &[host, site("cross-site"), mode, frame],
     ] {
-        assert_eq!(asked(headers).await, StatusCode::FORBIDDEN, "{headers:?}");
+        assert_eq!(requested(headers).await, StatusCode::FORBIDDEN, "{headers:?}");
     }
     for headers in [
         &[host][..],
@@ -330,7 +330,7 @@ async fn names_that_point_here_and_other_sites_are_refused() {
         // A link on another page, followed in a window of its own.
         &[host, site("cross-site"), mode, document],
     ] {
-        assert_eq!(asked(headers).await, StatusCode::OK, "{headers:?}");
+        assert_eq!(requested(headers).await, StatusCode::OK, "{headers:?}");
     }
     let whole = Request::get("http://evil.example/").header("host", "127.0.0.1:7546");
     let answer = place.send(whole.body(Body::empty()).unwrap()).await;
@@ -341,7 +341,7 @@ async fn names_that_point_here_and_other_sites_are_refused() {
 async fn a_token_is_asked_for_and_kept_in_a_cookie() {
     let place = place();
     place.store().import(experiment("9b2c")).unwrap();
-    let asked = async |path: &str, header: Option<(&str, &str)>| {
+    let requested = async |path: &str, header: Option<(&str, &str)>| {
         let mut request = get(path);
         if let Some((name, value)) = header {
             request = request.header(name, value);
@@ -357,27 +357,27 @@ async fn a_token_is_asked_for_and_kept_in_a_cookie() {
         "/?token=wrong",
         "/?token=",
     ] {
-        let refused = asked(path, None).await;
+        let refused = requested(path, None).await;
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{path}");
         assert!(!refused.text.contains("9b2c") && !refused.text.contains(TOKEN));
     }
     // In the address it is shown once, and taken out of it.
-    let led = asked(&format!("/experiment/9b2c?x=1&token={TOKEN}"), None).await;
+    let led = requested(&format!("/experiment/9b2c?x=1&token={TOKEN}"), None).await;
     assert_eq!(led.status, StatusCode::SEE_OTHER);
     assert_eq!(led.headers[header::LOCATION], "/experiment/9b2c?x=1");
-    let astray = asked(&format!("//example.org/?token={TOKEN}"), None).await;
+    let astray = requested(&format!("//example.org/?token={TOKEN}"), None).await;
     assert_eq!(astray.headers[header::LOCATION], "/example.org/");
     let cookie = led.headers[header::SET_COOKIE].to_str().unwrap();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"));
     let kept = cookie.split(';').next().unwrap();
-    let with_cookie = asked("/experiment/9b2c", Some(("cookie", kept))).await;
+    let with_cookie = requested("/experiment/9b2c", Some(("cookie", kept))).await;
     assert_eq!(with_cookie.status, StatusCode::OK);
     assert!(!with_cookie.text.contains(TOKEN));
     let bearer = format!("Bearer {TOKEN}");
-    let with_header = asked("/", Some(("authorization", &bearer))).await;
+    let with_header = requested("/", Some(("authorization", &bearer))).await;
     assert_eq!(with_header.status, StatusCode::OK);
     let wrong = "plimsoll-token-1=x; plimsoll-token-7546=wrong";
-    let other = asked("/", Some(("cookie", wrong))).await;
+    let other = requested("/", Some(("cookie", wrong))).await;
     assert_eq!(other.status, StatusCode::UNAUTHORIZED);
 }
 
@@ -522,8 +522,8 @@ async fn fifty_readers_share_one_record_and_one_page() {
     let files = (0..50).map(|_| library.file(Arc::clone(&judged), "points.parquet", place));
     let files = futures_util::future::try_join_all(files).await.unwrap();
     assert!(files.iter().all(|file| file.as_ptr() == files[0].as_ptr()));
-    let asked = |_| library.comparison("9b2c:small".to_owned(), "9b2c:large".to_owned());
-    let pages = futures_util::future::try_join_all((0..50).map(asked));
+    let requested = |_| library.comparison("9b2c:small".to_owned(), "9b2c:large".to_owned());
+    let pages = futures_util::future::try_join_all((0..50).map(requested));
     pages.await.unwrap();
     assert_eq!(library.made(), [1, 3]);
 }

@@ -13,7 +13,7 @@ const PLACES_OF_A_STEP: usize = 200;
 /// The part of an axis in which a curve falls or rises most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cliff {
-    /// Indices of the levels between which the steepest step lies at the confidence asked for: several steps where it cannot be told which is steepest.
+    /// Indices of the levels between which the steepest step lies at the confidence requested: several steps where it cannot be told which is steepest.
     pub between: (usize, usize),
     /// Change of the logarithm from the first of these levels to the last, as given: negative is a fall.
     pub change: Estimate,
@@ -25,7 +25,7 @@ pub struct Cliff {
 ///
 /// The fall of each step is a contrast of two levels over their distance; a rise is a negative one. The steepest step is the one with the largest estimate (Hodges and
 /// Lehmann), up or down. It is a cliff if its change is real ([`sign_flips`] over all steps, at 1 - `confidence`) and at least `margin`, a difference of logarithms. A step from which it does
-/// not differ ([`sign_flips`] over all others) belongs to the cliff as well: so the interval holds the steepest step with the confidence asked for.
+/// not differ ([`sign_flips`] over all others) belongs to the cliff as well: so the interval holds the steepest step with the confidence requested.
 ///
 /// `None` with fewer than 3 levels, levels that do not rise, or no cliff.
 pub fn cliff(levels: &[f64], blocks: &[Vec<f64>], margin: f64, confidence: f64) -> Option<Cliff> {

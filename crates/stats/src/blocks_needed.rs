@@ -1,4 +1,4 @@
-//! How many blocks an experiment needs: for any verdict at all, and for an interval as narrow as asked.
+//! How many blocks an experiment needs: for any verdict at all, and for an interval as narrow as requested.
 
 use crate::comparison::ln_ratios;
 use crate::error::{StatsError, check_confidence};

@@ -191,7 +191,7 @@ impl Comparison {
 
     /// Estimate and interval of the relative change (B - A)/A.
     ///
-    /// The interval's own `confidence` is what it attains: at least the one asked for, except with too few blocks (5 attain 0.9375 at most), where the
+    /// The interval's own `confidence` is what it attains: at least the one requested, except with too few blocks (5 attain 0.9375 at most), where the
     /// interval is the range of all blocks.
     ///
     /// # Errors

@@ -62,13 +62,13 @@ pub enum StatsError {
         /// The allowed range in words.
         allowed: &'static str,
     },
-    /// A prediction was asked for further out than the measurements allow.
+    /// A prediction was requested further out than the measurements allow.
     #[error(
-        "a prediction at {asked} sessions was requested, but the measurements reach only to {limit}: measure further"
+        "a prediction at {requested} sessions was requested, but the measurements reach only to {limit}: measure further"
     )]
     BeyondReach {
         /// The load for which a value was wanted.
-        asked: f64,
+        requested: f64,
         /// The furthest load at which a prediction is given.
         limit: f64,
     },

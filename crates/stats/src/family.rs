@@ -44,7 +44,7 @@ pub fn judge_together(
     for index in rising_order(&p) {
         let (comparison, rule) = comparisons[index];
         let demanded = 1.0 - (1.0 - confidence) / remaining as f64;
-        // A single comparison is judged at exactly the confidence asked for, without rounding.
+        // A single comparison is judged at exactly the confidence requested, without rounding.
         let demanded = if remaining == 1 { confidence } else { demanded };
         let mut judgement = judge(comparison, rule, demanded)?;
         judgement.adjusted_p = adjusted[index];

@@ -14,7 +14,7 @@ pub struct Interval {
     /// Upper limit, in the same unit.
     pub upper: f64,
     /// The confidence that the interval really has, from 0 to 1. Intervals made from ranks can attain only certain values: with few
-    /// values it may lie *below* what was asked for, never silently.
+    /// values it may lie *below* what was requested, never silently.
     pub confidence: f64,
 }
 
@@ -69,7 +69,7 @@ pub struct Estimate {
 /// Interval of a median from order statistics, without any assumption on the shape of the spread.
 ///
 /// With n values sorted, [x₍ₖ₎, x₍ₙ₊₁₋ₖ₎] holds the true median with probability 1 - 2·P(Bin(n, ½) ≤ k-1): the sign test turned round.
-/// The largest k is taken whose confidence is at least the one asked for. Where none is (fewer than 6 values at 95 %), the interval is
+/// The largest k is taken whose confidence is at least the one requested. Where none is (fewer than 6 values at 95 %), the interval is
 /// the whole range and its `confidence` says how little that is worth: 0 for one value, 0.5 for two, 0.9375 for five.
 ///
 /// Used for figures of which every block gives one and no better law is known: knees, parameters of the scalability law.

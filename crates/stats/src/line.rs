@@ -467,7 +467,7 @@ mod tests {
     }
 
     /// The rates that a search asks for while every trial comes out alike.
-    fn asked(mut search: LineSearch, is_good: bool, count: usize) -> Vec<f64> {
+    fn requested(mut search: LineSearch, is_good: bool, count: usize) -> Vec<f64> {
         let mut rates = Vec::new();
         while rates.len() < count {
             let LineStep::Try { rate } = search.next() else {
@@ -485,15 +485,15 @@ mod tests {
     #[test]
     fn near_the_line_a_search_goes_outwards_by_a_few_steps_of_the_grid() {
         for (is_good, sign) in [(true, 1), (false, -1)] {
-            let found = asked(search().near(), is_good, 5);
+            let found = requested(search().near(), is_good, 5);
             let wanted =
                 [0, 2, 6, 14, 30].map(|steps| 100.0 * 0.98_f64.powf(-0.5).powi(sign * steps));
             for (found, wanted) in found.iter().zip(wanted) {
                 assert!((found / wanted - 1.0).abs() < 1e-9, "{found} for {wanted}");
             }
             // It never goes further than by doubling, and ends where the others do.
-            let far = asked(search().near(), is_good, 100);
-            let others = asked(search(), is_good, 100);
+            let far = requested(search().near(), is_good, 100);
+            let others = requested(search(), is_good, 100);
             assert_eq!(far.last(), others.last());
             let largest = far.windows(2).map(|pair| (pair[1] / pair[0]).max(pair[0] / pair[1]));
             assert!(largest.fold(0.0, f64::max) < 2.03, "{far:?}");

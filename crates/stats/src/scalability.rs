@@ -105,7 +105,7 @@ impl Scalability {
     pub fn predict(&self, sessions: f64) -> Result<f64, StatsError> {
         let limit = REACH * self.largest_sessions;
         if sessions > limit {
-            return Err(StatsError::BeyondReach { asked: sessions, limit });
+            return Err(StatsError::BeyondReach { requested: sessions, limit });
         }
         if sessions.is_nan() || sessions < 1.0 {
             let allowed = "at least 1";

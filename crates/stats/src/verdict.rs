@@ -140,7 +140,7 @@ pub struct Judgement {
     pub adjusted_p: f64,
     /// The smallest true difference that would have been shown four times in five; see [`Comparison::smallest_visible_change`].
     pub smallest_visible: Option<f64>,
-    /// Confidence that was demanded of this interval: the one asked for, raised by Holm's correction.
+    /// Confidence that was demanded of this interval: the one requested, raised by Holm's correction.
     pub demanded_confidence: f64,
     /// Whether a higher or a lower value is better.
     pub direction: Direction,

@@ -34,7 +34,7 @@ fn measure(
         count += 1.0;
         into.extend(figures::ALL[..of_engine].iter().map(|name| (*name, count)));
     };
-    let (mut cpu_ns, mut elapsed_ns, mut told) = (Vec::new(), Vec::new(), 0);
+    let (mut cpu_ns, mut elapsed_ns, mut count) = (Vec::new(), Vec::new(), 0);
     for _ in 0..SAMPLES {
         // As in a measurement, something else has had the caches meanwhile.
         std::thread::sleep(Duration::from_millis(1));
@@ -43,9 +43,9 @@ fn measure(
         sampler.sample(&mut engine, &mut into);
         elapsed_ns.push(begun.elapsed().as_nanos() as f64);
         cpu_ns.push(into[figures::WATCHING]);
-        told = into.len();
+        count = into.len();
     }
-    println!("{what}: {told} figures");
+    println!("{what}: {count} figures");
     for (name, mut times) in [("CPU", cpu_ns), ("elapsed", elapsed_ns)] {
         times.sort_by(f64::total_cmp);
         let microseconds = |share: f64| times[(share * (SAMPLES - 1) as f64) as usize] / 1e3;

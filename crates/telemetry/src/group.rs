@@ -136,7 +136,7 @@ mod tests {
     use crate::tree::Tree;
     use std::collections::BTreeMap;
 
-    fn told(tree: &Tree, source: &GroupSource) -> BTreeMap<&'static str, f64> {
+    fn describe(tree: &Tree, source: &GroupSource) -> BTreeMap<&'static str, f64> {
         let mut figures = Vec::new();
         Group::open(&tree.host(), source).tell(&mut vec![0; 64], &mut figures);
         figures.into_iter().collect()
@@ -176,9 +176,9 @@ mod tests {
             (figures::GROUP_CPU, 987_654_321.0),
             (figures::GROUP_CPU_THROTTLED, 123_456_789.0),
         ];
-        assert_eq!(told(&tree, &source), BTreeMap::from(expected));
+        assert_eq!(describe(&tree, &source), BTreeMap::from(expected));
         let memory_alone = GroupSource { cpu: None, cpuacct: directory("nowhere"), ..source };
-        assert_eq!(told(&tree, &memory_alone).len(), 5);
+        assert_eq!(describe(&tree, &memory_alone).len(), 5);
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
             (figures::GROUP_CPU, 3_000_000.0),
             (figures::GROUP_CPU_THROTTLED, 70_000.0),
         ];
-        assert_eq!(told(&tree, &source), BTreeMap::from(expected));
+        assert_eq!(describe(&tree, &source), BTreeMap::from(expected));
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             memory: Some("/sys/fs/cgroup/memory/a".into()),
             ..GroupSource::default()
         };
-        assert_eq!(told(&tree, &source), BTreeMap::new());
+        assert_eq!(describe(&tree, &source), BTreeMap::new());
     }
 
     #[test]
@@ -258,15 +258,15 @@ mod tests {
                 return;
             }
         };
-        let mut told = Vec::new();
-        Group::open(&Host::here(), &source).tell(&mut vec![0; 64], &mut told);
+        let mut figures_read = Vec::new();
+        Group::open(&Host::here(), &source).tell(&mut vec![0; 64], &mut figures_read);
         for name in [
             figures::GROUP_MEMORY,
             figures::GROUP_MEMORY_PROCESSES,
             figures::GROUP_PAGE_CACHE,
             figures::GROUP_REFAULTS,
         ] {
-            assert!(told.iter().any(|(known, _)| *known == name), "{name}");
+            assert!(figures_read.iter().any(|(known, _)| *known == name), "{name}");
         }
     }
 }

@@ -53,9 +53,9 @@ impl Kernel {
             }
         }
         if let Some(text) = self.process.as_ref().and_then(|file| file.read(buffer)) {
-            // Whatever read calls asked for, from wherever. The files read here are in it too, some ten kilobytes each time.
-            let asked = keyed(text).find(|(key, _)| *key == "rchar");
-            into.extend(asked.map(|(_, bytes)| (figures::PROCESS_READ_BYTES, bytes as f64)));
+            // Whatever read calls requested, from wherever. The files read here are in it too, some ten kilobytes each time.
+            let requested = keyed(text).find(|(key, _)| *key == "rchar");
+            into.extend(requested.map(|(_, bytes)| (figures::PROCESS_READ_BYTES, bytes as f64)));
         }
     }
 }
@@ -119,7 +119,7 @@ mod tests {
     const MEMINFO: &str = "MemTotal:       24684092 kB\nMemAvailable:   24282600 kB\nBuffers:            4228 kB\nCached:          1067180 kB\n\
         SwapCached:            0 kB\nDirty:               116 kB\nShmem:              8856 kB\nHugePages_Total:       0\n";
 
-    fn told(tree: &Tree) -> BTreeMap<&'static str, f64> {
+    fn describe(tree: &Tree) -> BTreeMap<&'static str, f64> {
         let mut figures = Vec::new();
         let mut kernel = Kernel::open(&tree.host());
         kernel.tick_ns = 1e7;
@@ -156,17 +156,17 @@ mod tests {
             (figures::MACHINE_PRESSURE_MEMORY, 0.0),
             (figures::PROCESS_READ_BYTES, 6_976.0),
         ];
-        assert_eq!(told(&tree), BTreeMap::from(expected));
+        assert_eq!(describe(&tree), BTreeMap::from(expected));
     }
 
     #[test]
     fn what_is_missing_or_mangled_is_left_out() {
-        assert_eq!(told(&Tree::new(&[])), BTreeMap::new());
+        assert_eq!(describe(&Tree::new(&[])), BTreeMap::new());
         let tree = Tree::new(&[
             ("proc/stat", "cpu  1 2 3\nctxt x\n"),
             ("proc/meminfo", "Buffers: 3 kB\nMemAvailable: many\n"),
             ("proc/pressure/io", "full avg10=0.00 total=9\n"),
         ]);
-        assert_eq!(told(&tree), BTreeMap::new());
+        assert_eq!(describe(&tree), BTreeMap::new());
     }
 }

@@ -79,7 +79,7 @@ struct Listening {
 
 impl Listening {
     /// At those ports of this machine to which this process holds connections.
-    fn of_ports(host: &Host, is_asked: impl Fn(u16) -> bool) -> Self {
+    fn of_ports(host: &Host, is_requested: impl Fn(u16) -> bool) -> Self {
         let mut all: Vec<Socket> = Vec::new();
         for table in ["proc/self/net/tcp", "proc/self/net/tcp6"] {
             let text = host.read(table).unwrap_or_default();
@@ -90,7 +90,7 @@ impl Listening {
             .iter()
             .filter(|one| own.contains(&one.inode) && one.local.0 == one.remote.0)
             .map(|one| one.remote.1)
-            .filter(|port| is_asked(*port))
+            .filter(|port| is_requested(*port))
             .collect();
         all.retain(|one| one.is_listening && ports.contains(&one.local.1));
         Self {

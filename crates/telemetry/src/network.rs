@@ -150,7 +150,7 @@ mod tests {
         Tcp: MaxConn ActiveOpens InSegs OutSegs RetransSegs InErrs\n\
         Tcp: -1 921276 10564795 10543495 1247 0\nUdp: InDatagrams\nUdp: 5\n";
 
-    fn told(files: &[(&str, &str)]) -> Vec<(&'static str, f64)> {
+    fn describe(files: &[(&str, &str)]) -> Vec<(&'static str, f64)> {
         let tree = Tree::new(files);
         let mut figures = Vec::new();
         let network = Network::of_interface(&tree.host(), "eth0");
@@ -168,17 +168,17 @@ mod tests {
             (figures::NETWORK_SEGMENTS, 10_543_495.0),
             (figures::NETWORK_RETRANSMITTED, 1_247.0),
         ];
-        let found = told(&[("proc/self/net/dev", DEVICES), ("proc/self/net/snmp", SNMP)]);
+        let found = describe(&[("proc/self/net/dev", DEVICES), ("proc/self/net/snmp", SNMP)]);
         assert_eq!(found, expected);
-        assert_eq!(told(&[("proc/self/net/dev", "eth0: 1 2 3\n")]), []);
-        assert_eq!(told(&[("proc/self/net/snmp", "Tcp: OutSegs\n")]), []);
+        assert_eq!(describe(&[("proc/self/net/dev", "eth0: 1 2 3\n")]), []);
+        assert_eq!(describe(&[("proc/self/net/snmp", "Tcp: OutSegs\n")]), []);
     }
 
     #[test]
     fn only_the_speed_of_a_real_link_is_one() {
         let link = |name: &str, speed: &str| {
             let name = format!("sys/class/net/eth0/{name}");
-            told(&[(&name, "x"), ("sys/class/net/eth0/speed", speed)])
+            describe(&[(&name, "x"), ("sys/class/net/eth0/speed", speed)])
         };
         // Ten gigabits are 1.25 gigabytes.
         let ten = [(figures::NETWORK_LINK, 1_250_000_000.0)];

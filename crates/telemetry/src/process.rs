@@ -82,12 +82,15 @@ mod tests {
     fn a_process_is_watched_from_outside() {
         let own = std::process::id();
         let process = Process::open(&Host::here(), own);
-        let mut told = Figures::new();
-        tell(&[process], &mut vec![0; 64], &mut told);
-        let told: BTreeMap<&str, f64> = told.into_iter().collect();
-        assert!(told[figures::SERVER_CPU] > 0.0);
-        assert!(told[figures::SERVER_MEMORY] > 100_000.0, "a Rust program is larger than that");
-        assert!(told[figures::PROCESS_READ_BYTES] > 0.0);
+        let mut figures_read = Figures::new();
+        tell(&[process], &mut vec![0; 64], &mut figures_read);
+        let figures_read: BTreeMap<&str, f64> = figures_read.into_iter().collect();
+        assert!(figures_read[figures::SERVER_CPU] > 0.0);
+        assert!(
+            figures_read[figures::SERVER_MEMORY] > 100_000.0,
+            "a Rust program is larger than that"
+        );
+        assert!(figures_read[figures::PROCESS_READ_BYTES] > 0.0);
     }
 
     #[test]
@@ -99,11 +102,11 @@ mod tests {
         let mut process = Process::open(&tree.host(), 7);
         process.clock = None;
         process.page_bytes = 4096.0;
-        let mut told = Figures::new();
-        tell(&[process], &mut vec![0; 64], &mut told);
+        let mut figures_read = Figures::new();
+        tell(&[process], &mut vec![0; 64], &mut figures_read);
         let expected =
             [(figures::SERVER_MEMORY, 25.0 * 4096.0), (figures::PROCESS_READ_BYTES, 6_976.0)];
-        assert_eq!(told, expected);
+        assert_eq!(figures_read, expected);
     }
 
     #[test]
@@ -120,12 +123,12 @@ mod tests {
             page_bytes: 4096.0,
             ..Process::open(&tree.host(), process)
         });
-        let told = |members: &[Process]| -> BTreeMap<&str, f64> {
-            let mut told = Figures::new();
-            tell(members, &mut vec![0; 64], &mut told);
-            told.into_iter().collect()
+        let describe = |members: &[Process]| -> BTreeMap<&str, f64> {
+            let mut figures_read = Figures::new();
+            tell(members, &mut vec![0; 64], &mut figures_read);
+            figures_read.into_iter().collect()
         };
-        let both = told(&members);
+        let both = describe(&members);
         assert_eq!(both[figures::SERVER_MEMORY], 30.0 * 4096.0);
         assert_eq!(both[figures::PROCESS_READ_BYTES], 7_000.0);
         let of_members = both[figures::SERVER_MEMBER_1_CPU] + both[figures::SERVER_MEMBER_2_CPU];
@@ -133,9 +136,9 @@ mod tests {
         assert!(both[figures::SERVER_MEMBER_2_CPU] > 0.0);
         // A sum without one of them would be wrong.
         members[1].clock = None;
-        let one = told(&members);
+        let one = describe(&members);
         assert!(one.contains_key(figures::SERVER_MEMBER_1_CPU));
         assert!(!one.contains_key(figures::SERVER_CPU));
-        assert!(told(&members[..0]).is_empty());
+        assert!(describe(&members[..0]).is_empty());
     }
 }

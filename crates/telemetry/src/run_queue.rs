@@ -81,28 +81,28 @@ mod tests {
         ]);
         let host = tree.host();
         let mut queue = RunQueue::of(&host, [7, 9]);
-        let mut told = || {
-            let mut told = Figures::new();
-            queue.tell(&mut told);
-            told.first().map(|(_, waited)| *waited)
+        let mut describe = || {
+            let mut figures_read = Figures::new();
+            queue.tell(&mut figures_read);
+            figures_read.first().map(|(_, waited)| *waited)
         };
-        assert_eq!(told(), Some(0.0));
+        assert_eq!(describe(), Some(0.0));
         // One waits, one ends, one is new.
         fs::write(host.path("proc/7/task/7/schedstat"), "950 80 4\n").unwrap();
         fs::remove_dir_all(host.path("proc/7/task/8")).unwrap();
         fs::create_dir_all(host.path("proc/7/task/10")).unwrap();
         fs::write(host.path("proc/7/task/10/schedstat"), "1 7 1\n").unwrap();
-        assert_eq!(told(), Some(37.0));
+        assert_eq!(describe(), Some(37.0));
         fs::remove_dir_all(host.path("proc")).unwrap();
-        assert_eq!(told(), None);
+        assert_eq!(describe(), None);
     }
 
     #[test]
     fn the_kernel_tells_of_this_process() {
         let mut queue = RunQueue::of(&Host::here(), [std::process::id()]);
-        let mut told = Figures::new();
-        queue.tell(&mut told);
-        assert_eq!(told.len(), 1);
+        let mut figures_read = Figures::new();
+        queue.tell(&mut figures_read);
+        assert_eq!(figures_read.len(), 1);
     }
 
     #[test]
@@ -111,8 +111,8 @@ mod tests {
             (0..=MOST_THREADS).map(|thread| format!("proc/7/task/{thread}/schedstat")).collect();
         let files: Vec<_> = names.iter().map(|name| (name.as_str(), "1 2 3\n")).collect();
         let tree = Tree::new(&files);
-        let mut told = Figures::new();
-        RunQueue::of(&tree.host(), [7]).tell(&mut told);
-        assert_eq!(told, []);
+        let mut figures_read = Figures::new();
+        RunQueue::of(&tree.host(), [7]).tell(&mut figures_read);
+        assert_eq!(figures_read, []);
     }
 }

@@ -4,7 +4,7 @@ use crate::Host;
 use crate::host::field;
 
 /// What the firmware of virtual machines calls itself, for processors that do not say whether they are virtual. Bare machines of the
-/// same sellers are told apart in [`Host::hypervisor`].
+/// same sellers are distinguished in [`Host::hypervisor`].
 const FIRMWARE_OF_GUESTS: [&str; 9] = [
     "QEMU",
     "KVM",

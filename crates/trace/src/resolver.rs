@@ -220,8 +220,8 @@ mod tests {
                     let later = after.and_then(|bytes| *bytes.get(at)?);
                     match piece.place {
                         Place::File { path, offset, agreed } => {
-                            let told = (path.parse().unwrap(), offset + byte);
-                            prop_assert_eq!(Some(told), earlier.or(later));
+                            let access = (path.parse().unwrap(), offset + byte);
+                            prop_assert_eq!(Some(access), earlier.or(later));
                             prop_assert_eq!(agreed, earlier == later);
                         }
                         Place::Metadata => prop_assert_eq!(earlier.or(later), None),

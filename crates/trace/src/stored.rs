@@ -308,27 +308,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_give_their_requests_back(mut asked in vec(request(), 0..300), split in 1..100_usize) {
-            asked.sort_by_key(|request| request.time_ns);
+        fn blocks_give_their_requests_back(mut requested in vec(request(), 0..300), split in 1..100_usize) {
+            requested.sort_by_key(|request| request.time_ns);
             let (mut encoding, mut decoding) = (Before::default(), Before::default());
             let mut found = Vec::new();
-            for block in asked.chunks(split) {
+            for block in requested.chunks(split) {
                 let mut columns = Vec::new();
                 encode(block, &mut encoding, &mut columns);
                 prop_assert!(columns.len() <= block.len() * REQUEST_LIMIT);
                 decode(block.len(), &columns, &mut decoding, &mut found).unwrap();
             }
-            prop_assert_eq!(found, asked);
+            prop_assert_eq!(found, requested);
         }
 
         /// A small file can unfold to any number of requests.
         #[test]
-        fn no_more_is_read_than_was_announced(asked in vec(request(), 2..50), split in 1..10_usize) {
-            let mut asked = asked;
-            asked.sort_by_key(|request| request.time_ns);
+        fn no_more_is_read_than_was_announced(requested in vec(request(), 2..50), split in 1..10_usize) {
+            let mut requested = requested;
+            requested.sort_by_key(|request| request.time_ns);
             let mut body = Vec::new();
             let mut before = Before::default();
-            for block in asked.chunks(split) {
+            for block in requested.chunks(split) {
                 let mut columns = Vec::new();
                 encode(block, &mut before, &mut columns);
                 body.extend((block.len() as u32).to_le_bytes());
@@ -336,8 +336,8 @@ mod tests {
                 body.extend(columns);
             }
             body.extend([0; 8]);
-            let announced = asked.len() as u64;
-            prop_assert_eq!(requests(&mut &*body, announced).unwrap(), asked);
+            let announced = requested.len() as u64;
+            prop_assert_eq!(requests(&mut &*body, announced).unwrap(), requested);
             let error = requests(&mut &*body, announced - 1).unwrap_err();
             prop_assert_eq!(error.to_string(), "it holds more requests than it says");
         }

@@ -112,7 +112,7 @@ impl OpGenerator {
     }
 
     /// To be called once for each [`Ask::Insert`], with its number, when it has ended, whether well or not. Until then none of the
-    /// records with this or a higher key number is asked for.
+    /// records with this or a higher key number is requested.
     #[inline]
     pub fn acknowledge(&self, number: u64) {
         self.desk.workload.key_space.records.acknowledge(number);

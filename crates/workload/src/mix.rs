@@ -1,4 +1,4 @@
-//! Which operations are asked for, how often, and of which keys.
+//! Which operations are requested, how often, and of which keys.
 
 use crate::problem::{Problem, Wrong, in_range};
 use serde::{Deserialize, Serialize};

@@ -53,9 +53,9 @@ pub enum Wrong {
     },
     /// Records whose contents follow from their keys need fields of one constant length.
     NeedsConstantLength,
-    /// So small or large a share of the keys is asked for that one part is empty and yet operations are to go there.
+    /// So small or large a share of the keys is requested that one part is empty and yet operations are to go there.
     EmptyPart {
-        /// Keys in the part that is asked for.
+        /// Keys in the part that is requested.
         keys: u64,
         /// Number of key numbers that all hosts need.
         all: u64,

@@ -46,15 +46,15 @@ fn number(key: &[u8]) -> u64 {
 
 /// One operation: whether it is an insert, and of which key. Inserts are acknowledged.
 fn step(generator: &mut OpGenerator) -> (bool, u64) {
-    let asked = match generator.next() {
+    let requested = match generator.next() {
         Ask::Insert { number, .. } => (true, number),
         Ask::Read { key, .. } => (false, number(key)),
         other => unreachable!("{other:?}"),
     };
-    if asked.0 {
-        generator.acknowledge(asked.1);
+    if requested.0 {
+        generator.acknowledge(requested.1);
     }
-    asked
+    requested
 }
 
 /// One host with its key space, which outlives the points.

@@ -99,7 +99,7 @@ impl Zipfian {
     }
 }
 
-/// base^100. The power that is asked for is base^alpha, which differs by a factor of base^(-9e-14) only.
+/// base^100. The power that is requested is base^alpha, which differs by a factor of base^(-9e-14) only.
 #[inline]
 fn power_100(base: f64) -> f64 {
     let square = base * base;

@@ -1,4 +1,4 @@
-//! The binding `basic`: no database, with a delay and a voice if they are asked for.
+//! The binding `basic`: no database, with a delay and a voice if they are requested.
 
 use crate::talk::say;
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};

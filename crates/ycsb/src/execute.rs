@@ -224,13 +224,13 @@ impl Run<'_> {
     ) -> Result<(), YcsbError> {
         let stored = totals.tally.returns(Metric::Insert, Return::Ok)
             + totals.tally.returns(Metric::Insert, Return::BatchedOk);
-        if let Some(asked) = self.settings.operations
-            && stored < asked
+        if let Some(requested) = self.settings.operations
+            && stored < requested
             && !is_cut_short
         {
             complaints.push(format!(
-                "{} of {asked} records were not stored by this load",
-                asked - stored
+                "{} of {requested} records were not stored by this load",
+                requested - stored
             ));
         }
         if !self.settings.count_records {

@@ -42,12 +42,12 @@ mod slow {
             assert!(counters.read_bytes >= 3 << 20, "{counters:?}");
             assert!(counters.flushes >= 1, "{counters:?}");
             assert_eq!(counters.failed, 0, "{counters:?}");
-            // The kernel reads ahead of what was asked for, and a reader has its answer before the
+            // The kernel reads ahead of what was requested, and a reader has its answer before the
             // disk has counted it.
-            let mut asked = 0;
+            let mut requested = 0;
             while control.counters().unwrap().in_flight > 0 {
-                asked += 1;
-                assert!(asked < 1000, "requests never end: {counters:?}");
+                requested += 1;
+                assert!(requested < 1000, "requests never end: {counters:?}");
                 thread::sleep(Duration::from_millis(10));
             }
             assert!(counters.queue_ns >= counters.busy_ns && counters.busy_ns > 0);

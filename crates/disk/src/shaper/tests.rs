@@ -164,14 +164,14 @@ fn gp2() -> DiskSpec {
 #[test]
 fn a_bucket_drains_at_the_difference_of_the_rates_and_then_the_base_rate_holds() {
     let mut shaper = Shaper::new(&gp2(), 1);
-    let mut asked = 0;
+    let mut requested = 0;
     let mut due = 0;
     // 290,000 / (3,000 - 100) = 100 seconds.
     while due < 100 * SECOND {
         due = shaper.admit(0, read(4096));
-        asked += 1;
+        requested += 1;
     }
-    assert!((asked as f64 / 300_000.0 - 1.0).abs() < 0.001, "{asked}");
+    assert!((requested as f64 / 300_000.0 - 1.0).abs() < 0.001, "{requested}");
     let begin = shaper.admit(0, read(4096));
     for _ in 0..1_000 {
         due = shaper.admit(0, read(4096));
@@ -313,15 +313,15 @@ proptest! {
             burst: Some(DiskBurst { iops: 3_000.0, bandwidth: None, credits, refill, start: 1.0 }),
             ..disk()
         }, 1);
-        let (mut now, mut first, mut last, mut asked) = (0, None, 0, 0.0);
+        let (mut now, mut first, mut last, mut requested) = (0, None, 0, 0.0);
         for pause in pauses {
             now += pause;
             last = shaper.admit(now, read(1));
             first.get_or_insert(last);
-            asked += 1.0;
+            requested += 1.0;
         }
         let seconds = (last - first.unwrap()) as f64 / 1e9;
         // One request may start on credits that are not whole, and one goes before any time has passed.
-        prop_assert!(asked <= credits + refill * seconds + 2.0 + 1e-6, "{asked}");
+        prop_assert!(requested <= credits + refill * seconds + 2.0 + 1e-6, "{requested}");
     }
 }

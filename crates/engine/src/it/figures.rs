@@ -164,14 +164,14 @@ fn live_figures_are_what_a_second_reader_sees() {
     let mut apart = Vec::new();
     for _ in 0..50 {
         let before = member.ask(doc! { "serverStatus": 1 });
-        let mut told = Vec::new();
-        engine.statistics(&mut told);
+        let mut known = Vec::new();
+        engine.statistics(&mut known);
         let after = member.ask(doc! { "serverStatus": 1 });
-        let told: BTreeMap<&str, f64> = told.into_iter().collect();
+        let known: BTreeMap<&str, f64> = known.into_iter().collect();
         apart.clear();
         for row in TABLE {
             let (from, to) = (second(&before, row, false), second(&after, row, false));
-            let Some(found) = told.get(row.0) else {
+            let Some(found) = known.get(row.0) else {
                 apart.push(format!("{} is missing", row.0));
                 continue;
             };
@@ -190,7 +190,7 @@ fn live_figures_are_what_a_second_reader_sees() {
                 (figures::SERVER_PRIMARY, 1.0),
                 (figures::SERVER_READ_TICKETS_TOTAL, 1.0),
             ] {
-                assert!(told[name] >= least, "{name}: {}", told[name]);
+                assert!(known[name] >= least, "{name}: {}", known[name]);
             }
             return;
         }
@@ -223,16 +223,16 @@ mod slow {
             }
             // The file is replaced while it is read, now and then.
             let samples = own_metrics("mongodb", directory).unwrap_or_default();
-            let both = |(time, told)| Some((told, seen.get(time)?));
+            let both = |(time, known)| Some((known, seen.get(time)?));
             let pairs: Vec<_> =
-                samples.iter().map(|(time, told)| (time, told)).filter_map(both).collect();
+                samples.iter().map(|(time, known)| (time, known)).filter_map(both).collect();
             if pairs.len() >= 3 {
-                for (told, status) in pairs {
-                    let told: BTreeMap<&str, f64> =
-                        told.iter().map(|(name, figure)| (name.as_ref(), *figure)).collect();
+                for (known, status) in pairs {
+                    let known: BTreeMap<&str, f64> =
+                        known.iter().map(|(name, figure)| (name.as_ref(), *figure)).collect();
                     for row in TABLE {
                         let expected = second(status, row, true);
-                        assert_eq!(told.get(row.0), Some(&expected), "{}", row.0);
+                        assert_eq!(known.get(row.0), Some(&expected), "{}", row.0);
                     }
                 }
                 return;

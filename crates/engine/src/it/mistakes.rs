@@ -240,7 +240,7 @@ fn both_clients_wait_no_longer_than_the_uri_says() {
 #[test]
 fn what_has_no_identity_is_not_dropped() {
     let dropped = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&dropped);
+    let was_dropped = Arc::clone(&dropped);
     let server = Scripted::start(move |command| {
         let first = match (first_word(command), command.get_str("find")) {
             ("listCollections", _) => doc! { "name": "usertable", "type": "collection" },
@@ -248,7 +248,7 @@ fn what_has_no_identity_is_not_dropped() {
             ("find", Ok("plimsoll.marks")) => doc! { "_id": "usertable", "loaded_by": "plimsoll" },
             ("find", _) => doc! { "_id": "theirs" },
             (word, _) => {
-                told.fetch_or(matches!(word, "drop" | "delete"), Ordering::SeqCst);
+                was_dropped.fetch_or(matches!(word, "drop" | "delete"), Ordering::SeqCst);
                 return by_default(command);
             }
         };
@@ -267,9 +267,9 @@ fn what_has_no_identity_is_not_dropped() {
 fn a_reply_that_is_cut_off_fails_and_the_next_operation_connects_again() {
     for client in CLIENTS {
         let cut = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&cut);
+        let is_cut_now = Arc::clone(&cut);
         let server = Scripted::start(move |command| {
-            if first_word(command) == "find" && told.swap(false, Ordering::SeqCst) {
+            if first_word(command) == "find" && is_cut_now.swap(false, Ordering::SeqCst) {
                 return Answer::CutOff(doc! { "ok": 1.0, "cursor": {} }, 30);
             }
             by_default(command)
@@ -287,7 +287,7 @@ fn a_reply_that_is_cut_off_fails_and_the_next_operation_connects_again() {
 #[test]
 fn repetitions_by_the_driver_are_counted() {
     let cut = Arc::new(AtomicU32::new(0));
-    let told = Arc::clone(&cut);
+    let cuts = Arc::clone(&cut);
     let server = Scripted::start(move |command| {
         if is_greeting(command) {
             let mut greeting = greeting();
@@ -295,7 +295,7 @@ fn repetitions_by_the_driver_are_counted() {
             return Answer::Reply(greeting);
         }
         let one_less = |left: u32| left.checked_sub(1);
-        let is_cut = || told.try_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+        let is_cut = || cuts.try_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
         if first_word(command) == "find" && is_cut().is_ok() {
             return Answer::CutOff(doc! { "ok": 1.0 }, 20);
         }
@@ -344,12 +344,12 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
         let hosts = listeners.each_ref().map(host);
         // Which of the two is the primary. Its elections are counted by the same number.
         let primary = Arc::new(AtomicU32::new(0));
-        let asked = Arc::new([const { AtomicU32::new(0) }; 2]);
+        let requested = Arc::new([const { AtomicU32::new(0) }; 2]);
         let mut number = 0;
         let servers = listeners.map(|listener| {
             let (me, hosts) = (number, hosts.clone());
             number += 1;
-            let (primary, asked) = (Arc::clone(&primary), Arc::clone(&asked));
+            let (primary, requested) = (Arc::clone(&primary), Arc::clone(&requested));
             Scripted::on(listener, move |command| {
                 let now = primary.load(Ordering::SeqCst);
                 let is_primary = now == me;
@@ -375,7 +375,7 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
                     return Answer::Reply(stepped_down());
                 }
                 if first_word(command) == "delete" {
-                    asked[me as usize].fetch_add(1, Ordering::SeqCst);
+                    requested[me as usize].fetch_add(1, Ordering::SeqCst);
                     return Answer::Reply(doc! { "ok": 1.0, "n": 1 });
                 }
                 by_default(command)
@@ -387,7 +387,7 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
         assert_eq!(kind, "primary of the replica set rs0");
         let mut session = engine.session().unwrap();
         assert_ok(&session.delete(b"user1"));
-        assert_eq!(asked[0].load(Ordering::SeqCst), 1);
+        assert_eq!(requested[0].load(Ordering::SeqCst), 1);
         primary.store(1, Ordering::SeqCst);
         let said = failure(session.delete(b"user1"));
         assert_says(&said, &["not primary"]);
@@ -398,7 +398,7 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
             assert!(failures < 1_000, "{client}: the new primary is not found");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        assert_eq!(asked[1].load(Ordering::SeqCst), 1);
+        assert_eq!(requested[1].load(Ordering::SeqCst), 1);
         drop(session);
         drop(engine);
         drop(servers);
@@ -426,9 +426,9 @@ fn a_user_is_let_in_and_the_password_told_to_nobody() {
         let engine = open_at(&uri, &data, &[("client", text(client))]).unwrap();
         assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
         assert_eq!(engine.count().unwrap(), Some(20));
-        let told = format!("{:?}", engine.description());
-        assert!(!told.contains(SECRET), "{told}");
-        assert_says(&told, &["mongodb://me:***@127.0.0.1:"]);
+        let description = format!("{:?}", engine.description());
+        assert!(!description.contains(SECRET), "{description}");
+        assert_says(&description, &["mongodb://me:***@127.0.0.1:"]);
     }
 }
 

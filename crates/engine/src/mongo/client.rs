@@ -258,7 +258,7 @@ impl LeanClient {
         let end = requests.scan.len();
         let (mut rows, mut empty) = (0, 0);
         let mut batch = self.begin_scan();
-        // A cursor is that of one server: only its first batch can be asked for once more.
+        // A cursor is that of one server: only its first batch can be requested once more.
         if let Err(error) = &batch
             && self.link.repeats_read(error)
         {
@@ -399,7 +399,7 @@ impl LeanClient {
         link.call(&mut requests.cursor)
     }
 
-    /// Lets the server forget a cursor that still has something, though all that was asked for is there.
+    /// Lets the server forget a cursor that still has something, though all that was requested is there.
     #[cold]
     fn kill_cursor(&mut self, cursor: i64) {
         let Self { link, requests, .. } = self;

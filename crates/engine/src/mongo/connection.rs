@@ -115,7 +115,7 @@ impl Connection {
         self.socket.write_all(message).map_err(|error| broken(error, 0, None))
     }
 
-    /// Fails if something came that nobody asked for.
+    /// Fails if something came that nobody requested.
     #[cold]
     pub(crate) fn check_silence(&self) -> Result<(), Broken> {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
@@ -126,7 +126,7 @@ impl Connection {
         };
         match peeked {
             Ok((0, _)) => Err(Broken::Closed { received: 0, expected: None }),
-            Ok(_) => Err(Broken::Flaw(Flaw::Unasked)),
+            Ok(_) => Err(Broken::Flaw(Flaw::Unrequested)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(error) => Err(broken(error.into(), 0, None)),
         }

@@ -60,7 +60,7 @@ pub enum LeanError {
     /// The server refused an operation, in its own words.
     #[error("{host} refused: {message} ({name}, code {code})")]
     Refused { host: Box<str>, code: i32, name: Box<str>, message: Box<str> },
-    /// The change was made, but not as durably as asked.
+    /// The change was made, but not as durably as requested.
     #[error(
         "{host} made the change but could not satisfy the write concern: {message} ({name}, code {code})"
     )]
@@ -146,7 +146,7 @@ pub enum LeanErrorKind {
     Refused,
     /// There is such a record already.
     Duplicate,
-    /// Done, but not as durably as asked.
+    /// Done, but not as durably as requested.
     WriteConcern,
     /// A reply that is none.
     Protocol,

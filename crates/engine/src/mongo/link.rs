@@ -1,4 +1,4 @@
-//! Measuring path: no allocation, lock, log or formatting here while the connection lasts and the server does as asked.
+//! Measuring path: no allocation, lock, log or formatting here while the connection lasts and the server does as requested.
 //!
 //! A connection that is made again when it broke.
 
@@ -30,7 +30,7 @@ pub(crate) struct Link {
     /// When the last connection broke, or its server ceased to be the primary, and none was made since.
     lost: Option<Instant>,
     /// Messages that wanted no answer, since it was last looked whether there is one.
-    told: u32,
+    times: u32,
 }
 
 impl Link {
@@ -45,7 +45,7 @@ impl Link {
             made = greeting::connect(&options, &host, &mut id);
         }
         let (connection, server) = made?;
-        Ok(Self { options, host, connection: Some(connection), server, id, lost: None, told: 0 })
+        Ok(Self { options, host, connection: Some(connection), server, id, lost: None, times: 0 })
     }
 
     #[inline]
@@ -99,8 +99,8 @@ impl Link {
     }
 
     fn send(&mut self, message: &[u8]) -> Result<(), LeanError> {
-        self.told = (self.told + 1) % TOLD_BETWEEN_CHECKS;
-        let is_to_check = self.told == 0;
+        self.times = (self.times + 1) % TOLD_BETWEEN_CHECKS;
+        let is_to_check = self.times == 0;
         let connection = self.connection()?;
         let mut sent = connection.send(message);
         if is_to_check {

@@ -52,7 +52,7 @@ fn begin(flags: u32) -> (Vec<u8>, Begun) {
 }
 
 impl Message {
-    /// A search. What is asked for is [appended](Self::restart) for each operation.
+    /// A search. What is requested is [appended](Self::restart) for each operation.
     pub(crate) fn find(
         database: &str,
         collection: &str,

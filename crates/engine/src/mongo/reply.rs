@@ -1,4 +1,4 @@
-//! Measuring path: no allocation, lock, log or formatting here where a server does as asked.
+//! Measuring path: no allocation, lock, log or formatting here where a server does as requested.
 //!
 //! Replies, read where they lie. Nothing in a reply is trusted: every function here takes any bytes.
 
@@ -30,7 +30,7 @@ pub enum Flaw {
     #[error(
         "an answer to a change that wanted none (`w: 0`); use another write concern with this server"
     )]
-    Unasked,
+    Unrequested,
     #[error("a reply to request {found} instead of {expected}")]
     Request {
         /// The id of the request.
@@ -56,7 +56,7 @@ pub enum Flaw {
     /// Something is not there or of the wrong type.
     #[error("a reply without `{0}`, or with another type of it")]
     Missing(&'static str),
-    /// More documents than asked for.
+    /// More documents than requested.
     #[error("a reply with more documents than asked for")]
     TooMany,
     /// Batch after batch without a document.
@@ -91,7 +91,7 @@ pub enum Failure {
         refused: u64,
         first: Refusal,
     },
-    /// The changes are made, but not as durably as asked.
+    /// The changes are made, but not as durably as requested.
     NotDurable(Refusal),
 }
 

@@ -74,7 +74,7 @@ pub struct Conversation {
 }
 
 enum State {
-    Asked,
+    Request,
     /// With what the server must answer.
     Answered {
         server_key: Vec<u8>,
@@ -120,7 +120,7 @@ impl Conversation {
         };
         let user = user.replace('=', "=3D").replace(',', "=2C");
         let first = format!("{HEADER}n={user},r={nonce}").into_bytes();
-        Ok(Self { mechanism, secret, nonce: nonce.to_owned(), first, state: State::Asked })
+        Ok(Self { mechanism, secret, nonce: nonce.to_owned(), first, state: State::Request })
     }
 
     pub fn first(&self) -> &[u8] {
@@ -135,7 +135,7 @@ impl Conversation {
     /// Takes the server's next message and gives the client's: the proof after the first, nothing after the last.
     pub fn answer(&mut self, message: &[u8]) -> Result<Vec<u8>, ScramError> {
         match &self.state {
-            State::Asked => self.prove(message),
+            State::Request => self.prove(message),
             State::Answered { server_key, message: expected } => {
                 verify(self.mechanism, server_key, expected, message)?;
                 self.state = State::Proven;

@@ -39,11 +39,11 @@ pub(super) fn look(
             (within + ANSWERED_WITHIN).as_secs_f64()
         ),
     );
-    let (tell, told) = channel();
+    let (tell, receiver) = channel();
     let actions = actions.to_vec();
     // A server that takes a connection and says nothing holds up this thread alone.
     std::thread::spawn(move || tell.send(ask(target, &actions)));
-    told.recv_timeout(within + ANSWERED_WITHIN).unwrap_or(Err(late))
+    receiver.recv_timeout(within + ANSWERED_WITHIN).unwrap_or(Err(late))
 }
 
 pub(super) fn remove(settings: &Settings, data: &DataSpec) -> Result<bool, EngineError> {
@@ -92,10 +92,10 @@ fn may(
     else {
         return Ok(());
     };
-    let asked = connection
+    let requested = connection
         .command_if_there("admin", doc! { "connectionStatus": 1, "showPrivileges": true })
         .map_err(|error| target.failed("connectionStatus", &words(&error)))?;
-    let privileges = asked.ok().and_then(|answer| {
+    let privileges = requested.ok().and_then(|answer| {
         let info = answer.get_document("authInfo").ok()?;
         info.get_array("authenticatedUserPrivileges").ok().cloned()
     });
@@ -153,8 +153,8 @@ mod tests {
         let other =
             bson!({ "resource": { "db": "shop", "collection": "other" }, "actions": ["insert"] });
         let cluster = bson!({ "resource": { "cluster": true }, "actions": ["insert"] });
-        let asked = ["find", "insert"];
-        let found = |privileges: &[Bson]| missing(privileges, &place, &asked);
+        let requested = ["find", "insert"];
+        let found = |privileges: &[Bson]| missing(privileges, &place, &requested);
         assert_eq!(found(&[]), ["find", "insert"]);
         assert_eq!(found(&[reads, other, cluster]), ["insert"]);
         let all = bson!({ "resource": { "anyResource": true }, "actions": ["find", "insert"] });

@@ -49,8 +49,8 @@ pub(crate) fn replica_set(
             SetOrder::StepDown => {
                 let place = primary(&databases).await;
                 let command = doc! { "replSetStepDown": STEPPED_DOWN_SECONDS };
-                let told = databases[place].run_command(command).await;
-                told.map(drop).map_err(|error| said(hosts[place], &error))
+                let answer = databases[place].run_command(command).await;
+                answer.map(drop).map_err(|error| said(hosts[place], &error))
             }
             SetOrder::Whole => {
                 while !is_whole(&databases[primary(&databases).await]).await {
@@ -112,16 +112,16 @@ async fn make(
         let no_grace = doc! { "setParameter": 1, "shutdownTimeoutMillisForSignaledShutdown": 0 };
         let _: Result<Document, Error> = database.run_command(no_grace).await;
     }
-    let mut told = Vec::new();
+    let mut last = Vec::new();
     loop {
         let status = first.run_command(doc! { "replSetGetStatus": 1 });
         let states = states(&status.await.map_err(|error| said(host, &error))?);
-        if states != told {
+        if states != last {
             let line: Vec<String> =
                 hosts.iter().zip(&states).map(|(host, state)| format!("{host} {state}")).collect();
             // Whoever does not listen learns nothing.
             let _ = writeln!(output, "{}", line.join(", "));
-            told.clone_from(&states);
+            last.clone_from(&states);
         }
         if !states.iter().any(|state| state == "PRIMARY") {
             // The first stands for election at once: the member that waits the shortest would do so after 10 s. It fails until the others

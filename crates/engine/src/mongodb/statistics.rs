@@ -45,12 +45,12 @@ const LEFT_OUT: [&str; 28] = [
 
 pub(super) struct Statistics {
     options: ClientOptions,
-    asked: Mutex<Asked>,
+    requested: Mutex<Request>,
 }
 
 /// Whom the figures are from.
 #[derive(Default)]
-struct Asked {
+struct Request {
     /// Made when it is first needed.
     connection: Option<Connection>,
     /// The server that told them last.
@@ -61,14 +61,14 @@ impl Statistics {
     pub(super) fn new(options: &ClientOptions) -> Self {
         let mut options = options.clone();
         options.server_selection_timeout = Some(PATIENCE);
-        Self { options, asked: Mutex::default() }
+        Self { options, requested: Mutex::default() }
     }
 
     /// Where the server cannot be asked, figures are left out: they are a by-product of a run. So are the first ones of another server, as
     /// after a failover, for its counters have risen from elsewhere.
     pub(super) fn read(&self, target: &Target, into: &mut Vec<(&'static str, f64)>) {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let Asked { connection, server } = &mut *asked;
+        let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
+        let Request { connection, server } = &mut *requested;
         if connection.is_none() {
             *connection = runtime()
                 .ok()
@@ -78,11 +78,11 @@ impl Statistics {
             return;
         };
         if let Some(status) = connection.command_within("admin", request(), PATIENCE) {
-            let told_by = connection.served_by();
-            if server.is_none() || *server == told_by {
+            let described_by = connection.served_by();
+            if server.is_none() || *server == described_by {
                 figures_of(&status, into);
             }
-            *server = told_by;
+            *server = described_by;
         }
     }
 }

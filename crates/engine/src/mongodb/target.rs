@@ -210,7 +210,7 @@ impl Target {
         };
         let mut concern = options.write_concern.take().unwrap_or_default();
         if let Some(text) = self.settings.text("write_concern") {
-            let asked = match text.trim() {
+            let requested = match text.trim() {
                 "" => return Err(refuse("write_concern", text, "it names no members")),
                 "majority" => Acknowledgment::Majority,
                 text => match text.parse() {
@@ -218,7 +218,7 @@ impl Target {
                     Err(_) => Acknowledgment::Custom(text.into()),
                 },
             };
-            if concern.w.replace(asked).is_some() {
+            if concern.w.replace(requested).is_some() {
                 return Err(twice("write_concern"));
             }
         }
@@ -239,13 +239,13 @@ impl Target {
             options.write_concern = Some(concern);
         }
         if let Some(level) = self.settings.text("read_concern") {
-            let asked = match level {
+            let requested = match level {
                 "local" => ReadConcernLevel::Local,
                 "available" => ReadConcernLevel::Available,
                 "majority" => ReadConcernLevel::Majority,
                 _ => ReadConcernLevel::Linearizable,
             };
-            if options.read_concern.replace(asked.into()).is_some() {
+            if options.read_concern.replace(requested.into()).is_some() {
                 return Err(twice("read_concern"));
             }
         }

@@ -20,7 +20,7 @@ pub(super) struct Monotonic;
 /// Waits up to this long are spun: to go to sleep and be woken costs about half of it.
 const SHORT_WAIT_NS: u64 = 50_000;
 /// A sleep ends this much before its deadline, and the rest is spun. With a timer slack of 1 ns nine in ten threads run within 26 µs
-/// of the time they asked for (virtual machine with 2 cores, Linux 6); with the default slack of 50 µs it is 85 µs.
+/// of the time they requested (virtual machine with 2 cores, Linux 6); with the default slack of 50 µs it is 85 µs.
 const WAKING_NS: u64 = 30_000;
 
 thread_local! {

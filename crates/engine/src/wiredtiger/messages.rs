@@ -71,14 +71,14 @@ impl Messages {
     /// What was said about this session is forgotten, so that a later failure is not explained by an earlier one.
     pub(super) fn explain(&self, code: Code, session: Option<usize>) -> String {
         let mut text = code.text();
-        let mut told = 0;
+        let mut seen = 0;
         let mut all = self.said.lock().expect(NO_PANIC);
         all.latest.retain(|said| {
             if session.is_some_and(|session| session != said.session) {
                 return true;
             }
-            if told < TOLD && !text.contains(&said.text) {
-                told += 1;
+            if seen < TOLD && !text.contains(&said.text) {
+                seen += 1;
                 text.push_str("; ");
                 text.push_str(&said.text);
             }

@@ -97,7 +97,7 @@ impl WiredTigerSession {
             .map_err(failed("WT_CURSOR.search of the collection"))
     }
 
-    /// Has the bytes of the record under the collection's cursor, and hands over those that are asked for.
+    /// Has the bytes of the record under the collection's cursor, and hands over those that are requested.
     #[inline]
     fn fetch(
         &self,

@@ -42,7 +42,7 @@ pub enum Shape {
     },
     /// Keys that the format knows.
     Object(&'static Object),
-    /// One of these; a scalar, a list and a map can be told apart.
+    /// One of these; a scalar, a list and a map can be distinguished.
     Any(&'static [Shape]),
     /// A map that is read by itself, because its keys depend on other values.
     Open(&'static OpenMap),

@@ -77,9 +77,9 @@ impl RigReader<'_, '_> {
             }
         };
         let has_bytes = self.limits.memory_bytes;
-        let more_memory = |asked_bytes: u64| Mistake::MoreThanMachine {
+        let more_memory = |requested_bytes: u64| Mistake::MoreThanMachine {
             what: "of memory",
-            asked: units::size(asked_bytes),
+            requested: units::size(requested_bytes),
             has: format!("{:.1} GiB", has_bytes as f64 / GIB),
         };
         let mut mistakes = Vec::new();
@@ -123,7 +123,7 @@ impl RigReader<'_, '_> {
             if cpus > f64::from(self.limits.cores) {
                 let mistake = Mistake::MoreThanMachine {
                     what: "processors",
-                    asked: cpus.to_string(),
+                    requested: cpus.to_string(),
                     has: self.limits.cores.to_string(),
                 };
                 mistakes.push((stands, mistake));

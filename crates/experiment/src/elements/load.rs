@@ -56,7 +56,7 @@ impl LoadPoint {
         self.at().map_or_else(|| "the stages".to_owned(), load_at_text)
     }
 
-    /// The most operations per second that can be asked for; `None` where that is not known before the run.
+    /// The most operations per second that can be requested; `None` where that is not known before the run.
     pub(crate) fn offered(&self) -> Option<f64> {
         match (self.role, &self.load) {
             (PointRole::Line | PointRole::ShareOfLine { .. }, _) => None,
@@ -94,7 +94,7 @@ pub(crate) struct Loads {
     /// Where shares of the line stand.
     pub shares: Option<Place>,
     /// Whether the highest rates of a sweep are not the file's, so that those which cannot be scheduled are left out in silence.
-    pub unasked_rates: bool,
+    pub unrequested_rates: bool,
     /// Whether the sessions of the closed loop pause; then their best number does not fit an open loop.
     pub pauses: bool,
 }
@@ -150,7 +150,7 @@ impl Loads {
 
     /// Drops default rates of a sweep that are too high to be scheduled.
     pub(crate) fn within_schedule(&mut self, measurement: &Measurement) {
-        if !self.unasked_rates {
+        if !self.unrequested_rates {
             return;
         }
         let window_ns = window_ns(measurement.warm_up_ns, measurement.duration_ns);

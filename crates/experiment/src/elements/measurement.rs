@@ -146,10 +146,10 @@ pub(crate) fn check_caches(
     engines: &[EngineKind],
     problems: &mut Collector<'_>,
 ) {
-    let Some(asked) = map.and_then(|map| map.get(measurement::caches)) else {
+    let Some(requested) = map.and_then(|map| map.get(measurement::caches)) else {
         return;
     };
-    if asked.text() != Some(COLD) {
+    if requested.text() != Some(COLD) {
         return;
     }
     for arm in arms {
@@ -166,6 +166,6 @@ pub(crate) fn check_caches(
         };
         let arm = arm.name.clone();
         let mistake = Mistake::CachesNotOurs { arm, why };
-        problems.add(&measurement::caches.under(PATH), Some(asked.place), mistake);
+        problems.add(&measurement::caches.under(PATH), Some(requested.place), mistake);
     }
 }

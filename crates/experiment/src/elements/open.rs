@@ -32,7 +32,7 @@ impl Loads {
         let swept = sweep_of_rates(&path_of_rates, rates, origins, problems);
         let listed = match swept {
             Sweep::Points(points) => {
-                self.unasked_rates = rates.get(rates_sweep::to).is_none();
+                self.unrequested_rates = rates.get(rates_sweep::to).is_none();
                 points.into_iter().map(|rate| (rate, PointRole::Sweep)).collect()
             }
             Sweep::Wrong => {

@@ -119,7 +119,7 @@ fn bounds(
     }
 }
 
-/// The values of a list, each once: two equal points could not be told apart.
+/// The values of a list, each once: two equal points could not be distinguished.
 pub(crate) fn distinct<T>(
     path: &str,
     list: &Checked,

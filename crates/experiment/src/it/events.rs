@@ -46,13 +46,13 @@ fn events_are_told_and_sorted_by_time() {
     let pause = Act::Pause { member: Role::Secondary, for_ns: 3 * S };
     let event = |at: u64, act| EventSpec { at_ns: at * S, act };
     assert_eq!(plan.events, [event(10, kill), event(30, Act::StepDown), event(50, pause)]);
-    let told = explain(&plan, &ENGINES).to_string();
+    let description = explain(&plan, &ENGINES).to_string();
     for words in [
         "at 10s: the primary is killed, and started again after 8s",
         "at 30s: the primary steps down",
         "at 50s: the secondary stands still for 3s",
     ] {
-        assert!(told.contains(words), "{told}");
+        assert!(description.contains(words), "{description}");
     }
     let without = checked(&format!("{SET}\n{OPEN}")).unwrap();
     assert_ne!(plan.hash(), without.hash());

@@ -103,9 +103,9 @@ fn what_scouting_chose_stands_between_the_levels_of_the_file() {
     let is_it = |one: &&Origin| one.path == "factors.cache_size.refine";
     let origin = refined.origins.iter().find(is_it).unwrap();
     assert_eq!(origin.source.to_string(), "scouting abc, def");
-    let told = explain(&coarse, &ENGINES).to_string();
-    assert_contains(&told, "an axis, refined to 1 MiB");
-    assert_contains(&told, "scouting  2 blocks of these cells first");
+    let description = explain(&coarse, &ENGINES).to_string();
+    assert_contains(&description, "an axis, refined to 1 MiB");
+    assert_contains(&description, "scouting  2 blocks of these cells first");
 }
 
 #[test]

@@ -95,8 +95,8 @@ fn a_ratio_makes_a_file_smaller_in_proportion() {
     let look = at_scale(PUBLISHED, "look");
     assert_eq!((look.arms[0].data.records, seconds(&look)[1]), (150_000, 4));
 
-    let told = explain(&small, &ENGINES).to_string();
-    let scale = told.lines().find(|line| line.starts_with("scale")).unwrap();
+    let description = explain(&small, &ENGINES).to_string();
+    let scale = description.lines().find(|line| line.starts_with("scale")).unwrap();
     assert!(scale.starts_with("scale   laptop, 1/40 of the file as written: data,"), "{scale}");
 }
 
@@ -226,8 +226,8 @@ fn room_for_the_page_cache_stands_in_place_of_the_memory() {
     assert_eq!((all.engine_cache, all.neither()), (1.0, (0.0, 0.0)));
     assert_eq!(shares("plain"), None, "nothing limits it");
     let words = explained.to_string();
-    let told = "hardly a read will reach the disk of ";
-    let line = words.lines().find(|line| line.contains(told)).unwrap();
+    let description = "hardly a read will reach the disk of ";
+    let line = words.lines().find(|line| line.contains(description)).unwrap();
     assert!(line.contains("real, machine:"), "{line}");
     // Twice the cache and no room beside it.
     let beyond = text.replace("working_set: 92%, preset", "working_set: 200%, preset");

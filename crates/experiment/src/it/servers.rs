@@ -354,16 +354,16 @@ fn members_are_told_and_are_a_difference() {
             "mongod, 3 members, then /experiments/./set-up"
         ]
     );
-    let told = |left: usize, right: usize| -> Vec<(String, String, String)> {
+    let describe = |left: usize, right: usize| -> Vec<(String, String, String)> {
         differences(&plan.arms[left], &plan.arms[right])
             .into_iter()
             .map(|one| (one.what, one.left, one.right))
             .collect()
     };
     let row = |what: &str, left: &str, right: &str| (what.into(), left.into(), right.into());
-    assert_eq!(told(0, 1), [row("server.members", "1", "3 members")]);
-    assert_eq!(told(0, 2), [row("server.members", "1", "replica set of 1")]);
-    assert_eq!(told(1, 3), [row("server.after_start", "none", "/experiments/./set-up")]);
+    assert_eq!(describe(0, 1), [row("server.members", "1", "3 members")]);
+    assert_eq!(describe(0, 2), [row("server.members", "1", "replica set of 1")]);
+    assert_eq!(describe(1, 3), [row("server.after_start", "none", "/experiments/./set-up")]);
 }
 
 /// A load with one session on a set would take minutes.

@@ -312,12 +312,12 @@ mod tests {
 
     #[test]
     fn when_the_carrier_is_gone_every_socket_ends_and_none_is_opened() {
-        let ((here, _), (there, told)) = both_sides();
+        let ((here, _), (there, receiver)) = both_sides();
         let mut socket = there.open(3).unwrap();
         here.close();
         assert_eq!(socket.read(&mut [0]).unwrap(), 0);
-        assert!(told.receive(LONG).is_err());
+        assert!(receiver.receive(LONG).is_err());
         assert!(there.open(4).is_err());
-        assert!(told.send(vec![1]).is_err());
+        assert!(receiver.send(vec![1]).is_err());
     }
 }

@@ -195,8 +195,8 @@ impl Serving {
         let mut parts = message.subject.split('.').skip(3);
         match (parts.next(), parts.next(), parts.next()) {
             (Some("attach"), None, None) => {
-                let asked = serde_json::from_slice(&message.payload).ok()?;
-                let answer = self.attach(asked);
+                let requested = serde_json::from_slice(&message.payload).ok()?;
+                let answer = self.attach(requested);
                 serde_json::to_vec(&answer).ok().map(Bytes::from)
             }
             (Some(session), Some("to"), None) => {
@@ -206,8 +206,8 @@ impl Serving {
         }
     }
 
-    fn attach(&mut self, asked: AttachRequest) -> AttachAnswer {
-        let AttachRequest { protocol, session: id, controller } = asked;
+    fn attach(&mut self, requested: AttachRequest) -> AttachAnswer {
+        let AttachRequest { protocol, session: id, controller } = requested;
         if protocol != PROTOCOL {
             return AttachAnswer::OtherProtocol(PROTOCOL);
         }

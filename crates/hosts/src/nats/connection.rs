@@ -180,7 +180,7 @@ impl Connection {
         let addresses = self.parsed()?;
         let (count, connections) = watch::channel(0);
         let forbidden = Arc::<Mutex<Option<String>>>::default();
-        let told = forbidden.clone();
+        let last_forbidden = forbidden.clone();
         let options = self
             .options(&addresses)
             .await?
@@ -196,7 +196,8 @@ impl Connection {
                     Event::ServerError(ServerError::Other(text)) => {
                         tracing::debug!(text, "NATS");
                         if text.to_lowercase().starts_with("permissions violation") {
-                            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                            *last_forbidden.lock().unwrap_or_else(PoisonError::into_inner) =
+                                Some(text);
                         }
                     }
                     event => tracing::debug!(%event, "NATS"),

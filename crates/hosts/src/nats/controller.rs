@@ -141,12 +141,13 @@ async fn accepted(
     session: &str,
     controller: String,
 ) -> Result<Option<String>, NatsError> {
-    let asked = AttachRequest { protocol: PROTOCOL, session: session.to_owned(), controller };
-    let asked: Bytes = serde_json::to_vec(&asked).map_err(request("write a request"))?.into();
+    let requested = AttachRequest { protocol: PROTOCOL, session: session.to_owned(), controller };
+    let requested: Bytes =
+        serde_json::to_vec(&requested).map_err(request("write a request"))?.into();
     let begun = Instant::now();
     loop {
         let has_waited = |longest: Duration| begun.elapsed() > longest;
-        let reply = connected.client.request(subjects::attach(name), asked.clone()).await;
+        let reply = connected.client.request(subjects::attach(name), requested.clone()).await;
         let error = match reply {
             Ok(reply) => {
                 match serde_json::from_slice(&reply.payload)
@@ -251,11 +252,11 @@ struct Orders {
 
 impl Orders {
     async fn ask(&self, message: Bytes) -> Result<Reply, Undelivered> {
-        let asked = Request::new().payload(message);
+        let requested = Request::new().payload(message);
         let reply = self
             .connected
             .client
-            .send_request(self.subject.clone(), asked)
+            .send_request(self.subject.clone(), requested)
             .await
             .map_err(|error| Undelivered::Yet(chain(&error)))?;
         let reply = Reply::decode(&reply.payload)

@@ -75,7 +75,7 @@ pub enum NatsError {
     /// There is none of this name.
     #[error("no agent with the name {name} is there; {}", those_there(present))]
     NoSuchAgent {
-        /// The one that was asked for.
+        /// The one that was requested.
         name: String,
         /// The names of those that are there, sorted.
         present: Vec<String>,
@@ -145,13 +145,13 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_missing_is_told_beside_those_that_are_there() {
-        let told = |present: &[&str]| {
+        let describe = |present: &[&str]| {
             let present = present.iter().map(|&name| name.to_owned()).collect();
             let name = "x".to_owned();
             NatsError::NoSuchAgent { name, present }.to_string()
         };
-        assert_eq!(told(&[]), "no agent with the name x is there; no agent is");
-        assert_eq!(told(&["a"]), "no agent with the name x is there; only a is");
-        assert_eq!(told(&["a", "b"]), "no agent with the name x is there; these are: a, b");
+        assert_eq!(describe(&[]), "no agent with the name x is there; no agent is");
+        assert_eq!(describe(&["a"]), "no agent with the name x is there; only a is");
+        assert_eq!(describe(&["a", "b"]), "no agent with the name x is there; these are: a, b");
     }
 }

@@ -320,8 +320,8 @@ fn an_operation_that_is_named_is_not_the_sum_of_several_tags() {
 fn the_unit_of_a_log_is_not_guessed_against_its_length() {
     let hiccups = log("READ", &[&[900_000_000]]);
     assert_contains(refused(&hiccups), "it does not count in microseconds");
-    let told = format!("#[Logged with jHiccup version 2.0.1]\n{hiccups}");
-    let run = only("x.log", &told, Options::default());
+    let description = format!("#[Logged with jHiccup version 2.0.1]\n{hiccups}");
+    let run = only("x.log", &description, Options::default());
     let longest = run.slices[0].operations[0].latencies.service.max_ns();
     assert!(longest.unwrap().abs_diff(900_000_000) < 1_000_000, "{longest:?}");
 }

@@ -129,8 +129,8 @@ impl Report {
         // Every session cleans up once, unless its thread dies.
         let cleaned_up = self.groups.get("CLEANUP");
         let cleaned_up = cleaned_up.and_then(|cleanup| u32::try_from(cleanup.operations?).ok());
-        let asked = measured.sessions;
-        if asked.is_none() {
+        let requested = measured.sessions;
+        if requested.is_none() {
             measured.sessions = cleaned_up.filter(|count| *count > 0);
         }
         let (Some(done), Some(runtime_ms)) = (self.done(), self.runtime_ms) else {
@@ -138,12 +138,12 @@ impl Report {
         };
         measured.measured_ns = text::nanos(runtime_ms, 1e6);
         // With fewer operations than threads YCSB starts fewer threads.
-        if let (Some(count), Some(asked)) = (cleaned_up, asked)
-            && count < asked
-            && done >= u64::from(asked)
+        if let (Some(count), Some(requested)) = (cleaned_up, requested)
+            && count < requested
+            && done >= u64::from(requested)
         {
             measured.damage.push(format!(
-                "of {asked} client threads only {count} came to their end: the others died"
+                "of {requested} client threads only {count} came to their end: the others died"
             ));
         }
 

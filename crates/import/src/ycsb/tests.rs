@@ -491,7 +491,7 @@ proptest! {
         let whole = only(RUN);
         let text: String = RUN.split_inclusive('\n').take(lines).collect();
         // From here on only times of two failures are missing.
-        let told = RUN.find("[UPDATE-FAILED], Average").unwrap();
+        let start = RUN.find("[UPDATE-FAILED], Average").unwrap();
         let Ok(outputs) = read("cut", text.as_bytes(), &Options::default()) else {
             return Ok(());
         };
@@ -499,6 +499,6 @@ proptest! {
         let cut = &outputs[0];
         prop_assert!(cut.slices.len() <= whole.slices.len());
         prop_assert_eq!(&cut.slices[..], &whole.slices[..cut.slices.len()]);
-        prop_assert!(!cut.damage.is_empty() || text.len() >= told);
+        prop_assert!(!cut.damage.is_empty() || text.len() >= start);
     }
 }

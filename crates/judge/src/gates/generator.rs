@@ -13,7 +13,7 @@ use plimsoll_stats::LITTLE_TOLERANCE;
 
 /// Highest share of the processors that its sessions can use that the client of a server may keep busy.
 pub(crate) const CLIENT_LIMIT: f64 = 0.8;
-/// Beyond this share of the sessions' time, lag makes an open loop another one than was asked for.
+/// Beyond this share of the sessions' time, lag makes an open loop another one than was requested.
 const LAG_LIMIT: f64 = 0.5;
 /// Share of the measured part in which a generator may stand still: more is seen in a p99.9.
 const STALLED_LIMIT: f64 = 0.001;

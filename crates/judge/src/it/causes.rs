@@ -15,7 +15,7 @@ fn beyond_caches() -> Watched {
     Watched {
         reads: 0.117,
         read_ns: 26e6,
-        asked_bytes: 0.117 * 16_384.0,
+        requested_bytes: 0.117 * 16_384.0,
         processors: 0.3,
         kernel: 0.3,
         ..Watched::default()
@@ -42,7 +42,7 @@ fn pages_that_are_read_in_pieces() {
     let watched = Watched {
         reads: 0.7,
         request_bytes: 4_096.0,
-        asked_bytes: 0.5 * 28_672.0,
+        requested_bytes: 0.5 * 28_672.0,
         ..beyond_caches()
     };
     let pages = [(figures::ENGINE_PAGES_READ, 0.5 * 850.0)];
@@ -169,7 +169,7 @@ fn data_from_the_page_cache() {
     let watched = Watched {
         reads: 0.002,
         read_ns: 7e6,
-        asked_bytes: 14_000.0,
+        requested_bytes: 14_000.0,
         processors: 1.9,
         kernel: 0.5,
         ..Watched::default()
@@ -389,7 +389,7 @@ fn a_little_of_others_does_not_hide_the_page_cache() {
     let watched = |processors, others| Watched {
         reads: 0.002,
         read_ns: 7e6,
-        asked_bytes: 14_000.0,
+        requested_bytes: 14_000.0,
         processors,
         kernel: 0.5,
         others,
@@ -501,7 +501,7 @@ fn a_disk_that_is_shaped_later_has_no_limits_in_the_load() {
 #[test]
 fn figures_are_derived_and_summed_up() {
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_000.0);
-    let watched = Watched { asked_bytes: 0.4 * 16_384.0, reads: 0.1, ..beyond_caches() };
+    let watched = Watched { requested_bytes: 0.4 * 16_384.0, reads: 0.1, ..beyond_caches() };
     let more = [
         (figures::ENGINE_PAGES_REQUESTED, 20_000.0),
         (figures::ENGINE_PAGES_READ, 2_000.0),
@@ -554,7 +554,7 @@ fn a_server_and_its_client() {
 fn the_kernel_of_a_server_is_not_the_page_cache() {
     let mut lab = one_point(None, 16, 20_000.0);
     let watched =
-        Watched { processors: 0.4, others: 1.55, asked_bytes: 19_136.0, ..Watched::default() };
+        Watched { processors: 0.4, others: 1.55, requested_bytes: 19_136.0, ..Watched::default() };
     let second = SECOND_NS as f64;
     let more = [
         (figures::SERVER_CPU, 1.5 * second),
@@ -616,8 +616,8 @@ fn an_arm_that_has_not_run_yet_explains_nothing() {
     let one = lab.analyse();
     assert_eq!(one.comparisons[0].verdict.estimate, None);
     assert_eq!(one.comparisons[0].because, None);
-    let told = one.headline.join(" ");
-    assert!(!told.contains("watched"), "{told}");
+    let description = one.headline.join(" ");
+    assert!(!description.contains("watched"), "{description}");
 }
 
 mod slow {

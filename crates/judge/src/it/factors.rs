@@ -387,9 +387,12 @@ mod slow {
         assert_eq!(cliffs.len(), DISKS.len());
         for cliff in cliffs {
             assert_eq!(cliff.between, ("92%".to_owned(), "230%".to_owned()));
-            let told = &cliff.sentence;
-            assert!(told.contains(" falls between working_set 92% and 230%: "), "{told}");
-            assert!(told.ends_with("; where most, is not certain."), "{told}");
+            let description = &cliff.sentence;
+            assert!(
+                description.contains(" falls between working_set 92% and 230%: "),
+                "{description}"
+            );
+            assert!(description.ends_with("; where most, is not certain."), "{description}");
         }
     }
 

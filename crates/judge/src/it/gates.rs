@@ -656,14 +656,14 @@ fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare
     let lab = crowded_in(8, &[1, 4, 6]);
     let record = lab.record();
     let plan = plan_of(&record).unwrap();
-    let asked = |record: &ExperimentRecord| to_repeat(&plan, &analyse(record).unwrap(), record);
+    let requested = |record: &ExperimentRecord| to_repeat(&plan, &analyse(record).unwrap(), record);
     assert_eq!(plan.measurement.spare(), 2);
-    assert_eq!(asked(&record), [1, 4]);
+    assert_eq!(requested(&record), [1, 4]);
     // The first was repeated, in vain; one is left.
     let mut once_more = record.clone();
     let mut again = record.runs.iter().filter(|run| run.block == 1).cloned();
     once_more.runs.extend(again.by_ref().map(|run| RunRecord { attempt: 2, ..run }));
-    assert_eq!(asked(&once_more), [4]);
+    assert_eq!(requested(&once_more), [4]);
     // What an arm did wrong itself stays.
     let mut failing = record.clone();
     for point in failing.runs.iter_mut().flat_map(|run| &mut run.points) {
@@ -673,7 +673,7 @@ fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare
             slice.completed.error = 20_000;
         }
     }
-    assert!(asked(&failing).is_empty());
+    assert!(requested(&failing).is_empty());
 }
 
 #[test]

@@ -107,12 +107,12 @@ mod slow {
 
     #[test]
     fn a_load_can_be_named_and_times_be_followed() {
-        let asked = HistoryQuestion {
+        let requested = HistoryQuestion {
             metric: Some(Metric::Response { percentile: 99.0 }),
             at: Some("1 thread".into()),
             ..question()
         };
-        let found = history(&fallen(), &asked);
+        let found = history(&fallen(), &requested);
         let [change] = &found.changes[..] else { panic!("{:?}", found.changes) };
         // The same work at 90 % of the rate takes a ninth longer.
         assert!((change.change - 1.0 / 9.0).abs() < 0.015, "{}", change.change);
@@ -177,8 +177,8 @@ mod slow {
         assert!(names.contains(&"throughput") && names.contains(&"response.p99.9"));
         assert!(!names.contains(&"line") && !names.contains(&"cost"));
         for name in names {
-            let asked = HistoryQuestion { metric: Metric::parse(name), ..question() };
-            assert_eq!(history(&[record(1, 1000.0)], &asked).metric.name(), name);
+            let requested = HistoryQuestion { metric: Metric::parse(name), ..question() };
+            assert_eq!(history(&[record(1, 1000.0)], &requested).metric.name(), name);
         }
     }
 }

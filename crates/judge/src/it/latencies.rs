@@ -198,7 +198,7 @@ fn the_strip_tells_where_the_disk_was_the_limit() {
     let watched = Watched {
         reads: 0.117,
         read_ns: 26e6,
-        asked_bytes: 0.117 * 16_384.0,
+        requested_bytes: 0.117 * 16_384.0,
         processors: 0.3,
         kernel: 0.3,
         ..Watched::default()

@@ -211,7 +211,7 @@ fn a_working_set_that_came_out_different_is_noted() {
     let near = with(140_000_000);
     assert!(!warns(&near, WarningId::WorkingSet));
     let set = near.arms[0].working_set.unwrap();
-    assert_eq!((set.asked, set.got), (1.38, Some(1.4)));
+    assert_eq!((set.requested, set.got), (1.38, Some(1.4)));
     assert_eq!(
         message(&with(160_000_000), WarningId::WorkingSet),
         "the data is 160 % of the usable cache, 138 % was requested"

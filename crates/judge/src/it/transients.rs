@@ -55,7 +55,7 @@ fn caches_that_still_fill_are_told_with_the_time_that_it_takes() {
                 let watched = Watched {
                     reads: 0.5 * (-second * falls).exp(),
                     read_ns: 8e6,
-                    asked_bytes: 12_000.0,
+                    requested_bytes: 12_000.0,
                     processors: 0.3,
                     ..Watched::default()
                 };

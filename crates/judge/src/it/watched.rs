@@ -18,7 +18,7 @@ pub struct Watched {
     /// Mean latency of a device read.
     pub read_ns: f64,
     /// Bytes that the engine asks of the operating system for each operation.
-    pub asked_bytes: f64,
+    pub requested_bytes: f64,
     /// Processors that the worker keeps busy.
     pub processors: f64,
     pub kernel: f64,
@@ -34,7 +34,7 @@ impl Default for Watched {
             writes_per_second: 0.0,
             request_bytes: 16_384.0,
             read_ns: 0.0,
-            asked_bytes: 0.0,
+            requested_bytes: 0.0,
             processors: 1.9,
             kernel: 0.1,
             others: 0.05,
@@ -62,7 +62,7 @@ impl Watched {
             (figures::DEVICE_WRITE_TIME, writes * self.read_ns),
             (figures::DEVICE_QUEUE, read_time),
             (figures::DEVICE_BUSY, read_time.min(second)),
-            (figures::ENGINE_BLOCK_READ_BYTES, self.asked_bytes * operations),
+            (figures::ENGINE_BLOCK_READ_BYTES, self.requested_bytes * operations),
             (figures::MACHINE_CPU_USER, busy_ns * (1.0 - self.kernel)),
             (figures::MACHINE_CPU_SYSTEM, busy_ns * self.kernel),
             (figures::MACHINE_CPU_IDLE, 2.0 * second - busy_ns),
@@ -113,7 +113,7 @@ pub fn calibrated(lab: &Laboratory, off: f64) -> ExperimentRecord {
                 checks: vec![CalibrationCheck {
                     what: "random reads of 4 KiB, 16 jobs".into(),
                     unit: "IOPS".into(),
-                    asked: 600.0,
+                    requested: 600.0,
                     measured: 600.0 * (1.0 + off),
                     allowed: 12.0,
                 }],

@@ -59,13 +59,13 @@ fn a_read_modify_write_is_one_operation_with_two_parts() {
 #[test]
 fn the_load_stores_every_record_once() {
     for sessions in [1, 3, 8] {
-        let (engine, asked) = remembering();
+        let (engine, requested) = remembering();
         let mut keep = Keep::default();
         let loader = key_space(2_000).loader(1);
         let end = run_load(&engine, &loader, sessions, &mut keep).unwrap();
-        let asked = asked.lock().unwrap();
-        let different: BTreeSet<&String> = asked.iter().map(|(_, text)| text).collect();
-        assert_eq!((asked.len(), different.len()), (2_000, 2_000));
+        let requested = requested.lock().unwrap();
+        let different: BTreeSet<&String> = requested.iter().map(|(_, text)| text).collect();
+        assert_eq!((requested.len(), different.len()), (2_000, 2_000));
         let inserted = [((Operation::Insert, Status::Ok), 2_000)];
         assert_eq!(keep.counts(), inserted.into());
         assert_eq!(end.unfinished, None);
@@ -137,7 +137,7 @@ fn an_open_loop_accounts_for_everything_that_was_due() {
     let poisson = Load::Open { rate: 5_000.0, arrivals: Arrivals::Poisson, sessions: 3 };
     for load in [at_once(4, 3_000).load, poisson] {
         let spec = PointSpec { load, duration_ns: 300_000_000, ..at_once(1, 1) };
-        let (engine, asked) = remembering();
+        let (engine, requested) = remembering();
         let mut keep = Keep::default();
         let workload = workload(&key_space(1_000), &mix);
         let end = run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
@@ -145,8 +145,8 @@ fn an_open_loop_accounts_for_everything_that_was_due() {
         let due = arrivals(&spec.load, spec.duration_ns, spec.seed, Share::WHOLE).unwrap();
         assert_eq!(end.due, Some(due.len() as u64));
         assert_eq!(keep.completed() + unfinished, due.len() as u64);
-        let asked = asked.lock().unwrap().len() as u64;
-        assert!((keep.completed()..=due.len() as u64).contains(&asked));
+        let requested = requested.lock().unwrap().len() as u64;
+        assert!((keep.completed()..=due.len() as u64).contains(&requested));
         let [service, response, wait] = keep.histograms();
         for times in [&service, &response, &wait] {
             assert_eq!(times.count(), keep.completed());

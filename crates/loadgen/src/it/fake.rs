@@ -157,17 +157,17 @@ impl Session for FakeSession {
 }
 
 /// What was asked of a [`Fake`], in any order.
-pub type Asked = Arc<Mutex<Vec<(u32, String)>>>;
+pub type Request = Arc<Mutex<Vec<(u32, String)>>>;
 
 /// An engine that keeps every question with its session and answers that all is well.
-pub fn remembering() -> (Fake, Asked) {
-    let asked = Asked::default();
-    let keep = Arc::clone(&asked);
+pub fn remembering() -> (Fake, Request) {
+    let requested = Request::default();
+    let keep = Arc::clone(&requested);
     let fake = Fake::new(move |question| {
         keep.lock().unwrap().push((question.session, question.text));
         Outcome::Ok
     });
-    (fake, asked)
+    (fake, requested)
 }
 
 /// Keeps all slices, counts how often a measured part began, and asks to stop when it is told to.

@@ -10,13 +10,13 @@ fn workload(key_space: &Arc<KeySpace>, mix: &Mix, seed: u64) -> Arc<Workload> {
 }
 
 /// The questions of each session, in order.
-fn asked(spec: &PointSpec, mix: &Mix, seed: u64) -> Vec<(u32, String)> {
-    let (engine, asked) = remembering();
+fn requested(spec: &PointSpec, mix: &Mix, seed: u64) -> Vec<(u32, String)> {
+    let (engine, requested) = remembering();
     let workload = workload(&key_space(1_000), mix, seed);
     run_point(&engine, &workload, spec, mix, &mut Keep::default()).unwrap();
-    let mut asked = std::mem::take(&mut *asked.lock().unwrap());
-    asked.sort_by_key(|(session, _)| *session);
-    asked
+    let mut requested = std::mem::take(&mut *requested.lock().unwrap());
+    requested.sort_by_key(|(session, _)| *session);
+    requested
 }
 
 /// In an open loop the number of an arrival decides what it asks, so that it does not matter which session takes it, or how many there are.
@@ -24,14 +24,14 @@ fn asked(spec: &PointSpec, mix: &Mix, seed: u64) -> Vec<(u32, String)> {
 fn arrivals_of_an_open_loop_repeat_themselves() {
     let mix = Mix::preset("a").unwrap();
     let questions = |sessions, seed| {
-        let (engine, asked) = remembering();
-        let seen = Arc::clone(&asked);
+        let (engine, requested) = remembering();
+        let seen = Arc::clone(&requested);
         let mut keep = Keep::stopping_when(move || seen.lock().unwrap().len() == 3_000);
         let workload = workload(&key_space(1_000), &mix, seed);
         let spec = at_once(sessions, 3_000);
         run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
-        let asked = std::mem::take(&mut *asked.lock().unwrap());
-        let mut texts: Vec<String> = asked.into_iter().map(|(_, text)| text).collect();
+        let requested = std::mem::take(&mut *requested.lock().unwrap());
+        let mut texts: Vec<String> = requested.into_iter().map(|(_, text)| text).collect();
         texts.sort();
         texts
     };
@@ -51,9 +51,9 @@ mod slow {
             // Key numbers of inserts go to whichever session comes first.
             (mix.scan, mix.insert) = (mix.scan + mix.insert, 0.0);
             let spec = closed(3, 3_000);
-            let first = asked(&spec, &mix, 42);
-            assert_eq!(first, asked(&spec, &mix, 42), "workload {name}");
-            assert_ne!(first, asked(&spec, &mix, 43), "workload {name}");
+            let first = requested(&spec, &mix, 42);
+            assert_eq!(first, requested(&spec, &mix, 42), "workload {name}");
+            assert_ne!(first, requested(&spec, &mix, 43), "workload {name}");
         }
     }
 }

@@ -32,10 +32,10 @@ fn questions(mix: &Mix, hosts: u32) -> BTreeMap<u32, Vec<String>> {
     const SESSIONS: u32 = 5;
     let mut questions = BTreeMap::<u32, Vec<String>>::new();
     for share in shares(hosts) {
-        let (engine, asked) = remembering();
+        let (engine, requested) = remembering();
         let spec = closed(SESSIONS, 2_003, share);
         run_point(&engine, &workload(share, mix), &spec, mix, &mut Keep::default()).unwrap();
-        for (own, text) in std::mem::take(&mut *asked.lock().unwrap()) {
+        for (own, text) in std::mem::take(&mut *requested.lock().unwrap()) {
             let session = share.sessions(SESSIONS).start + own;
             questions.entry(session).or_default().push(text);
         }
@@ -52,12 +52,12 @@ fn arrivals_ask_on_several_hosts_what_they_ask_on_one() {
         for share in shares(hosts) {
             let spec = PointSpec { share, ..at_once(3, 3_001) };
             let own = arrivals(&spec.load, u64::MAX, spec.seed, share).unwrap();
-            let (engine, asked) = remembering();
-            let seen = Arc::clone(&asked);
+            let (engine, requested) = remembering();
+            let seen = Arc::clone(&requested);
             let mut keep = Keep::stopping_when(move || seen.lock().unwrap().len() == own.len());
             run_point(&engine, &workload(share, &mix), &spec, &mix, &mut keep).unwrap();
-            let asked = std::mem::take(&mut *asked.lock().unwrap());
-            texts.extend(asked.into_iter().map(|(_, text)| text));
+            let requested = std::mem::take(&mut *requested.lock().unwrap());
+            texts.extend(requested.into_iter().map(|(_, text)| text));
         }
         texts.sort();
         texts
@@ -200,16 +200,16 @@ fn hosts_store_every_record_once() {
         let mut texts = BTreeSet::new();
         let mut count = 0;
         for share in shares(hosts) {
-            let (engine, asked) = remembering();
+            let (engine, requested) = remembering();
             let loader = key_space(RECORDS).loader(1);
             let spec = LoadSpec { operations, share, ..LoadSpec::of(sessions) };
             let mut keep = Keep::default();
             let end = run_load_with(&engine, &loader, &spec, &mut keep, |_| ()).unwrap();
-            let asked = std::mem::take(&mut *asked.lock().unwrap());
-            assert_eq!(keep.completed(), asked.len() as u64);
-            assert_eq!(end.first_operation_ns.is_some(), !asked.is_empty());
-            count += asked.len() as u64;
-            texts.extend(asked.into_iter().map(|(_, text)| text));
+            let requested = std::mem::take(&mut *requested.lock().unwrap());
+            assert_eq!(keep.completed(), requested.len() as u64);
+            assert_eq!(end.first_operation_ns.is_some(), !requested.is_empty());
+            count += requested.len() as u64;
+            texts.extend(requested.into_iter().map(|(_, text)| text));
         }
         let expected = operations.unwrap_or(RECORDS);
         assert_eq!((count, texts.len() as u64), (expected, expected), "{hosts} hosts");

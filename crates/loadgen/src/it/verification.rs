@@ -95,8 +95,8 @@ fn a_corrupting_engine_is_found_out() {
         let [verified, read] =
             [Operation::Verify, Operation::Read].map(|one| counts[&(one, Status::Ok)]);
         assert_eq!(verified + corrupted, read);
-        let told = end.errors.iter().map(|sample| sample.count);
-        assert_eq!(told.sum::<u64>(), corrupted);
+        let counts = end.errors.iter().map(|sample| sample.count);
+        assert_eq!(counts.sum::<u64>(), corrupted);
         assert_contains(&end.errors[0].message, "does not hold what was stored");
     }
 }

@@ -85,13 +85,13 @@ impl ClockStart for Jumping {
 
 /// What is asked of a [`Server`].
 #[derive(Clone, Copy, PartialEq)]
-enum Asked {
+enum Request {
     Insert,
     Flush,
     Other,
 }
 
-type Answer = dyn FnMut(Asked, &Jumping) -> Option<Outcome> + Send;
+type Answer = dyn FnMut(Request, &Jumping) -> Option<Outcome> + Send;
 
 /// A server that lets the time of each service pass before it answers. For one session.
 #[derive(Clone)]
@@ -103,8 +103,8 @@ struct Server {
 impl Server {
     /// It says when a service ends that begins now, and all is well.
     fn new(clock: &Jumping, mut end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Self {
-        Self::answering(clock, move |asked, clock| {
-            if asked == Asked::Flush {
+        Self::answering(clock, move |requested, clock| {
+            if requested == Request::Flush {
                 return None;
             }
             clock.jump_to(end_of(clock.now()));
@@ -114,13 +114,13 @@ impl Server {
 
     fn answering(
         clock: &Jumping,
-        answer: impl FnMut(Asked, &Jumping) -> Option<Outcome> + Send + 'static,
+        answer: impl FnMut(Request, &Jumping) -> Option<Outcome> + Send + 'static,
     ) -> Self {
         Self { clock: clock.clone(), answer: Arc::new(Mutex::new(answer)) }
     }
 
-    fn serve(&self, asked: Asked) -> Outcome {
-        self.answer.lock().unwrap()(asked, &self.clock).unwrap()
+    fn serve(&self, requested: Request) -> Outcome {
+        self.answer.lock().unwrap()(requested, &self.clock).unwrap()
     }
 }
 
@@ -144,27 +144,27 @@ impl Engine for Server {
 
 impl Session for Server {
     fn read(&mut self, _: &[u8], _: FieldChoice<'_>, _: Option<&mut dyn FieldVisitor>) -> Outcome {
-        self.serve(Asked::Other)
+        self.serve(Request::Other)
     }
 
     fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        self.serve(Asked::Other)
+        self.serve(Request::Other)
     }
 
     fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        self.serve(Asked::Insert)
+        self.serve(Request::Insert)
     }
 
     fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
-        self.serve(Asked::Other)
+        self.serve(Request::Other)
     }
 
     fn delete(&mut self, _: &[u8]) -> Outcome {
-        self.serve(Asked::Other)
+        self.serve(Request::Other)
     }
 
     fn flush(&mut self) -> Option<Outcome> {
-        self.answer.lock().unwrap()(Asked::Flush, &self.clock)
+        self.answer.lock().unwrap()(Request::Flush, &self.clock)
     }
 }
 

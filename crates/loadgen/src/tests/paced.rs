@@ -1,6 +1,6 @@
 //! Sessions that pace themselves, batches, and observers.
 
-use super::{Asked, Jumping, Keep, MILLISECOND, Measured, SECOND, Server};
+use super::{Jumping, Keep, MILLISECOND, Measured, Request, SECOND, Server};
 use super::{closed, measure, spec, workload};
 use crate::clock::Clock;
 use crate::observer::{After, ObservedOp, OpObserver};
@@ -64,14 +64,14 @@ fn what_a_paced_session_could_not_begin_is_counted_as_unfinished() {
 /// A database that takes inserts four at a time, a millisecond for each batch, and fails the last, which is not full, if it is told to.
 fn batches(clock: &Jumping, flush_fails: bool) -> Server {
     let mut kept = 0;
-    Server::answering(clock, move |asked, clock| {
-        match asked {
-            Asked::Other => return Some(Outcome::NotFound),
-            Asked::Insert => kept += 1,
-            Asked::Flush if kept == 0 => return None,
-            Asked::Flush => {}
+    Server::answering(clock, move |requested, clock| {
+        match requested {
+            Request::Other => return Some(Outcome::NotFound),
+            Request::Insert => kept += 1,
+            Request::Flush if kept == 0 => return None,
+            Request::Flush => {}
         }
-        if asked == Asked::Insert && kept < 4 {
+        if requested == Request::Insert && kept < 4 {
             clock.jump_to(clock.now() + 1_000);
             return Some(Outcome::Batched);
         }
@@ -164,8 +164,8 @@ fn batches_have_a_cell_of_their_own_and_the_last_is_sent() {
 fn a_witness_can_have_an_insert_asked_again_and_end_its_session() {
     let clock = Jumping::default();
     let mut calls = 0;
-    let server = Server::answering(&clock, move |asked, clock| {
-        if asked == Asked::Flush {
+    let server = Server::answering(&clock, move |requested, clock| {
+        if requested == Request::Flush {
             return None;
         }
         calls += 1;

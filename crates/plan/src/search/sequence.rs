@@ -55,7 +55,7 @@ pub struct PointSequence<'a> {
     lines: BTreeMap<usize, Option<f64>>,
     /// The point to be decided next.
     at: usize,
-    asked: Option<Step>,
+    requested: Option<Step>,
 }
 
 impl<'a> PointSequence<'a> {
@@ -76,7 +76,7 @@ impl<'a> PointSequence<'a> {
             trials: trials.collect(),
             lines: BTreeMap::new(),
             at: 0,
-            asked: None,
+            requested: None,
         }
     }
 
@@ -93,7 +93,7 @@ impl<'a> PointSequence<'a> {
                 PointRole::ShareOfLine { share } => self.share_of_line(share),
             };
             if step.is_some() {
-                self.asked.clone_from(&step);
+                self.requested.clone_from(&step);
                 return Ok(step);
             }
             self.at += 1;
@@ -101,9 +101,9 @@ impl<'a> PointSequence<'a> {
         Ok(None)
     }
 
-    /// Takes what the point came to that was asked for last.
+    /// Takes what the point came to that was requested last.
     pub fn done(&mut self, outcome: Outcome) {
-        let Some(step) = self.asked.take() else {
+        let Some(step) = self.requested.take() else {
             return;
         };
         if step.trial.is_none() {

@@ -99,8 +99,8 @@ impl<'a> Tally<'a> {
         let throughput =
             if self.seconds > 0.0 { self.completed.ok as f64 / self.seconds } else { 0.0 };
         let meets_objective = self.objective.map(|objective| {
-            let in_time = objective.response.iter().all(|(asked, limit_ns)| {
-                percentile(*asked).is_some_and(|value_ns| value_ns <= *limit_ns as f64)
+            let in_time = objective.response.iter().all(|(requested, limit_ns)| {
+                percentile(*requested).is_some_and(|value_ns| value_ns <= *limit_ns as f64)
             });
             in_time
                 && finished > 0

@@ -13,7 +13,7 @@ use serde_json::json;
 /// Of a disk that is only calibrated: its parts are all alike.
 const CAPACITY_BYTES: u64 = 1 << 30;
 
-/// `plimsoll disk calibrate`: asked, measured, allowed, and the verdict. 106 when a disk is not as asked.
+/// `plimsoll disk calibrate`: asked, measured, allowed, and the verdict. 106 when a disk is not as requested.
 pub fn calibrate(arguments: &arguments::Calibrate, rigs: &Rigs) -> anyhow::Result<Exit> {
     // A mistake in the last is told before the first is built.
     let specs: Vec<DiskSpec> =
@@ -71,7 +71,7 @@ fn table(name: &str, calibration: &Calibration) -> String {
         calibration.checks.iter().map(|check| if check.passed() { "good" } else { "BAD" });
     for (row, verdict) in [(&header, "")].into_iter().chain(spelled.iter().zip(verdicts)) {
         let line = format!(
-            "  {:<4}  {:<what$}  {:>asked$}  {:>measured$}  {:>off$}  {:>allowed$}",
+            "  {:<4}  {:<what$}  {:>requested$}  {:>measured$}  {:>off$}  {:>allowed$}",
             verdict,
             row[0],
             row[1],
@@ -79,7 +79,7 @@ fn table(name: &str, calibration: &Calibration) -> String {
             row[3],
             row[4],
             what = widths[0],
-            asked = widths[1],
+            requested = widths[1],
             measured = widths[2],
             off = widths[3],
             allowed = widths[4]
@@ -98,11 +98,11 @@ fn cells(check: &CalibrationCheck) -> [String; 5] {
         other => (other, 1.0, 1),
     };
     let spelled = |value: f64| format!("{:.decimals$} {unit}", value / divisor);
-    let percent = |value: f64| format!("{:.2} %", value / check.asked * 100.0);
-    let off = check.measured - check.asked;
+    let percent = |value: f64| format!("{:.2} %", value / check.requested * 100.0);
+    let off = check.measured - check.requested;
     [
         check.what.clone(),
-        spelled(check.asked),
+        spelled(check.requested),
         spelled(check.measured),
         format!("{}{}", if off > 0.0 { "+" } else { "" }, percent(off)),
         format!("± {}", percent(check.allowed)),

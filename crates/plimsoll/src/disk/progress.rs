@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// One line that is rewritten on a terminal, a line for each job in a pipe.
 pub struct Shown {
     bar: Option<ProgressBar>,
-    told: u32,
+    part: u32,
     stop: Arc<AtomicBool>,
 }
 
@@ -25,17 +25,17 @@ impl Shown {
         ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
             .context("cannot listen for Ctrl-C")?;
         let bar = std::io::stderr().is_terminal().then(rewritten_line);
-        Ok(Self { bar, told: 0, stop })
+        Ok(Self { bar, part: 0, stop })
     }
 
     pub fn watch(&mut self, progress: &Progress) -> ControlFlow<()> {
         let line = format!("[{}/{}] {}", progress.part, progress.parts, progress.label);
         match &self.bar {
             Some(bar) => bar.set_message(lines(&line).into_owned()),
-            None if self.told != progress.part => tell(&line),
+            None if self.part != progress.part => tell(&line),
             None => {}
         }
-        self.told = progress.part;
+        self.part = progress.part;
         if self.stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -45,7 +45,7 @@ impl Shown {
 
     /// The next parts are those of something else.
     pub fn next(&mut self, what: &str) {
-        self.told = 0;
+        self.part = 0;
         match &self.bar {
             Some(bar) => bar.println(lines(what)),
             None => tell(what),

@@ -53,7 +53,7 @@ pub fn trace(arguments: &arguments::Trace) -> anyhow::Result<Exit> {
     if arguments.json {
         print_json(&summary)?;
     } else {
-        print(told(&summary))?;
+        print(describe(&summary))?;
     }
     Ok(Exit::Good)
 }
@@ -131,7 +131,7 @@ fn summary(trace: &Trace, resolver: &Resolver<'_>) -> Summary {
     }
 }
 
-fn told(summary: &Summary) -> String {
+fn describe(summary: &Summary) -> String {
     let mut out = format!(
         "{} requests in {}",
         summary.requests,

@@ -62,7 +62,7 @@ fn what_is_no_target_is_told() {
     let jobs = "`0` is not a number of jobs from 1 to 1024";
     let unit = "has the unknown unit `OO`";
     let no_block = "--erase is for block devices";
-    for (arguments, code, told) in [
+    for (arguments, code, description) in [
         (&["characterise", "nowhere"][..], 1, nowhere),
         (&["characterise", "file"], 1, neither),
         (&["characterise", ".", "--erase"], 1, no_block),
@@ -73,7 +73,7 @@ fn what_is_no_target_is_told() {
     ] {
         let said = disk(&laboratory, arguments);
         assert_eq!((said.0, said.1.as_str()), (Some(code), ""), "{said:?}");
-        assert_contains(&said.2, told);
+        assert_contains(&said.2, description);
     }
     let found = fs::read_to_string(laboratory.path("file")).unwrap();
     assert_eq!(found, "not ours");

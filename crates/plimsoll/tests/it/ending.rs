@@ -76,8 +76,9 @@ mod slow {
                     // The load failed, which the count of the records tells.
                     assert_eq!(said.code, Some(106), "{said:?}");
                     let first = "2 were requested; the first failure: simulated: failed as error_share asks";
-                    let is_told = [first, "all 2 operations"].map(|words| said.err.contains(words));
-                    assert!(is_told.contains(&true), "{said:?}");
+                    let is_described =
+                        [first, "all 2 operations"].map(|words| said.err.contains(words));
+                    assert!(is_described.contains(&true), "{said:?}");
                     continue;
                 };
                 let failed: u64 = end.errors.iter().map(|sample| sample.count).sum();

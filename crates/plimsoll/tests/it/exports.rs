@@ -36,9 +36,9 @@ fn cleaning_can_be_told_as_json() {
     for arguments in [&["clean", "--json"][..], &["clean", "--dry-run", "--json"]] {
         let said = laboratory.run(arguments);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-        let told: Value = serde_json::from_str(&said.out).unwrap();
-        assert_eq!(told["dry_run"], arguments.contains(&"--dry-run"));
-        assert_eq!(told["done"].as_array().unwrap().len(), 0);
+        let document: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(document["dry_run"], arguments.contains(&"--dry-run"));
+        assert_eq!(document["done"].as_array().unwrap().len(), 0);
     }
 }
 
@@ -92,9 +92,9 @@ print("same")
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
         let written = ["figures.csv", "perfkit.json", "points.csv", "slices.csv"];
         assert_eq!(names(&laboratory.path("two")), written);
-        let told: Value = serde_json::from_str(&said.out).unwrap();
-        assert_eq!(told["experiment"], record.id.as_str());
-        let files = told["files"].as_array().unwrap();
+        let document: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(document["experiment"], record.id.as_str());
+        let files = document["files"].as_array().unwrap();
         assert_eq!(files.len(), 4);
         for file in files {
             let path = laboratory.path(file["path"].as_str().unwrap());
@@ -229,8 +229,8 @@ print("same")
         let shown = elsewhere.run(&["report", "one.plimsoll", "--json"]);
         assert_eq!(shown.code, Some(0), "{shown:?}");
         assert_contains(&shown.err, "is as its manifest says");
-        let told: Value = serde_json::from_str(&shown.out).unwrap();
-        assert_eq!(told["id"], record.id.as_str());
+        let document: Value = serde_json::from_str(&shown.out).unwrap();
+        assert_eq!(document["id"], record.id.as_str());
         let planned = elsewhere.run(&["plan", "one.plimsoll", "--json"]);
         assert_eq!(planned.code, Some(0), "{planned:?}");
         let run = elsewhere.run(&["run", "one.plimsoll"]);
@@ -455,8 +455,8 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
         store.delete(&first.id).unwrap();
         drop(store);
         let said = laboratory.run(&[export.as_slice(), &["--json"]].concat());
-        let told: Value = serde_json::from_str(&said.out).unwrap();
-        assert_eq!((&told["new"], &told["kept"]), (&0.into(), &1.into()));
+        let document: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!((&document["new"], &document["kept"]), (&0.into(), &1.into()));
         let left = below(&folder);
         assert_eq!(left.len(), 1 + 4 + 1, "{left:?}");
         assert!(!left.iter().any(|name| name.contains(&first.id)));

@@ -149,7 +149,7 @@ mod slow {
 
         let run = laboratory.run(&["run", "experiment.yaml"]);
         assert_contains(&run.err, "goes on: ");
-        // Between 10 and 40 ms at 20: then 10 and 20 are as near as asked. What a busy machine makes of the causes may add others.
+        // Between 10 and 40 ms at 20: then 10 and 20 are as near as requested. What a busy machine makes of the causes may add others.
         let experiments = experiments(&laboratory);
         let is_finished = |one: &Summary| one.state == ExperimentState::Finished;
         assert!(experiments.iter().all(is_finished));

@@ -115,16 +115,16 @@ mod slow {
         let panels = dashboard["panels"].as_array().unwrap().iter();
         let targets = panels.flat_map(|panel| panel["targets"].as_array().unwrap());
         let mut empty = Vec::new();
-        let mut asked = 0;
+        let mut requested = 0;
         for target in targets {
             let expression = target["expr"].as_str().unwrap();
             let of_all = expression.replace("$experiment", ".*").replace("$arm", ".*");
-            asked += 1;
+            requested += 1;
             if prometheus.series(&of_all, since) == 0 {
                 empty.push(of_all);
             }
         }
-        assert!(asked > 20, "{asked}");
+        assert!(requested > 20, "{requested}");
         assert_eq!(empty, Vec::<String>::new());
         drop(prometheus);
         serving.end();

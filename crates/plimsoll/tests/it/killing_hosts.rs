@@ -561,12 +561,12 @@ impl Fleet {
             (_, _, Some(target)) => send(target, Signal::KILL),
             _ => {}
         }
-        let mut is_asked = true;
+        let mut is_requested = true;
         if let Some(requests) = &mut requests {
             requests.begun = Instant::now();
         }
         let has_come_to_an_end = self.tend_until(LONGEST_COMMAND, |_| {
-            is_asked = is_asked && requests.as_mut().is_some_and(Requests::look);
+            is_requested = is_requested && requests.as_mut().is_some_and(Requests::look);
             has_ended(&mut running)
         });
         if !has_come_to_an_end {
@@ -575,7 +575,7 @@ impl Fleet {
         }
         if part == Part::Controller && !is_at_once {
             let is_clean = self.tend_until(LONGEST_UNDO, |fleet| {
-                is_asked = is_asked && requests.as_mut().is_some_and(Requests::look);
+                is_requested = is_requested && requests.as_mut().is_some_and(Requests::look);
                 fleet.left().is_empty()
             });
             if !is_clean {

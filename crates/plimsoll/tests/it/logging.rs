@@ -1,4 +1,4 @@
-//! What the program logs: to the standard error where that is asked for, and of each experiment into a file beside the store.
+//! What the program logs: to the standard error where that is requested, and of each experiment into a file beside the store.
 
 use crate::laboratory::Laboratory;
 #[cfg(feature = "wiredtiger")]

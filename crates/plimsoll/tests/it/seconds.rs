@@ -31,8 +31,8 @@ measurement: {warm_up: 1s, duration: 4s, blocks: 1, seed: 1}";
         let news = store.news(&mut following).unwrap();
         // The load phase has slices as well, of a point of its own.
         let last = news.slices.last().unwrap().0;
-        let told = news.slices.iter().filter(|(key, _)| *key == last);
-        assert_eq!(told.count(), 5, "each second is one slice");
+        let of_last = news.slices.iter().filter(|(key, _)| *key == last);
+        assert_eq!(of_last.count(), 5, "each second is one slice");
 
         let measured = point.slices.iter().filter(|slice| !slice.warm_up);
         let (mut operations, mut nanos) = (0, 0);

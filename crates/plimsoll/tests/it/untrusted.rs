@@ -29,7 +29,7 @@ fn no_file_keeps_the_program_waiting() {
     symlink("/dev/zero", laboratory.path("zero.json")).unwrap();
     let sparse = File::create(laboratory.path("huge.json")).unwrap();
     sparse.set_len(1 << 40).unwrap();
-    for (arguments, told) in [
+    for (arguments, description) in [
         (&["report", "fifo.json"][..], fifo),
         (&["report", "zero.json"], device),
         (&["report", "huge.json"], "it has more than 1024 MiB"),
@@ -48,7 +48,7 @@ fn no_file_keeps_the_program_waiting() {
         let said = laboratory.run(arguments);
         let has_failed = !matches!(said.code, None | Some(0));
         assert!(has_failed, "{arguments:?}: {said:?}");
-        assert!(said.err.contains(told), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(description), "{arguments:?}: {}", said.err);
     }
 }
 

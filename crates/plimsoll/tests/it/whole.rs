@@ -126,7 +126,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 400, blocks: 1}
             assert_eq!(run.points.len(), 12);
             for point in &run.points {
                 let mix = point.label.mix.as_str();
-                // Each session ends its own operation, so a few more than asked may be complete.
+                // Each session ends its own operation, so a few more than requested may be complete.
                 let sessions = u64::from(point.label.load.sessions());
                 let done = units(point);
                 assert!((400..400 + sessions).contains(&done), "{mix}: {done}");
@@ -231,7 +231,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 3k, blocks: 2, seed: 7}
         let mut counts: Vec<BTreeMap<&str, u64>> = Vec::new();
         for _ in 0..2 {
             laboratory.write("experiment.yaml", text);
-            // What the gates say of a no-op engine is not asked here.
+            // What the gates say of a no-op engine is not requested here.
             laboratory.run(&["run", "experiment.yaml", "--fresh"]);
             let record = laboratory.record();
             assert_eq!(runs(&record).len(), 2);

@@ -49,7 +49,7 @@ pub fn between(interval: (f64, f64)) -> String {
     format!("between {lower} and {upper} op/s")
 }
 
-/// Operations per second that were asked for, without the digits below a ten-thousandth: `1,000,000 op/s`.
+/// Operations per second that were requested, without the digits below a ten-thousandth: `1,000,000 op/s`.
 pub fn exact_rate(per_second: f64) -> String {
     let text = if per_second >= 1e4 {
         grouped(per_second, 0)

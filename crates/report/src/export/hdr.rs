@@ -1,6 +1,6 @@
 //! HdrHistogram interval logs, format 1.3, one for each run.
 //!
-//! Each line is one slice of one kind of operation, told apart by its tag `mix/load/operation`; behind the load of a trial stands its number, from 1, as in
+//! Each line is one slice of one kind of operation, distinguished by its tag `mix/load/operation`; behind the load of a trial stands its number, from 1, as in
 //! `mix/load.trial-3/operation`, since trials may have the same load. The histogram is that of the response time;
 //! an open loop has the service time too, under the tag with `/service` behind it. Histograms hold nanoseconds, and the third
 //! column, as in the logs of HdrHistogram's own tools, is the highest value in milliseconds. Times are seconds from the start of the run.

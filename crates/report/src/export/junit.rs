@@ -71,21 +71,23 @@ fn skipped(message: &str) -> TestCaseStatus {
     status
 }
 
-fn named(experiment: &str, name: &str, status: TestCaseStatus, told: &str) -> TestCase {
+fn named(experiment: &str, name: &str, status: TestCaseStatus, description: &str) -> TestCase {
     let mut case = TestCase::new(name, status);
     case.set_classname(experiment);
-    case.set_system_out(told);
+    case.set_system_out(description);
     case
 }
 
 fn of_gate(experiment: &str, gate: &GateResult, open_passes: bool) -> TestCase {
-    let told = &gate.sentence;
+    let description = &gate.sentence;
     let status = match gate.outcome {
         GateOutcome::Passed => TestCaseStatus::success(),
-        GateOutcome::Open if open_passes => skipped(told),
-        GateOutcome::Failed | GateOutcome::Open => failed(NonSuccessKind::Failure, "gate", told),
+        GateOutcome::Open if open_passes => skipped(description),
+        GateOutcome::Failed | GateOutcome::Open => {
+            failed(NonSuccessKind::Failure, "gate", description)
+        }
     };
-    named(experiment, "gate", status, told)
+    named(experiment, "gate", status, description)
 }
 
 /// What is better or worse is no failure where nobody set a bound.
@@ -107,7 +109,7 @@ fn of_comparison(experiment: &str, one: &Comparison) -> TestCase {
 
 fn case(experiment: &str, threshold: &ThresholdResult) -> TestCase {
     let spelled = |value| words::threshold_value(&threshold.text, value, TERMINAL);
-    let (status, told) = match (threshold.measured, threshold.passed) {
+    let (status, description) = match (threshold.measured, threshold.passed) {
         (Some(value), true) => {
             (TestCaseStatus::success(), format!("holds with {}", spelled(value)))
         }
@@ -124,8 +126,8 @@ fn case(experiment: &str, threshold: &ThresholdResult) -> TestCase {
         }
     };
     let name = format!("{} ({})", threshold.text, threshold.subject);
-    let told = format!("{}: {told}", threshold.subject);
-    named(experiment, &name, status, &told)
+    let description = format!("{}: {description}", threshold.subject);
+    named(experiment, &name, status, &description)
 }
 
 #[cfg(test)]

@@ -15,64 +15,67 @@ const DIFFERENCES: usize = 20;
 /// The text, with the last of a history below it where there is one, and where the page is.
 pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>) -> String {
     let analysis = report.analysis;
-    let mut told = format!("### {}\n", plain(&analysis.name));
+    let mut description = format!("### {}\n", plain(&analysis.name));
     if let Some(question) = &analysis.question {
-        line(&mut told, format_args!("\n{}", plain(question)));
+        line(&mut description, format_args!("\n{}", plain(question)));
     }
     for sentence in &analysis.headline {
-        line(&mut told, format_args!("\n{}", plain(sentence)));
+        line(&mut description, format_args!("\n{}", plain(sentence)));
     }
     let deciding: Vec<&Comparison> = select::primaries(analysis).collect();
     if !deciding.is_empty() {
-        told.push_str(
+        description.push_str(
             "\n| Workload | Load | Metric | Baseline | Arm | Difference | Interval | Margin | Verdict |\n\
              |---|---|---|---:|---:|---:|---|---:|---|\n",
         );
         for one in deciding {
-            line(&mut told, row(analysis, one));
+            line(&mut description, row(analysis, one));
         }
     }
     let reasons = select::primaries(analysis).filter_map(|one| one.cost_difference.as_deref());
     for reason in reasons {
-        line(&mut told, format_args!("\nWhy: {}", plain(reason)));
+        line(&mut description, format_args!("\nWhy: {}", plain(reason)));
     }
     let (state, trust) = words::trust(analysis, TERMINAL);
-    let asked = "Can it be trusted?";
-    line(&mut told, format_args!("\n**{asked}** {}", plain(&trust)));
+    let requested = "Can it be trusted?";
+    line(&mut description, format_args!("\n**{requested}** {}", plain(&trust)));
     if state != ValidityState::Good {
         let doubts = analysis.validity.iter();
         for doubt in doubts.filter(|one| !matches!(one.state, ValidityState::Good)) {
             let (name, figures) = (plain(&doubt.name), plain(&doubt.text));
-            line(&mut told, format_args!("- {name}: {figures}"));
+            line(&mut description, format_args!("- {name}: {figures}"));
         }
     }
     for pair in &analysis.pairs {
         let (arm, baseline) = (plain(&pair.arm), plain(&pair.baseline));
         if pair.differences.is_empty() {
             let nothing = "Nothing is known to differ between";
-            line(&mut told, format_args!("\n{nothing} {arm} and {baseline}."));
+            line(&mut description, format_args!("\n{nothing} {arm} and {baseline}."));
             continue;
         }
-        line(&mut told, format_args!("\nWhat differs between {arm} and {baseline}:\n"));
+        line(&mut description, format_args!("\nWhat differs between {arm} and {baseline}:\n"));
         for one in pair.differences.iter().take(DIFFERENCES) {
             let values: Vec<String> = one.values.iter().map(|(_, value)| plain(value)).collect();
             let what = plain(&one.what);
-            line(&mut told, format_args!("- {what}: {}", values.join(" → ")));
+            line(&mut description, format_args!("- {what}: {}", values.join(" → ")));
         }
         if let Some(more) = pair.differences.len().checked_sub(DIFFERENCES + 1) {
-            line(&mut told, format_args!("- and {} more", more + 1));
+            line(&mut description, format_args!("- and {} more", more + 1));
         }
     }
     if let Some(history) = history {
-        of_history(&mut told, history);
+        of_history(&mut description, history);
     }
     if let Some(page) = page {
-        line(&mut told, format_args!("\nAll figures and charts: {}", plain(page)));
+        line(&mut description, format_args!("\nAll figures and charts: {}", plain(page)));
     }
     let (id, version) = (&analysis.id, plain(&report.record.program.version));
     let blocks = counted(analysis.progress.blocks_complete as usize, "block");
-    line(&mut told, format_args!("\n<sub>Plimsoll {version}, experiment {id}, {blocks}.</sub>"));
-    told
+    line(
+        &mut description,
+        format_args!("\n<sub>Plimsoll {version}, experiment {id}, {blocks}.</sub>"),
+    );
+    description
 }
 
 /// The value of an arm is that of all its valid runs, as in every other output, also where the difference is judged by fewer.

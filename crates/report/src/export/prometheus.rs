@@ -145,7 +145,7 @@ fn with(labels: &Labels, name: &'static str, text: &str) -> Labels {
 
 /// How a figure of a slice is told: name, unit, and by what its value is multiplied. `seconds` is the length of the slice. `None` for a name that
 /// no program of ours gives: a record may come from anywhere.
-fn told(figure: &str, seconds: f64) -> Option<(String, &'static str, f64)> {
+fn describe(figure: &str, seconds: f64) -> Option<(String, &'static str, f64)> {
     const NANOS: f64 = 1e9;
     let plain = |letter: u8| {
         letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_' || letter == b'.'

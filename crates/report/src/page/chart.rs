@@ -1,6 +1,6 @@
 //! Charts, drawn in SVG without any script. Every kind of chart is one file; [`plot`] is what they share.
 //!
-//! Arms are told apart three ways at once: by colour, by the mark at each point, and by the dashes of the line. Colours come from the
+//! Arms are distinguished three ways at once: by colour, by the mark at each point, and by the dashes of the line. Colours come from the
 //! page's style sheet, so that one picture serves light, dark and print.
 
 mod drift;

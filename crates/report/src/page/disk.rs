@@ -106,7 +106,7 @@ fn chart(
     let mut at: Vec<u32> = rows().map(|row| row.in_flight).collect();
     at.sort_unstable();
     at.dedup();
-    let told = all.iter().enumerate().map(|(place, series)| {
+    let lines = all.iter().enumerate().map(|(place, series)| {
         let of = |in_flight: &u32| {
             let mut rows = series.rows.iter();
             rows.find(|row| row.in_flight == *in_flight).map_or(f64::NAN, |row| value(row))
@@ -127,7 +127,7 @@ fn chart(
         x: at.iter().map(|in_flight| f64::from(*in_flight)).collect(),
         labels: at.iter().map(|in_flight| format!("{in_flight} in flight")).collect(),
         stretch: 1,
-        series: told.collect(),
+        series: lines.collect(),
     };
     let title = format!("{what} against requests in flight, {kind}");
     let words = (title.as_str(), "The figures are in the table below.");

@@ -10,6 +10,7 @@ mod comparisons;
 mod controls;
 mod cost;
 mod curves;
+mod description;
 mod differences;
 mod downloads;
 mod drift;
@@ -27,7 +28,6 @@ mod provenance;
 mod reading;
 mod rig;
 mod time;
-mod told;
 mod warnings;
 mod why;
 

@@ -117,7 +117,7 @@ pub(crate) const THEMES: [Theme; 6] = [
 impl Theme {
     /// The places in [`Figures::ALL`] of those of its figures that are known somewhere.
     pub(crate) fn known(&self, of: &[&Figures]) -> Vec<usize> {
-        let values: Vec<Vec<Option<f64>>> = of.iter().map(|figures| told(figures)).collect();
+        let values: Vec<Vec<Option<f64>>> = of.iter().map(|figures| describe(figures)).collect();
         self.names
             .iter()
             .filter_map(|name| Figures::ALL.iter().position(|kind| kind.name == *name))
@@ -128,7 +128,7 @@ impl Theme {
 
 /// The figures of a point in the order of [`Figures::ALL`], without latencies at the device where most runs asked nothing of it, and those that the kernel counted as less
 /// than the millisecond that it counts in: the median over the other runs is none of the point.
-pub(crate) fn told(figures: &Figures) -> Vec<Option<f64>> {
+pub(crate) fn describe(figures: &Figures) -> Vec<Option<f64>> {
     const LATENCIES: [(&str, &str); 3] = [
         ("device_read_ns", "device_reads_per_second"),
         ("device_write_ns", "device_writes_per_second"),
@@ -180,11 +180,11 @@ mod tests {
             device_flush_ns: Some(0.0),
             ..Figures::default()
         };
-        let values = told(&figures);
+        let values = describe(&figures);
         assert_eq!(values[place("device_read_ns")], None);
         assert_eq!(values[place("device_flush_ns")], None);
         assert_eq!(values[place("device_write_ns")], Some(385_000.0));
         figures.device_reads_per_second = Some(1.0);
-        assert_eq!(told(&figures)[place("device_read_ns")], Some(176_000.0));
+        assert_eq!(describe(&figures)[place("device_read_ns")], Some(176_000.0));
     }
 }

@@ -149,7 +149,7 @@ fn chart(history: &History) -> Markup {
             })
             .collect(),
         stretch: 1,
-        series: vec![told(history)],
+        series: vec![describe(history)],
     };
     answering(
         "history",
@@ -165,7 +165,7 @@ fn chart(history: &History) -> Markup {
 }
 
 /// The series with its intervals, for a cursor.
-fn told(history: &History) -> ValueSeries {
+fn describe(history: &History) -> ValueSeries {
     let end = |of: fn((f64, f64)) -> f64| {
         let ends = history.results.iter().map(|result| result.value.interval.map_or(f64::NAN, of));
         ends.collect::<Vec<f64>>()

@@ -17,10 +17,10 @@ pub(crate) fn disk_in(disk: &DiskSpec, numbers: Numbers) -> String {
     if let Some(burst) = &disk.burst {
         parts.push(format!("{} IOPS while it has credits", numbers.compact_count(burst.iops)));
     }
-    let told = if parts.is_empty() { "unlimited".into() } else { parts.join(", ") };
+    let description = if parts.is_empty() { "unlimited".into() } else { parts.join(", ") };
     match &disk.preset {
-        Some(preset) => format!("{}: {told}", text::short(preset, 40)),
-        None => told,
+        Some(preset) => format!("{}: {description}", text::short(preset, 40)),
+        None => description,
     }
 }
 
@@ -45,10 +45,12 @@ fn latencies(disk: &DiskSpec, numbers: Numbers) -> Vec<String> {
         parts.extend(latency(&disk.read_latency, numbers));
     } else {
         for (law, what) in [(&disk.read_latency, "reads"), (&disk.write_latency, "writes")] {
-            parts.extend(latency(law, numbers).map(|told| format!("{what} {told}")));
+            parts.extend(latency(law, numbers).map(|description| format!("{what} {description}")));
         }
     }
-    parts.extend(latency(&disk.flush_latency, numbers).map(|told| format!("flushes {told}")));
+    parts.extend(
+        latency(&disk.flush_latency, numbers).map(|description| format!("flushes {description}")),
+    );
     parts
 }
 
@@ -66,7 +68,7 @@ fn latency(law: &DiskLatency, numbers: Numbers) -> Option<String> {
     }
 }
 
-/// What somebody asked for is spelled as it was asked: 7 ms, not 7.00 ms.
+/// What somebody requested is spelled as it was asked: 7 ms, not 7.00 ms.
 fn nanos(ns: u64, numbers: Numbers) -> String {
     let unit = LatencyUnit::of(ns as f64);
     let size = unit.nanos() as u64;
@@ -116,13 +118,14 @@ pub(crate) fn limits(limits: &LimitsSpec, numbers: Numbers) -> Option<String> {
 
 /// `0.07 USD an hour (price list of a cloud, 2026-02)`.
 pub(crate) fn price(price: &Price, numbers: Numbers) -> String {
-    let mut told = format!("{} {} an hour", words::price(price.per_hour, numbers), price.currency);
+    let mut description =
+        format!("{} {} an hour", words::price(price.per_hour, numbers), price.currency);
     let origin: Vec<&str> =
         [&price.source, &price.date].into_iter().flatten().map(String::as_str).collect();
     if !origin.is_empty() {
-        told.push_str(&format!(" ({})", origin.join(", ")));
+        description.push_str(&format!(" ({})", origin.join(", ")));
     }
-    told
+    description
 }
 
 /// Whether there is anything to say of it.

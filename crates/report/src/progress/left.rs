@@ -23,7 +23,7 @@ struct RunInProgress {
     measured_seconds: f64,
     point_seconds: f64,
     /// How long its point takes.
-    point_asked: f64,
+    point_requested: f64,
 }
 
 impl Left {
@@ -62,7 +62,7 @@ impl Left {
             begun: now,
             measured_seconds: 0.0,
             point_seconds: 0.0,
-            point_asked: 0.0,
+            point_requested: 0.0,
         });
     }
 
@@ -70,7 +70,7 @@ impl Left {
     pub fn point_begins(&mut self, seconds: f64) {
         if let Some(run) = &mut self.run {
             run.point_seconds = 0.0;
-            run.point_asked = seconds;
+            run.point_requested = seconds;
         }
     }
 
@@ -105,7 +105,7 @@ impl Left {
                 // A search that takes longer than was thought ends with the trial that it is in at the earliest, and the other runs are
                 // taken to search as long. Once a run has ended its time is better known than that of any point, which may end early.
                 let at_least =
-                    run.measured_seconds + (run.point_asked - run.point_seconds).max(0.0);
+                    run.measured_seconds + (run.point_requested - run.point_seconds).max(0.0);
                 measuring = measuring.max(at_least);
                 // A load that takes longer than was thought is taken to take as long in the other runs.
                 other = other.max(other_so_far);

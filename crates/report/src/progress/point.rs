@@ -10,8 +10,8 @@ pub struct PointProgress {
     pub is_load: bool,
     /// Asked, before the measured part.
     pub warm_up_seconds: f64,
-    /// Measured part as asked; 0 where that is not known.
-    pub asked_seconds: f64,
+    /// Measured part as requested; 0 where that is not known.
+    pub requested_seconds: f64,
     /// Measuring so far, warm-up included.
     pub seconds: f64,
     /// End of the last slice from the start of the point.
@@ -28,7 +28,7 @@ impl PointProgress {
     pub fn begins(warm_up_ns: u64, asked_ns: u64) -> Self {
         Self {
             warm_up_seconds: warm_up_ns as f64 / 1e9,
-            asked_seconds: asked_ns as f64 / 1e9,
+            requested_seconds: asked_ns as f64 / 1e9,
             is_measured: warm_up_ns == 0,
             ..Self::default()
         }
@@ -54,7 +54,7 @@ impl PointProgress {
             Phase::WarmUp => (self.reached_seconds, self.warm_up_seconds),
             Phase::Measure => {
                 let measured = self.reached_seconds - self.warm_up_seconds;
-                (measured.max(0.0), self.asked_seconds)
+                (measured.max(0.0), self.requested_seconds)
             }
             Phase::Prepare | Phase::Load | Phase::TearDown => (self.reached_seconds, 0.0),
         }

@@ -6,7 +6,7 @@ use plimsoll_record::{Histogram, Operation, Slice, Status};
 #[derive(Clone, Debug, Default)]
 pub struct Span {
     pub seconds: f64,
-    /// Units of work that ended as asked.
+    /// Units of work that ended as requested.
     pub completed: u64,
     /// Units of work that failed.
     pub errors: u64,

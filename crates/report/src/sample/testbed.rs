@@ -113,12 +113,12 @@ fn made(number: usize, block: u32) -> RigRecord {
 
 fn calibration(number: usize) -> Calibration {
     let cap = CAPS[number];
-    let check = |what: &str, unit: &str, asked: f64, measured: f64| CalibrationCheck {
+    let check = |what: &str, unit: &str, requested: f64, measured: f64| CalibrationCheck {
         what: what.into(),
         unit: unit.into(),
-        asked,
+        requested,
         measured,
-        allowed: asked * 0.02,
+        allowed: requested * 0.02,
     };
     let mut checks = vec![check("random reads of 4 KiB, 16 jobs", "IOPS", cap, cap * 1.000_7)];
     if number > 0 {
@@ -155,7 +155,7 @@ fn measured(shape: &Shape, arm: usize, throughput: f64) -> Figures {
     let (working_set, disk) = place(shape, arm);
     let reads = READS[working_set] * throughput;
     let into_cache = [0.0, 0.38, 0.52, 0.64][working_set];
-    let asked = into_cache * throughput * 4_096.0;
+    let requested = into_cache * throughput * 4_096.0;
     let from_device = reads * 4_096.0;
     let latency = match disk {
         0 => 210_000.0,
@@ -168,7 +168,7 @@ fn measured(shape: &Shape, arm: usize, throughput: f64) -> Figures {
         engine_cache_hit_ratio: Some(1.0 - into_cache / 3.0),
         engine_cache_fill: Some(0.74 + 0.02 * working_set as f64),
         engine_cache_dirty: Some(0.041),
-        engine_read_bytes_per_second: Some(asked * 1.04),
+        engine_read_bytes_per_second: Some(requested * 1.04),
         engine_pages_read_per_operation: Some(into_cache),
         evictions_per_operation: Some(into_cache * 0.99),
         evictions_by_application_per_operation: Some(into_cache * 0.02),
@@ -177,9 +177,9 @@ fn measured(shape: &Shape, arm: usize, throughput: f64) -> Figures {
         journal_bytes_per_second: Some(throughput * 60.0),
         checkpoints: Some(1.0),
         checkpoint_share: Some(0.083),
-        page_cache_hit_ratio: known(1.0 - from_device / asked.max(1.0)),
-        asked_bytes_per_second: Some(asked),
-        page_cache_bytes_per_second: Some(asked - from_device),
+        page_cache_hit_ratio: known(1.0 - from_device / requested.max(1.0)),
+        asked_bytes_per_second: Some(requested),
+        page_cache_bytes_per_second: Some(requested - from_device),
         device_reads_per_second: Some(reads),
         device_writes_per_second: Some(11.5),
         device_flushes_per_second: Some(1.9),
@@ -291,7 +291,7 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
         arm.rig = rig(disk);
         arm.made = Some(made(disk, 0));
         arm.working_set = Some(WorkingSetResult {
-            asked: share,
+            requested: share,
             got: Some(share * 1.006),
             records: (share * 108_000.0) as u64,
             data_bytes: Some(share * 1.006 * f64::from(132 << 20)),

@@ -139,10 +139,10 @@ pub(super) fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
             words::compared(&text::short(row.load_label, 24), row.metric, ", ")
         );
         let judged = format!("{mark} {}", wrap::padded(word, 12));
-        let told =
+        let description =
             screen.short(&format!("{figures}{interval}  {what}"), screen.width.saturating_sub(18));
         out.push_str(&format!(
-            "  {}  {told}\n",
+            "  {}  {description}\n",
             paint(judgement_style(verdict.judgement), &judged)
         ));
         paragraph(out, DIM, &beneath(row, screen), 6, screen);
@@ -172,20 +172,21 @@ fn beneath(row: &Row<'_>, screen: &Screen) -> String {
     let reason = row.verdict.reason.as_deref();
     // A reason that counts says it itself.
     let counts = reason.is_some_and(|reason| reason.starts_with(&counted));
-    let mut told = row.sides.clone();
+    let mut description = row.sides.clone();
     if !counts {
-        told.push_str(&counted);
+        description.push_str(&counted);
     }
     if let Some(share) = row.verdict.smallest_visible
         && !words::is_decided(row.verdict.judgement)
     {
-        told.push_str(&format!(" could detect a difference of {} or more", numbers.visible(share)));
+        description
+            .push_str(&format!(" could detect a difference of {} or more", numbers.visible(share)));
     }
     if let Some(reason) = reason {
-        told.push_str(if counts { "" } else { "; " });
-        told.push_str(reason);
+        description.push_str(if counts { "" } else { "; " });
+        description.push_str(reason);
     }
-    told
+    description
 }
 
 fn judgement_style(judgement: Judgement) -> Style {

@@ -26,8 +26,8 @@ pub(super) fn lines(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
         // Mixes and objectives are told where they change.
         if last != Some((line.mix.as_str(), line.objective.as_str())) {
             last = Some((&line.mix, &line.objective));
-            let told = format!("mix {}: {}", text::short(&line.mix, 40), line.objective);
-            paragraph(out, DIM, &told, 2, screen);
+            let description = format!("mix {}: {}", text::short(&line.mix, 40), line.objective);
+            paragraph(out, DIM, &description, 2, screen);
         }
         name(out, analysis, signs, (&line.arm, &line.mix), screen);
         let interval = words::line(line.lower, line.upper, numbers);
@@ -66,7 +66,7 @@ pub(super) fn events(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
     for result in analysis.events.iter().take(ARMS) {
         name(out, analysis, signs, (&result.arm, &result.mix), screen);
         for event in &result.events {
-            let told = if event.blocks == 0 {
+            let description = if event.blocks == 0 {
                 format!("{}: it did not happen", event.words)
             } else {
                 format!(
@@ -78,17 +78,17 @@ pub(super) fn events(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
                     back_in_words(event)
                 )
             };
-            paragraph(out, Style::new(), &told, 4, screen);
+            paragraph(out, Style::new(), &description, 4, screen);
         }
         if let Some(kept) = &result.acknowledged {
             let count = |value| screen.numbers().count(value);
-            let told = format!(
+            let description = format!(
                 "of {} acknowledged writes {} are lost; {} failed and may be there or not",
                 count(kept.writes),
                 count(kept.lost),
                 count(kept.in_doubt)
             );
-            paragraph(out, Style::new(), &told, 4, screen);
+            paragraph(out, Style::new(), &description, 4, screen);
         }
     }
 }
@@ -136,9 +136,9 @@ pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
             };
             let load =
                 load.map_or_else(String::new, |load| format!(" ({})", text::short(load, 24)));
-            let told = format!("{place}{load}: {} {currency}", spelled(estimate, screen));
+            let description = format!("{place}{load}: {} {currency}", spelled(estimate, screen));
             let best = if is_cheapest(analysis, cost, of) { ", the cheapest" } else { "" };
-            paragraph(out, Style::new(), &format!("{told}{best}"), 4, screen);
+            paragraph(out, Style::new(), &format!("{description}{best}"), 4, screen);
         }
         let source = cost.source.as_deref().unwrap_or("source not given");
         let price = words::price(cost.per_hour, screen.numbers());
@@ -257,13 +257,13 @@ pub(super) fn duets(out: &mut String, analysis: &Analysis, screen: &Screen) {
 /// Of a grid with many cells, a line for each mix and metric: the cell that varies least and the one that varies most.
 fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
     let numbers = screen.numbers();
-    let mut told: Vec<(&str, Metric)> = Vec::new();
+    let mut groups: Vec<(&str, Metric)> = Vec::new();
     for one in all {
         let group = (one.mix.as_str(), one.metric);
-        if told.contains(&group) {
+        if groups.contains(&group) {
             continue;
         }
-        told.push(group);
+        groups.push(group);
         let of_group = || all.iter().filter(|other| (other.mix.as_str(), other.metric) == group);
         let by_spread =
             |left: &&Repeatability, right: &&Repeatability| left.spread.total_cmp(&right.spread);
@@ -324,7 +324,7 @@ pub(super) fn against_itself(
     let largest = itself.largest.map_or_else(String::new, |share| {
         format!("; the largest difference is {}", numbers.percent(share.abs()))
     });
-    let told = match itself.comparisons {
+    let description = match itself.comparisons {
         0 => "no comparison could be judged".to_owned(),
         count => format!(
             "{} of {} called different{largest}",
@@ -332,7 +332,7 @@ pub(super) fn against_itself(
             words::counted(count.into(), "comparison", numbers)
         ),
     };
-    paragraph(out, BOLD, &told, 2, screen);
+    paragraph(out, BOLD, &description, 2, screen);
     if !analysis.headline.contains(&itself.sentence) {
         paragraph(out, Style::new(), &itself.sentence, 2, screen);
     }
@@ -348,18 +348,18 @@ fn name(
 ) {
     let mark = signs.painted(arm);
     let several = select::mixes(analysis).len() > 1;
-    let told = if several {
+    let description = if several {
         format!("{}, mix {}", text::short(arm, 60), text::short(mix, 24))
     } else {
         arm.to_owned()
     };
-    let shown = screen.short(&told, screen.width.saturating_sub(4));
+    let shown = screen.short(&description, screen.width.saturating_sub(4));
     out.push_str(&format!("  {mark} {}\n", paint(BOLD, &shown)));
 }
 
 fn more(out: &mut String, count: usize, screen: &Screen) {
     if count > ARMS {
-        let told = format!("and {} more, on the page and in analysis.json", count - ARMS);
-        paragraph(out, Style::new(), &told, 2, screen);
+        let description = format!("and {} more, on the page and in analysis.json", count - ARMS);
+        paragraph(out, Style::new(), &description, 2, screen);
     }
 }

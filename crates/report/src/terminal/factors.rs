@@ -47,8 +47,8 @@ pub(super) fn factors(out: &mut String, analysis: &Analysis, screen: &Screen) {
         paragraph(out, DIM, &more, 2, screen);
     }
     for group in &results.aliases {
-        let told = format!("cannot be told apart: {}", group.join(" = "));
-        paragraph(out, DIM, &told, 2, screen);
+        let description = format!("cannot be told apart: {}", group.join(" = "));
+        paragraph(out, DIM, &description, 2, screen);
     }
 }
 
@@ -99,7 +99,7 @@ fn of_place(
                 let point = cell.and_then(|cell| factors::point(analysis, cell, place));
                 let words = match cell {
                     None => [screen.plain("left out").into_owned(), String::new(), String::new()],
-                    Some(_) => told(point, screen),
+                    Some(_) => describe(point, screen),
                 };
                 for (line, word) in row.iter_mut().zip(words) {
                     line.push(word);
@@ -124,7 +124,7 @@ fn of_place(
 }
 
 /// Throughput, p99 and bottleneck of a cell.
-fn told(point: Option<&CurvePoint>, screen: &Screen) -> [String; 3] {
+fn describe(point: Option<&CurvePoint>, screen: &Screen) -> [String; 3] {
     let numbers = screen.numbers();
     let Some(point) = point.filter(|point| point.valid_runs > 0) else {
         return [numbers.nothing().into(), String::new(), String::new()];

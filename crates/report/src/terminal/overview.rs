@@ -102,9 +102,10 @@ pub(super) fn draw(
         text::line(&points[0].load_label).into_owned()
     };
     let star = sign::best(screen.unicode);
-    let told = format!("at {}; {star} is the best median of its column", text::short(&label, 40));
-    let told = screen.short(&told, screen.width.saturating_sub(2));
-    out.push_str(&format!("  {}\n", paint(DIM, &told)));
+    let description =
+        format!("at {}; {star} is the best median of its column", text::short(&label, 40));
+    let description = screen.short(&description, screen.width.saturating_sub(2));
+    out.push_str(&format!("  {}\n", paint(DIM, &description)));
     let arms = Arms { analysis, mix, points: &points[..points.len().min(ARMS)], signs, screen };
     out.push_str(&arms.fitting());
     if points.len() > ARMS {

@@ -43,8 +43,8 @@ pub(super) fn validity(out: &mut String, entries: &[Validity], screen: &Screen) 
         hanging(out, &sign(ValidityState::Good), &lines, screen);
     }
     for entry in entries.iter().filter(|entry| entry.state != ValidityState::Good) {
-        let told = format!("{}: {}", entry.name, entry.text);
-        let lines = wrap::wrapped(&told, screen.width.saturating_sub(5));
+        let description = format!("{}: {}", entry.name, entry.text);
+        let lines = wrap::wrapped(&description, screen.width.saturating_sub(5));
         hanging(out, &sign(entry.state), &lines, screen);
     }
 }
@@ -158,13 +158,13 @@ pub(super) fn differed(out: &mut String, analysis: &Analysis, signs: &Signs<'_>,
     }
     let rest = if blocks.len() > each.len() { " ..." } else { "" };
     let numbers = screen.numbers();
-    let told = format!(
+    let description = format!(
         "{} of {} complete: {}{rest}",
         numbers.count(analysis.progress.blocks_complete.into()),
         words::counted(analysis.progress.blocks_planned.into(), "block", numbers),
         each.join(" ")
     );
-    paragraph(out, Style::new(), &told, 2, screen);
+    paragraph(out, Style::new(), &description, 2, screen);
 }
 
 /// A value and who has it: `512 MiB (a, b)`.
@@ -195,8 +195,8 @@ pub(super) fn differences(
     for difference in differences.iter().take(ENTRIES) {
         let values = by_value(difference, factors);
         let values: Vec<String> = values.iter().map(value_of).collect();
-        let told = format!("{}: {}", text::short(&difference.what, 40), values.join(", "));
-        paragraph(out, Style::new(), &told, 2, screen);
+        let description = format!("{}: {}", text::short(&difference.what, 40), values.join(", "));
+        paragraph(out, Style::new(), &description, 2, screen);
     }
     if differences.len() > ENTRIES {
         out.push_str(&format!("  and {} more, in the JSON\n", differences.len() - ENTRIES));

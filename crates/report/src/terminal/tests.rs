@@ -179,19 +179,19 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
 fn an_arm_against_itself_is_told_at_once() {
     let (record, mut analysis) = sample::experiment(&Shape::safe_load());
     sample::against_itself(&mut analysis);
-    let told = |analysis: &Analysis| shown_of(&record, analysis, &Screen::default());
-    let text = told(&analysis);
+    let describe = |analysis: &Analysis| shown_of(&record, analysis, &Screen::default());
+    let text = describe(&analysis);
     let place = text.find("1 of 10 comparisons called different; the largest difference is 1.8 %");
     assert!(place.is_some_and(|place| place < text.find("mix A").unwrap()));
     assert_eq!(text.matches("This machine passed off").count(), 1);
     // The headline may have the sentence already.
     let sentence = analysis.against_itself.as_ref().unwrap().sentence.clone();
     analysis.headline.push(sentence);
-    assert_eq!(told(&analysis).matches("This machine passed off").count(), 1);
+    assert_eq!(describe(&analysis).matches("This machine passed off").count(), 1);
     // Nothing is not "0 of 0".
     let itself = analysis.against_itself.as_mut().unwrap();
     (itself.comparisons, itself.different, itself.largest) = (0, 0, None);
-    let text = told(&analysis);
+    let text = describe(&analysis);
     assert!(text.contains("no comparison could be judged"), "{text}");
     assert!(!text.contains("called different"), "{text}");
 }
@@ -231,12 +231,12 @@ fn of_many_cells_only_the_steadiest_and_the_least_steady_are_told() {
         analysis.repeatability.push(one.clone());
     }
     let text = shown_of(&record, &analysis, &Screen::default());
-    let told: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let description: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("spread from 2.1 % (calm") && told.contains(" to 81.7 % (wild"),
-        "{told}"
+        description.contains("spread from 2.1 % (calm") && description.contains(" to 81.7 % (wild"),
+        "{description}"
     );
-    assert!(!told.contains("middling"), "{told}");
+    assert!(!description.contains("middling"), "{description}");
 }
 
 /// From the first mix to the end of the first comparison.

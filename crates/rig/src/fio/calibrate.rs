@@ -69,7 +69,7 @@ pub fn calibrate(
         calibration.checks.push(CalibrationCheck {
             what: check.what.clone(),
             unit: check.figure.unit().into(),
-            asked: check.asked,
+            requested: check.requested,
             measured: check.figure.of(&measured),
             allowed: check.allowed,
         });
@@ -79,9 +79,9 @@ pub fn calibrate(
 
 fn is_fast(check: &Check) -> bool {
     match check.figure {
-        Figure::Iops => check.asked > EASY_IOPS,
-        Figure::Bandwidth => check.asked > EASY_BYTES_PER_S,
-        Figure::ReadLatency | Figure::WriteLatency => check.asked < EASY_NS,
+        Figure::Iops => check.requested > EASY_IOPS,
+        Figure::Bandwidth => check.requested > EASY_BYTES_PER_S,
+        Figure::ReadLatency | Figure::WriteLatency => check.requested < EASY_NS,
         Figure::FlushLatency => false,
     }
 }
@@ -108,7 +108,7 @@ fn trial(
                 disk: disk.preset.clone().unwrap_or_else(|| "the disk".into()),
                 what: check.job.label.clone(),
                 carried: spelled(carried, check.figure),
-                asked: spelled(check.asked, check.figure),
+                requested: spelled(check.requested, check.figure),
             });
         }
     }
@@ -118,8 +118,8 @@ fn trial(
 /// Whether a machine that measures this without the disk's limits can be that disk.
 fn is_carried(check: &Check, measured: f64) -> bool {
     match check.figure {
-        Figure::Iops | Figure::Bandwidth => measured >= check.asked,
-        _ => measured <= check.asked + check.allowed,
+        Figure::Iops | Figure::Bandwidth => measured >= check.requested,
+        _ => measured <= check.requested + check.allowed,
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
             disk: "nvme".into(),
             what: "random reads of 4 KiB, 4 jobs of 32 in flight".into(),
             carried: spelled(71_000.0, Figure::Iops),
-            asked: spelled(370_000.0, Figure::Iops),
+            requested: spelled(370_000.0, Figure::Iops),
         };
         let expected = "this machine carries 71,000 IOPS with random reads of 4 KiB, 4 jobs of 32 in flight; nvme asks for 370,000 IOPS: choose a slower disk, or a faster machine";
         assert_eq!(error.to_string(), expected);

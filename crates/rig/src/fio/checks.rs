@@ -71,7 +71,7 @@ pub(crate) struct Check {
     pub(crate) job: Job,
     pub(crate) figure: Figure,
     pub(crate) what: String,
-    pub(crate) asked: f64,
+    pub(crate) requested: f64,
     pub(crate) allowed: f64,
 }
 
@@ -176,15 +176,15 @@ fn rate_check(load: Load, disk: &DiskSpec, rate: f64, figure: Figure) -> Check {
     // With fewer requests in flight than the rate needs, the latency decides.
     let latency_s = load.latency_ns(disk) / 1e9;
     let rate = rate.min(f64::from(job.in_flight()) / latency_s);
-    let asked = match figure {
+    let requested = match figure {
         Figure::Bandwidth => rate * f64::from(load.block_bytes),
         _ => rate,
     };
     Check {
         what: described(&job, disk, load.credits),
         figure,
-        asked,
-        allowed: asked * TOLERANCE,
+        requested,
+        allowed: requested * TOLERANCE,
         job,
     }
 }
@@ -221,13 +221,13 @@ fn latency(
     }
     let load = Load { kind, block_bytes: SMALL_BYTES, credits };
     let (job, samples) = single(load, law, load.single_ns(disk));
-    let asked = load.single_median_ns(disk);
+    let requested = load.single_median_ns(disk);
     let by_chance = chance_of_median_ns(law, samples, STANDARD_ERRORS);
     Some(Check {
         what: format!("{}, median", described(&job, disk, load.credits)),
         figure,
-        asked,
-        allowed: (asked * TOLERANCE + LATENCY_TOLERANCE_NS).max(by_chance),
+        requested,
+        allowed: (requested * TOLERANCE + LATENCY_TOLERANCE_NS).max(by_chance),
         job,
     })
 }
@@ -239,14 +239,14 @@ fn flush(disk: &DiskSpec, credits: Credits) -> Option<Check> {
         return None;
     }
     let load = Load { kind: Kind::RandomWriteFsync, block_bytes: SMALL_BYTES, credits };
-    let asked = mean_ns(law);
-    let (job, samples) = single(load, law, asked + load.single_ns(disk));
+    let requested = mean_ns(law);
+    let (job, samples) = single(load, law, requested + load.single_ns(disk));
     let by_chance = STANDARD_ERRORS * deviation_ns(law) / samples.sqrt();
     Some(Check {
         what: described(&job, disk, load.credits),
         figure: Figure::FlushLatency,
-        asked,
-        allowed: (asked * TOLERANCE).max(FLUSH_TOLERANCE_NS).max(by_chance),
+        requested,
+        allowed: (requested * TOLERANCE).max(FLUSH_TOLERANCE_NS).max(by_chance),
         job,
     })
 }
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    fn told(checks: &Checks) -> Vec<String> {
+    fn describe(checks: &Checks) -> Vec<String> {
         checks
             .all
             .iter()
@@ -291,7 +291,7 @@ mod tests {
                 format!(
                     "{}: {:.0} ± {:.0} {} in {} + {} ms",
                     check.what,
-                    check.asked,
+                    check.requested,
                     check.allowed,
                     check.figure.unit(),
                     check.job.ramp_ms,
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_disk_of_the_studies() {
-        insta::assert_snapshot!(told(&Checks::of(&san())).join("\n"));
+        insta::assert_snapshot!(describe(&Checks::of(&san())).join("\n"));
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
             ..DiskSpec::unlimited(1 << 30)
         };
         let checks = Checks::of(&disk);
-        insta::assert_snapshot!(told(&checks).join("\n"));
+        insta::assert_snapshot!(describe(&checks).join("\n"));
         let whole_ms: u64 =
             checks.all.iter().map(|check| check.job.ramp_ms + check.job.runtime_ms).sum();
         assert!(whole_ms < 35_000, "{whole_ms} ms");
@@ -360,7 +360,7 @@ mod tests {
                     plimsoll_record::CalibrationCheck {
                         what: check.what.clone(),
                         unit: check.figure.unit().into(),
-                        asked: check.asked,
+                        requested: check.requested,
                         measured: check.figure.of(&measured),
                         allowed: check.allowed,
                     }
@@ -391,7 +391,7 @@ mod tests {
         };
         let checks = Checks::of(&disk);
         assert_eq!(checks.all[0].job.in_flight(), 80);
-        assert_eq!(checks.all[0].asked, 64_000.0);
+        assert_eq!(checks.all[0].requested, 64_000.0);
     }
 
     #[test]
@@ -401,7 +401,7 @@ mod tests {
             read_latency: DiskLatency::Constant { ns: 10_000_000 },
             ..DiskSpec::unlimited(1 << 30)
         };
-        assert_eq!(Checks::of(&disk).all[0].asked, 12_800.0);
+        assert_eq!(Checks::of(&disk).all[0].requested, 12_800.0);
     }
 
     #[test]
@@ -413,11 +413,11 @@ mod tests {
         let lasting = Checks::of(&burst(5.4e6, 1.0));
         assert!(lasting.drain.is_none());
         // 3,000 IOPS at 7 ms need 21 in flight.
-        assert_eq!(lasting.all[0].asked, 3000.0);
+        assert_eq!(lasting.all[0].requested, 3000.0);
         assert!(lasting.all[0].what.ends_with(", with burst credits"));
         let short = Checks::of(&burst(24_000.0, 1.0));
         assert_eq!(short.drain.expect("10 s of credits").runtime_ms, 12_000);
-        assert_eq!(short.all[0].asked, 600.0);
+        assert_eq!(short.all[0].requested, 600.0);
         assert!(short.all[0].what.ends_with(", without burst credits"));
         assert!(Checks::of(&burst(24_000.0, 0.0)).drain.is_none());
     }

@@ -44,17 +44,17 @@ impl Site {
     fn undo(self) -> (tempfile::TempDir, Vec<String>) {
         let Self { folder, journal } = self;
         drop(journal);
-        let mut told = Vec::new();
-        undo_all(&folder.path().join("state"), &mut told);
-        (folder, told)
+        let mut notes = Vec::new();
+        undo_all(&folder.path().join("state"), &mut notes);
+        (folder, notes)
     }
 }
 
 /// A process that another test starts just now holds the lock of every file until it is itself.
-fn undo_all(state: &Path, told: &mut Vec<String>) {
+fn undo_all(state: &Path, notes: &mut Vec<String>) {
     while fs::read_dir(state.join("journal")).unwrap().count() > 0 {
         for left in abandoned(state).unwrap() {
-            left.undo(&mut |line| told.push(line.to_owned())).unwrap();
+            left.undo(&mut |line| notes.push(line.to_owned())).unwrap();
         }
     }
 }
@@ -145,12 +145,12 @@ fn the_directory_of_a_killed_program_is_in_its_journal() {
     assert!(abandoned(&state).unwrap().is_empty(), "its owner is alive");
     child.kill().unwrap();
     child.wait().unwrap();
-    let mut told = Vec::new();
-    undo_all(&state, &mut told);
+    let mut notes = Vec::new();
+    undo_all(&state, &mut notes);
     let folder = folder.path().canonicalize().unwrap();
     let path = folder.join("data/plimsoll-e-r");
     let undone = format!("undone: the data directory {}", path.display());
-    assert_eq!(told, [undone]);
+    assert_eq!(notes, [undone]);
     assert!(!path.exists());
 }
 
@@ -239,12 +239,12 @@ fn markers_that_do_not_count() {
         let is_kept = matches!(error, TestbedError::NotRemoved { .. });
         assert!(is_kept, "{name}: {error}");
         // Nor by the next program, which has the journal and not what was written; a marker with another token is ours to it.
-        let (_folder, told) = site.undo();
+        let (_folder, notes) = site.undo();
         if name == "token" {
             assert!(!path.exists());
             continue;
         }
-        assert!(told[0].ends_with("it is left alone"), "{name}: {told:?}");
+        assert!(notes[0].ends_with("it is left alone"), "{name}: {notes:?}");
         let records = fs::read_to_string(path.join("records")).unwrap();
         assert_eq!(records, "of the engine", "{name}");
     }
@@ -309,10 +309,10 @@ fn a_directory_that_was_replaced_is_not_removed() {
     let words = "has the marker of another run";
     let is_kept = matches!(&error, TestbedError::NotRemoved { reason, .. } if *reason == words);
     assert!(is_kept, "{error}");
-    let (_folder, told) = site.undo();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert_contains(&told[0], "is another directory now");
-    assert_contains(&told[1], "is no longer a directory");
+    let (_folder, notes) = site.undo();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert_contains(&notes[0], "is another directory now");
+    assert_contains(&notes[1], "is no longer a directory");
     precious.check();
     assert!(aside.join(".plimsoll-data").exists());
     assert!(other.join("records").exists());

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Longest part of a directory's name that comes from the run. File names have 255 bytes.
 const LONGEST_LABEL: usize = 100;
 
-/// Of a name that is cut. What it begins with and the id of an experiment are told apart by it.
+/// Of a name that is cut. What it begins with and the id of an experiment are distinguished by it.
 const SHORTEST_NAME: usize = 24;
 
 /// A fresh directory for the data of one run, which is in the journal. It is removed when it is dropped, or by [`DataDirectory::remove`],

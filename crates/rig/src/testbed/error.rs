@@ -13,8 +13,8 @@ pub enum TestbedError {
     )]
     NoHome,
     /// A server with more members than a replica set may have.
-    #[error("a server has 1 to {MOST_MEMBERS} members, not {asked}")]
-    Members { asked: u32 },
+    #[error("a server has 1 to {MOST_MEMBERS} members, not {requested}")]
+    Members { requested: u32 },
     /// Something else is where the data should go.
     #[error(
         "{} is in the way: it {reason}; nothing was touched, move it away or name another directory in the experiment file",
@@ -149,14 +149,14 @@ pub enum TestbedError {
         there_bytes: u64,
     },
     /// Nothing starts with so little.
-    #[error("a memory limit of {} is too small to start a process: give at least {}", Size(*asked_bytes), Size(*least_bytes))]
-    LimitTooSmall { asked_bytes: u64, least_bytes: u64 },
+    #[error("a memory limit of {} is too small to start a process: give at least {}", Size(*requested_bytes), Size(*least_bytes))]
+    LimitTooSmall { requested_bytes: u64, least_bytes: u64 },
     /// The machine has no such processors.
     #[error(
         "{what} were requested, but this machine has the processors {there}: change the limits in the experiment file"
     )]
     NoSuchCpus {
-        /// What, as in "… were asked for".
+        /// What, as in "… were requested".
         what: String,
         /// As the kernel lists them.
         there: String,
@@ -195,13 +195,13 @@ pub enum TestbedError {
     DeviceBusy { device: String },
     #[error(transparent)]
     Disk(#[from] plimsoll_disk::DiskError),
-    /// A device has another readahead than was asked for.
+    /// A device has another readahead than was requested.
     #[error(
         "the readahead of {device} is {} kB after {} kB were asked for: ask for what the device takes, in whole pages of memory",
         taken_bytes >> 10,
-        asked_bytes >> 10
+        requested_bytes >> 10
     )]
-    ReadaheadRefused { device: String, asked_bytes: u64, taken_bytes: u64 },
+    ReadaheadRefused { device: String, requested_bytes: u64, taken_bytes: u64 },
     /// The process of the emulated disk is gone.
     #[error("the disk daemon died (process {process}); what was measured on it since then is void")]
     DaemonDied { process: u32 },

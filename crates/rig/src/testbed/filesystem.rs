@@ -92,10 +92,10 @@ fn words_for_mkfs(spec: &FilesystemSpec, overwrite: bool) -> Vec<String> {
     // See docs/decisions/0009-ext4-is-initialised-at-mkfs.md. Of several `-E` only the last counts, so they become one.
     let mut extended = vec!["lazy_itable_init=0,lazy_journal_init=0".to_owned()];
     let mut others = Vec::new();
-    let mut asked = spec.mkfs.iter();
-    while let Some(word) = asked.next() {
+    let mut requested = spec.mkfs.iter();
+    while let Some(word) = requested.next() {
         match word.strip_prefix("-E") {
-            Some("") => extended.extend(asked.next().cloned()),
+            Some("") => extended.extend(requested.next().cloned()),
             Some(options) => extended.push(options.to_owned()),
             None => others.push(word.clone()),
         }

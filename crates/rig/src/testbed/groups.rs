@@ -27,7 +27,7 @@ pub(crate) struct Group {
     directories: Vec<PathBuf>,
     /// As the kernel tells them.
     pub(crate) limits: LimitsSpec,
-    /// Kept beside the processes once it was asked for.
+    /// Kept beside the processes once it was requested.
     room: Option<PageCacheRoom>,
 }
 
@@ -74,7 +74,7 @@ impl Group {
         Ok(())
     }
 
-    /// Where room for page cache was asked for, limits the memory to what the processes take and that. The limit follows what they take from now on, as long as
+    /// Where room for page cache was requested, limits the memory to what the processes take and that. The limit follows what they take from now on, as long as
     /// the group is here. Returns it, bytes.
     pub(crate) fn size_memory(&mut self) -> Result<Option<u64>, TestbedError> {
         let Some(bytes) = self.limits.page_cache_bytes else {

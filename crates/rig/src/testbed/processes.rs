@@ -91,7 +91,7 @@ fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<(u32, u64)> {
         .collect();
     let mut found = Vec::new();
     while !candidates.is_empty() {
-        let (tell, told) = mpsc::channel();
+        let (tell, receiver) = mpsc::channel();
         let assignment = format!("{MARK_VARIABLE}={mark}");
         let (proc, looked_at) = (proc.to_owned(), candidates.clone());
         std::thread::spawn(move || {
@@ -106,7 +106,7 @@ fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<(u32, u64)> {
         });
         let mut seen = 0;
         while seen < candidates.len() {
-            let Ok(is_marked) = told.recv_timeout(LONGEST_LOOK) else {
+            let Ok(is_marked) = receiver.recv_timeout(LONGEST_LOOK) else {
                 // The thread stays with the kernel.
                 stuck().insert(candidates[seen]);
                 seen += 1;
@@ -231,15 +231,15 @@ mod tests {
         assert!(carries(&begins, &assignment, Instant::now() + long, long));
         writer.join().unwrap();
         // Neither a thread of the kernel nor one that has another environment is waited for.
-        let asked = Instant::now();
+        let requested = Instant::now();
         let kernel = process(20, 0x0020_8040, "");
-        assert!(!carries(&kernel, &assignment, asked + long, long));
+        assert!(!carries(&kernel, &assignment, requested + long, long));
         let another = process(30, 0x0040_0000, "A=b\0");
-        assert!(!carries(&another, &assignment, asked + long, long));
-        assert!(asked.elapsed() < long);
+        assert!(!carries(&another, &assignment, requested + long, long));
+        assert!(requested.elapsed() < long);
         // One that never shows any is given up.
         let never = process(40, 0x0040_0000, "");
-        assert!(!carries(&never, &assignment, asked, long));
+        assert!(!carries(&never, &assignment, requested, long));
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
                 found.into_iter().map(|(process, _)| process).collect::<Vec<_>>()
             };
             assert_eq!(found(), [5, 20, 50]);
-            // Those that were stuck are not asked again.
+            // Those that were stuck are not requested again.
             assert_eq!(found(), [5, 20, 50]);
             // What waits for them may go. Nobody waits for the one that is too old.
             for environ in &stuck[..2] {

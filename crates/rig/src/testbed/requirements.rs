@@ -17,7 +17,7 @@ pub fn what_runs_here(spec: &RigSpec) -> Result<(), TestbedError> {
     check_limits(&spec.limits)?;
     if let Some(server) = &spec.server {
         if !(1..=MOST_MEMBERS).contains(&server.members) {
-            return Err(TestbedError::Members { asked: server.members });
+            return Err(TestbedError::Members { requested: server.members });
         }
         find_server(server)?;
         find_after_start(server)?;
@@ -109,17 +109,17 @@ fn check_limits(limits: &LimitsSpec) -> Result<(), TestbedError> {
     if limits.is_empty() {
         return Ok(());
     }
-    if let Some(asked_bytes) = limits.memory_bytes {
-        if asked_bytes < LEAST_MEMORY_BYTES {
+    if let Some(requested_bytes) = limits.memory_bytes {
+        if requested_bytes < LEAST_MEMORY_BYTES {
             return Err(TestbedError::LimitTooSmall {
-                asked_bytes,
+                requested_bytes,
                 least_bytes: LEAST_MEMORY_BYTES,
             });
         }
-        if let Some(there_bytes) = memory("MemTotal").filter(|there| asked_bytes > *there) {
+        if let Some(there_bytes) = memory("MemTotal").filter(|there| requested_bytes > *there) {
             return Err(TestbedError::NotEnoughMemory {
                 what: "the limits of the arm",
-                need_bytes: asked_bytes,
+                need_bytes: requested_bytes,
                 there_bytes,
             });
         }

@@ -338,8 +338,8 @@ impl Rig {
         }
     }
 
-    /// Limits the memory of what is under test to what it takes and the page cache that was asked for. From now on the limit follows what it takes. Returns
-    /// the limit, bytes; `None` where none was asked for.
+    /// Limits the memory of what is under test to what it takes and the page cache that was requested. From now on the limit follows what it takes. Returns
+    /// the limit, bytes; `None` where none was requested.
     pub fn size_memory(&mut self) -> Result<Option<u64>, TestbedError> {
         let Some(group) = &mut self.group else {
             return Ok(None);
@@ -482,7 +482,7 @@ fn set_readahead(
     }
     made.making(Step::Readahead { from: from.clone(), was_bytes, set_bytes: bytes })?;
     readahead::write(&file, name, bytes).inspect_err(|_| {
-        // Nothing undoes a figure that was not asked for.
+        // Nothing undoes a figure that was not requested.
         let _ = readahead::write(&file, name, was_bytes);
     })
 }

@@ -323,15 +323,15 @@ mod slow {
     fn the_readahead_is_as_asked_and_then_as_it_was() {
         needs!(DISKS);
         for kind in FilesystemKind::ALL {
-            for asked in [None, Some(0), Some(32 << 10)] {
+            for requested in [None, Some(0), Some(32 << 10)] {
                 let mut site = Site::new();
-                let spec = RigSpec { readahead_bytes: asked, ..spec(disk(320 << 20), kind) };
+                let spec = RigSpec { readahead_bytes: requested, ..spec(disk(320 << 20), kind) };
                 let rig = site.build(&spec, 1 << 20).unwrap();
                 let device = rig.device().unwrap().to_owned();
-                assert_eq!(readahead_kib(&device), asked.unwrap_or(128 << 10) >> 10);
+                assert_eq!(readahead_kib(&device), requested.unwrap_or(128 << 10) >> 10);
                 let in_force = Host::here().storage(rig.data_directory()).readahead_bytes;
                 let of_btrfs = (kind == FilesystemKind::Btrfs).then_some(4 << 20);
-                assert_eq!(in_force, asked.or(of_btrfs).or(Some(128 << 10)), "{kind:?}");
+                assert_eq!(in_force, requested.or(of_btrfs).or(Some(128 << 10)), "{kind:?}");
                 assert_eq!(site.undo(rig), [""; 0]);
                 assert!(!left_without_readahead().contains(&device), "it is put back");
             }
@@ -456,7 +456,7 @@ mod slow {
         let bind = "`bind` is not an option that mount may be given";
         for (mkfs, mount, begins) in [
             (&["-b", "3"][..], &[][..], "`mkfs.ext4 "),
-            // What was asked for another filesystem.
+            // What was requested another filesystem.
             (logdev, &[], foreign),
             (&[], &["data=no-such-mode"], "`mount -t ext4"),
             (&[], &["bind"], bind),

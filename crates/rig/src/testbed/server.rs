@@ -194,11 +194,11 @@ impl Server {
     fn stop_together(&self, members: &[Member], deadline: Instant) -> Result<(), TestbedError> {
         let stop_signal = signal(&self.beginning.spec.stop_signal);
         let to_end = members.iter().filter(|member| !member.is_down);
-        let asked: Vec<(&Member, bool)> =
+        let requested: Vec<(&Member, bool)> =
             to_end.map(|member| (member, member.ask_to_end(stop_signal))).collect();
-        for (member, asked) in asked {
+        for (member, requested) in requested {
             let left = deadline.saturating_duration_since(Instant::now());
-            if !(asked && until(left, || member.has_ended())) {
+            if !(requested && until(left, || member.has_ended())) {
                 return Err(TestbedError::ServerDoesNotEnd {
                     name: member.name.clone(),
                     seconds: self.stop_within().as_secs_f64(),

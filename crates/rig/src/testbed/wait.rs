@@ -25,10 +25,10 @@ pub(crate) fn bounded<T: Send + 'static>(
     longest: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let (tell, told) = mpsc::channel();
+    let (tell, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         // Nobody listens any more when it took too long.
         let _ = tell.send(work());
     });
-    told.recv_timeout(longest).ok()
+    receiver.recv_timeout(longest).ok()
 }

@@ -4,9 +4,9 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 use std::net::IpAddr;
 
-/// The host and port that were asked for, if this server answers to them: `localhost` and addresses of the loopback. Any port is right, because a tunnel has
+/// The host and port that were requested, if this server answers to them: `localhost` and addresses of the loopback. Any port is right, because a tunnel has
 /// another one.
-pub(super) fn asked<'r>(uri: &Uri, headers: &'r HeaderMap) -> Option<&'r str> {
+pub(super) fn requested<'r>(uri: &Uri, headers: &'r HeaderMap) -> Option<&'r str> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next()?.to_str().ok()?;
     if hosts.next().is_some() || !is_ours(host) {

@@ -80,12 +80,12 @@ async fn there_are_so_many_connections_at_a_time_and_others_wait() {
 /// Before the first request, within one, and behind one.
 #[tokio::test(start_paused = true)]
 async fn who_asks_nothing_is_let_go() {
-    for asked in ["", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"] {
+    for requested in ["", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"] {
         let (mut client, stream) = duplex(4096);
         let connection = answered(stream, Router::new());
-        client.write_all(asked.as_bytes()).await.unwrap();
+        client.write_all(requested.as_bytes()).await.unwrap();
         let ended = timeout(2 * LONGEST_HEAD, connection).await;
-        assert!(ended.is_ok(), "{asked:?} is still waited for");
+        assert!(ended.is_ok(), "{requested:?} is still waited for");
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::broadcast;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Streams at a time, of all experiments together: fewer than connections, so that pages can always be asked for.
+/// Streams at a time, of all experiments together: fewer than connections, so that pages can always be requested.
 pub(crate) const MOST_STREAMS: usize = 40;
 /// Between two looks into the store, so that ten slices a second are ten updates. A look that finds nothing takes microseconds.
 const LOOK: Duration = Duration::from_millis(50);
@@ -139,10 +139,10 @@ impl Follower {
     fn follow(mut self, picture: Picture) {
         // Nobody sees it before all that was there has been read.
         let mut unseen = Some(picture);
-        let mut told = Instant::now();
+        let mut last_sent = Instant::now();
         while let Ok(news) = self.store.news(&mut self.following) {
-            if let Some(message) = self.message(&news, &mut unseen, told) {
-                told = Instant::now();
+            if let Some(message) = self.message(&news, &mut unseen, last_sent) {
+                last_sent = Instant::now();
                 // Nobody may be looking just now.
                 let _ = self.followed.updates.send(message);
             }
@@ -163,7 +163,12 @@ impl Follower {
     }
 
     /// What to tell, if anything.
-    fn message(&self, news: &News, unseen: &mut Option<Picture>, told: Instant) -> Option<Message> {
+    fn message(
+        &self,
+        news: &News,
+        unseen: &mut Option<Picture>,
+        last_sent: Instant,
+    ) -> Option<Message> {
         let mut shown = lock(&self.followed.shown);
         if let Some(mut picture) = unseen.take() {
             picture.take(news);
@@ -179,7 +184,7 @@ impl Follower {
         }
         let picture = shown.picture.as_mut()?;
         picture.take(news);
-        if news.more || !(picture.has_news() || told.elapsed() >= TELL) {
+        if news.more || !(picture.has_news() || last_sent.elapsed() >= TELL) {
             return None;
         }
         Some(Message::Update(json(&picture.update(now()))))

@@ -216,7 +216,7 @@ impl Picture {
                 run.measured_seconds += length;
             }
         }
-        let told = Second {
+        let second = Second {
             key: *second,
             at: point.begun + end,
             arm: run.arm,
@@ -224,7 +224,7 @@ impl Picture {
             rate: span.rate(),
             p99_ns: span.p99_ns(),
         };
-        point.last = Some((told.rate, told.p99_ns));
+        point.last = Some((second.rate, second.p99_ns));
         if !slice.by_host.is_empty() && length > 0.0 {
             let rates = slice.by_host.iter().map(|count| *count as f64 / length);
             point.host_rates = rates.collect();
@@ -252,12 +252,12 @@ impl Picture {
             }
         }
         point.going = Some(going);
-        self.changed.seconds.insert(told.key);
-        match self.seconds.iter_mut().rev().find(|one| one.key == told.key) {
-            Some(known) => *known = told,
+        self.changed.seconds.insert(second.key);
+        match self.seconds.iter_mut().rev().find(|one| one.key == second.key) {
+            Some(known) => *known = second,
             // A share that comes when its second is not shown any more.
             None if late => {}
-            None => self.seconds.push_back(told),
+            None => self.seconds.push_back(second),
         }
         for (event, at) in due {
             self.mark(key.number(), event, at, None);
@@ -399,7 +399,7 @@ impl Picture {
             match self.point_of(key) {
                 Some(Point { progress, going: Some(_), .. }) if !progress.is_load => {
                     left.measured(run.measured_seconds - progress.seconds);
-                    left.point_begins(progress.warm_up_seconds + progress.asked_seconds);
+                    left.point_begins(progress.warm_up_seconds + progress.requested_seconds);
                     left.measured(progress.seconds);
                 }
                 _ => left.measured(run.measured_seconds),

@@ -342,11 +342,11 @@ async fn points_of_a_run_that_failed_are_taken_back() {
     let key = writer.begin_run("9b2c", &head).unwrap();
     let point = begin_point(&mut writer, key, 0);
     writer.add_slice(point, &slice(0, 500, false)).unwrap();
-    let told = events.until(|_, data| !data["points"].is_null()).await;
+    let news = events.until(|_, data| !data["points"].is_null()).await;
     head.state = RunState::Failed { message: "the engine went away".to_owned() };
     writer.update_run(key, &head).unwrap();
     let taken_back = events.until(|_, data| !data["dropped"].is_null()).await;
-    assert_eq!(taken_back["dropped"][0], told["points"][0]["key"]);
+    assert_eq!(taken_back["dropped"][0], news["points"][0]["key"]);
     assert_eq!(taken_back["runs"][0]["state"], "failed");
     assert_eq!(taken_back["runs_failed"], 1);
     assert_eq!(taken_back["now"], Value::Null);

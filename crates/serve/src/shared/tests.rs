@@ -14,11 +14,11 @@ fn at_once(value: u32) -> impl FnOnce(Reserved) -> Result<Cached<Arc<u32>>, Fail
 fn when_told(
     value: u32,
     begun: Sender<()>,
-    told: Receiver<()>,
+    receiver: Receiver<()>,
 ) -> impl FnOnce(Reserved) -> Result<Cached<Arc<u32>>, Failure> {
     move |reserved| {
         begun.send(()).unwrap();
-        told.recv().unwrap();
+        receiver.recv().unwrap();
         at_once(value)(reserved)
     }
 }
@@ -33,15 +33,16 @@ async fn all_who_ask_at_the_same_time_share_one_thing() {
     assert_eq!(shared.made(), 1);
 }
 
-/// Who asked for something small waited behind who asked for something large.
+/// Who requested something small waited behind who requested something large.
 #[tokio::test]
 async fn nobody_waits_for_what_another_asked_for() {
     let memory = Memory::new(64 * UNIT);
     let shared = shared(UNIT, &memory, 2);
     let (begun, is_begun) = channel();
-    let (tell, told) = channel();
+    let (tell, receiver) = channel();
     let other = Arc::clone(&shared);
-    let large = tokio::spawn(async move { other.get(1, UNIT, when_told(1, begun, told)).await });
+    let large =
+        tokio::spawn(async move { other.get(1, UNIT, when_told(1, begun, receiver)).await });
     tokio::task::spawn_blocking(move || is_begun.recv().unwrap()).await.unwrap();
     assert_eq!(*shared.get(2, UNIT, at_once(2)).await.unwrap(), 2);
     tell.send(()).unwrap();
@@ -54,16 +55,16 @@ async fn who_asks_and_goes_away_leaves_nothing_to_do() {
     let memory = Memory::new(64 * UNIT);
     let shared = shared(UNIT, &memory, 1);
     let (begun, is_begun) = channel();
-    let (tell, told) = channel();
+    let (tell, receiver) = channel();
     // What is begun is made for who comes next.
-    let mut first = Box::pin(shared.get(0, UNIT, when_told(0, begun, told)));
+    let mut first = Box::pin(shared.get(0, UNIT, when_told(0, begun, receiver)));
     assert!((&mut first).now_or_never().is_none());
     drop(first);
     let is_begun = tokio::task::spawn_blocking(move || is_begun.recv().unwrap());
     is_begun.await.unwrap();
     for key in 1..100 {
-        let mut asked = Box::pin(shared.get(key, UNIT, at_once(key)));
-        assert!((&mut asked).now_or_never().is_none());
+        let mut requested = Box::pin(shared.get(key, UNIT, at_once(key)));
+        assert!((&mut requested).now_or_never().is_none());
     }
     tell.send(()).unwrap();
     assert_eq!(*shared.get(0, UNIT, at_once(100)).await.unwrap(), 0);

@@ -1,4 +1,4 @@
-//! Are duets as honest as blocks in turn, and how much sharper are they? And are the halves of a machine told apart rightly?
+//! Are duets as honest as blocks in turn, and how much sharper are they? And are the halves of a machine distinguished rightly?
 
 use crate::{Comparison, Duet, halves, without_halves};
 

@@ -1,4 +1,4 @@
-//! Are the sources of noise told apart well enough to choose the length of points and the number of blocks?
+//! Are the sources of noise distinguished well enough to choose the length of points and the number of blocks?
 
 use crate::{NestedRun, blocks_to_see, noise_sources};
 
@@ -55,8 +55,8 @@ fn forecast(source: &mut Source, noise: Noise, wild: bool) -> Option<f64> {
     Some(blocks_to_see(of_arm, SHARE)? as f64 / right as f64)
 }
 
-/// Whether noise that is nearly all from seconds with this memory is told from that of runs, and rightly; `None` where it is not told apart.
-fn told_rightly(source: &mut Source, seconds: usize, memory: f64) -> Option<bool> {
+/// Whether noise that is nearly all from seconds with this memory is told from that of runs, and rightly; `None` where it is not distinguished.
+fn is_split_rightly(source: &mut Source, seconds: usize, memory: f64) -> Option<bool> {
     let mut runs = Vec::new();
     for block in 0..BLOCKS {
         for arm in 0..2 {
@@ -69,9 +69,9 @@ fn told_rightly(source: &mut Source, seconds: usize, memory: f64) -> Option<bool
     let nested =
         runs.iter().map(|(block, arm, points)| NestedRun { block: *block, arm: *arm, points });
     let found = noise_sources(&nested.collect::<Vec<_>>())?;
-    let is_told = found.independent_seconds >= FEWEST_INDEPENDENT;
+    let is_described = found.independent_seconds >= FEWEST_INDEPENDENT;
     // Wrong is: two thirds are from run to run, so that longer points hardly help.
-    is_told.then(|| found.seconds / (found.seconds + found.run) > 1.0 / 3.0)
+    is_described.then(|| found.seconds / (found.seconds + found.run) > 1.0 / 3.0)
 }
 
 pub fn studies() -> Vec<Study> {
@@ -109,13 +109,13 @@ pub fn studies() -> Vec<Study> {
         (506, "8 blocks of 120 s, noise of seconds (AR 0.8)", 120, 0.8),
     ] {
         studies.add(seed, simulated, rightly, AtLeast(0.97), |source| {
-            told_rightly(source, seconds, memory)
+            is_split_rightly(source, seconds, memory)
         });
     }
     let simulated = "8 blocks of 20 s, noise of seconds (AR 0.8)";
     let counted = "told apart from noise of runs";
     studies.add(507, simulated, counted, AtMost(0.02), |source| {
-        Some(told_rightly(source, SECONDS, 0.8).is_some())
+        Some(is_split_rightly(source, SECONDS, 0.8).is_some())
     });
     studies.all
 }

@@ -98,7 +98,7 @@ struct Case {
     varies: Varies,
     /// How often the interval must hold the truth.
     holds: Promise,
-    /// How often it must be as narrow as asked; nothing is promised where trials vary too much.
+    /// How often it must be as narrow as requested; nothing is promised where trials vary too much.
     narrow: Option<Promise>,
     /// Most trials on average, from anywhere and from near the line.
     most: (f64, f64),

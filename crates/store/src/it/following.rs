@@ -27,15 +27,16 @@ fn news_tell_everything_once() {
 
     let mut head = sample::run("small", 0);
     let run = writer.begin_run("one", &head).unwrap();
-    let asked = sample::point(Some(0));
-    let point =
-        writer.begin_point(run, &asked.label, asked.warm_up_ns, "2026-11-21T03:44:02Z").unwrap();
+    let requested = sample::point(Some(0));
+    let point = writer
+        .begin_point(run, &requested.label, requested.warm_up_ns, "2026-11-21T03:44:02Z")
+        .unwrap();
     let slice = sample::slice(0, &[100, 200]);
     writer.add_slice(point, &slice).unwrap();
     let news = reader.news(&mut following).unwrap();
     assert_eq!(news.runs[0].1, head);
     assert_eq!(news.points[0].run, news.runs[0].0);
-    assert_eq!(news.points[0].head.label, asked.label);
+    assert_eq!(news.points[0].head.label, requested.label);
     assert_eq!(news.slices, [(news.points[0].key, slice.clone())]);
     assert_eq!(news.ended, []);
     let key = news.points[0].key;
@@ -86,8 +87,8 @@ fn the_version_changes_with_what_is_judged() {
 
     let run = writer.begin_run("one", &sample::run("small", 0)).unwrap();
     seen.push(version());
-    let asked = sample::point(Some(0));
-    let point = writer.begin_point(run, &asked.label, 0, "2026-11-21T03:44:02Z").unwrap();
+    let requested = sample::point(Some(0));
+    let point = writer.begin_point(run, &requested.label, 0, "2026-11-21T03:44:02Z").unwrap();
     seen.push(version());
     writer.add_slice(point, &sample::slice(0, &[5])).unwrap();
     assert_eq!(version(), seen[2], "a slice more is no other result");
@@ -117,16 +118,16 @@ mod slow {
         store.import(record).unwrap();
 
         let mut following = store.follow("long").unwrap();
-        let mut told = Vec::new();
+        let mut indices = Vec::new();
         loop {
             let news = store.news(&mut following).unwrap();
-            told.extend(news.slices.iter().map(|(_, slice)| slice.index));
+            indices.extend(news.slices.iter().map(|(_, slice)| slice.index));
             // Its end is told when all of it was.
             assert_eq!(news.ended.len(), usize::from(!news.more));
             if !news.more {
                 break;
             }
         }
-        assert!(told.iter().copied().eq(0..4_100));
+        assert!(indices.iter().copied().eq(0..4_100));
     }
 }

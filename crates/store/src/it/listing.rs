@@ -93,8 +93,8 @@ fn an_experiment_is_found_by_id_start_of_id_and_name() {
         named("cd", "ab12", "2026-03-01T00:00:00Z"),
     ]);
     // The later one of that name, and an id before a name.
-    for (asked, id) in [("ab3", "ab34"), ("one", "ab34"), ("ab12", "ab12")] {
-        assert_eq!(store.load(asked).unwrap().id, id, "{asked}");
+    for (requested, id) in [("ab3", "ab34"), ("one", "ab34"), ("ab12", "ab12")] {
+        assert_eq!(store.load(requested).unwrap().id, id, "{requested}");
     }
     match store.load("ab").unwrap_err() {
         StoreError::Ambiguous { ids, .. } => assert_eq!(ids, ["ab12", "ab34"]),

@@ -180,9 +180,9 @@ fn a_store_that_may_not_be_written_can_be_read_and_says_so_when_written() {
             assert_eq!(reader.load("one").unwrap(), expected);
             let error = Store::open(&site.path).unwrap_err();
             // Where this is root otherwise, the files are root's.
-            let is_told = error.to_string().contains("belongs to user 0");
+            let is_described = error.to_string().contains("belongs to user 0");
             let is_read_only = matches!(error, StoreError::ReadOnly { .. });
-            assert!(is_read_only || is_told, "{error}");
+            assert!(is_read_only || is_described, "{error}");
         });
         set_mode(site.folder.path(), 0o755);
         if directory_mode == 0o555 {

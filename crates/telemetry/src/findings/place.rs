@@ -52,7 +52,7 @@ pub(super) fn filesystem(storage: &Storage) -> Option<Finding> {
     })
 }
 
-/// Above this a random read that misses may cost more than a hundred times what was asked for.
+/// Above this a random read that misses may cost more than a hundred times what was requested.
 const HUGE_READAHEAD_BYTES: u64 = 1 << 20;
 
 pub(super) fn readahead(storage: &Storage) -> Option<Finding> {

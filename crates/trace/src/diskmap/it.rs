@@ -79,10 +79,10 @@ fn every_access_is_at_its_place_in_its_file() {
         &[],
     );
     let accesses = Accesses::of(&trace, &Selection::default()).expect("four are known");
-    let told: Vec<(&str, u64, u64)> =
+    let parts: Vec<(&str, u64, u64)> =
         accesses.files.iter().map(|file| (file.path.as_str(), file.size, file.accesses)).collect();
     let expected = [("data/collection.wt", 4 * MIB, 2), ("data/journal", MIB, 2)];
-    assert_eq!(told, expected);
+    assert_eq!(parts, expected);
 
     // 5 MiB on 64 × 64 cells are 1,280 bytes a cell, in whole sectors 1,536; a row is 96 KiB.
     let layout = Layout::of(&accesses, 128);

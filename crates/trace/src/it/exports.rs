@@ -129,9 +129,10 @@ mod slow {
         let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let job = &said["jobs"][0];
         for (kind, name) in [(Kind::Read, "read"), (Kind::Write, "write")] {
-            let asked: Vec<&Request> = requests.iter().filter(|found| found.kind == kind).collect();
-            let bytes: u64 = asked.iter().map(|found| u64::from(found.length)).sum();
-            assert_eq!(job[name]["total_ios"], asked.len(), "{name}s");
+            let requested: Vec<&Request> =
+                requests.iter().filter(|found| found.kind == kind).collect();
+            let bytes: u64 = requested.iter().map(|found| u64::from(found.length)).sum();
+            assert_eq!(job[name]["total_ios"], requested.len(), "{name}s");
             assert_eq!(job[name]["io_bytes"], bytes, "bytes of {name}s");
         }
         assert_eq!(job["sync"]["total_ios"], 30, "syncs");

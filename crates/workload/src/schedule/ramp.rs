@@ -117,7 +117,7 @@ mod tests {
     }
 
     proptest! {
-        /// The integral up to the time found is the value asked for, but for what arrives in the nanosecond that is rounded off and the rounding of
+        /// The integral up to the time found is the value requested, but for what arrives in the nanosecond that is rounded off and the rounding of
         /// doubles.
         #[test]
         fn inverse_undoes_the_integral(stages in prop::collection::vec(any_stage(), 1..5), share in 0.0..1.0_f64) {

@@ -98,8 +98,8 @@ fn replies_that_are_none_are_told_apart() {
             reply[at..at + 4].copy_from_slice(b"\xff\xff\xff\x7f");
             reply
         }));
-        let is_told = matches!(flaw, Flaw::Malformed(_) | Flaw::Missing("cursor"));
-        assert!(is_told, "{flaw}");
+        let is_described = matches!(flaw, Flaw::Malformed(_) | Flaw::Missing("cursor"));
+        assert!(is_described, "{flaw}");
     }
     let surplus = flaw_of(Act::bytes(move |id| [good(id), good(id)].concat()));
     assert_eq!(surplus, Flaw::Surplus(good(2).len()));
@@ -363,7 +363,7 @@ fn answers_that_nobody_wanted_are_noticed() {
         }
     };
     let LeanError::Protocol { flaw, .. } = &error else { panic!("{error}") };
-    assert_eq!(*flaw, Flaw::Unasked);
+    assert_eq!(*flaw, Flaw::Unrequested);
 }
 
 #[test]

@@ -63,7 +63,7 @@ mod slow {
             assert_eq!(kind(), LeanErrorKind::Connect);
             assert_eq!(kind(), LeanErrorKind::Connect);
             server.start_again();
-            // What the server had acknowledged may be lost with it: nobody asked for the journal.
+            // What the server had acknowledged may be lost with it: nobody requested the journal.
             read(&mut client).unwrap();
         });
     }

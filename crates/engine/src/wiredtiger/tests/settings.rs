@@ -40,13 +40,13 @@ fn defaults_are_those_of_mongod() {
 fn a_description_holds_everything_in_force() {
     let directory = tempfile::tempdir().unwrap();
     let engine = open(directory.path(), &DataSpec::with_records(1), &[]).unwrap();
-    let description = engine.description();
-    assert_eq!(description.name, "wiredtiger");
-    assert!(description.version.starts_with("11.3."));
-    assert_eq!(description.settings["cache_size"], "32MiB");
-    assert_eq!(description.settings["block_compressor"], "snappy");
-    assert_eq!(description.notes["allocator"], "system");
-    assert!(description.notes["wiredtiger_open"].ends_with(&format!(",{QUICK}")));
+    let names = engine.description();
+    assert_eq!(names.name, "wiredtiger");
+    assert!(names.version.starts_with("11.3."));
+    assert_eq!(names.settings["cache_size"], "32MiB");
+    assert_eq!(names.settings["block_compressor"], "snappy");
+    assert_eq!(names.notes["allocator"], "system");
+    assert!(names.notes["wiredtiger_open"].ends_with(&format!(",{QUICK}")));
     engine.close().unwrap();
 }
 
@@ -158,12 +158,12 @@ fn statistics_follow_what_is_done() {
     let searches = counter(engine, wt::WT_STAT_CONN_CURSOR_SEARCH) - before;
     assert_eq!(searches, 400.0, "one search in each table");
     // All that the contract has of an engine is there, under its names.
-    let mut told = Vec::new();
-    engine.statistics(&mut told);
-    let told: BTreeSet<&str> = told.into_iter().map(|(name, _)| name).collect();
+    let mut names = Vec::new();
+    engine.statistics(&mut names);
+    let names: BTreeSet<&str> = names.into_iter().map(|(name, _)| name).collect();
     let of_engines = figures::ALL.iter().copied();
     let of_engines = of_engines.filter(|name| name.starts_with("engine."));
-    assert_eq!(told, of_engines.collect());
+    assert_eq!(names, of_engines.collect());
 }
 
 #[test]

@@ -123,8 +123,8 @@ mod slow {
             ];
             for subject in publish {
                 client.publish(subject, "{}".into()).await.unwrap();
-                let told = forbidden.recv_timeout(LONG).unwrap();
-                assert_contains(told, &format!("Publish to \"{subject}\""));
+                let words = forbidden.recv_timeout(LONG).unwrap();
+                assert_contains(words, &format!("Publish to \"{subject}\""));
             }
             let subscribe = [
                 "plimsoll.agent.b.>",
@@ -137,8 +137,8 @@ mod slow {
             ];
             for subject in subscribe {
                 let _subscriber = client.subscribe(subject).await.unwrap();
-                let told = forbidden.recv_timeout(LONG).unwrap();
-                assert_contains(told, &format!("Subscription to \"{subject}\""));
+                let words = forbidden.recv_timeout(LONG).unwrap();
+                assert_contains(words, &format!("Subscription to \"{subject}\""));
             }
             // A rollup would remove the leases of all others with its own.
             let mut headers = HeaderMap::new();

@@ -71,8 +71,8 @@ fn an_old_server_is_named() {
                 r#"{"server_id":"x","version":"2.11.9","max_payload":1048576,"jetstream":true}"#;
             write!(client, "INFO {info}\r\nPONG\r\n").unwrap();
             // Until it is gone.
-            let mut told = [0; 1024];
-            while let Ok(1..) = client.read(&mut told) {}
+            let mut buffer = [0; 1024];
+            while let Ok(1..) = client.read(&mut buffer) {}
         }
     });
     for error in errors(&Connection::to(&format!("nats://127.0.0.1:{port}"))) {

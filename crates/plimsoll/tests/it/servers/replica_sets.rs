@@ -96,10 +96,10 @@ mod slow {
         for run in &record.runs {
             was_on_three(run);
             let settings = &run.engine.as_ref().unwrap().settings;
-            let told = ["read_preference", "compressors"]
+            let values = ["read_preference", "compressors"]
                 .map(|name| settings.get(name).map_or("", String::as_str));
             let is_elsewhere = run.arm == "elsewhere";
-            assert_eq!(told == ["secondary", "zstd"], is_elsewhere, "{told:?}");
+            assert_eq!(values == ["secondary", "zstd"], is_elsewhere, "{values:?}");
             for end in run.points.iter().filter_map(|point| point.end.as_ref()) {
                 assert!(end.errors.is_empty(), "{:?}", end.errors);
             }

@@ -94,9 +94,9 @@ mod slow {
             for (number, letter) in ['a', 'b', 'c', 'd', 'e', 'f'].into_iter().enumerate() {
                 let client = ["lean", "driver"][number % 2];
                 // Scans of one of these servers read whole collections.
-                let asked: u64 = if letter == 'e' { 20 } else { 200 };
+                let requested: u64 = if letter == 'e' { 20 } else { 200 };
                 let options = format!(
-                    "-P @{letter} {} -p recordcount=200 -p operationcount={asked} -p maxscanlength=5 -p table={letter} -p plimsoll.client={client} -threads 2",
+                    "-P @{letter} {} -p recordcount=200 -p operationcount={requested} -p maxscanlength=5 -p table={letter} -p plimsoll.client={client} -threads 2",
                     options(&server)
                 );
                 let loaded = read(&ycsb(&laboratory, &format!("load mongodb {options}")), 0);
@@ -109,7 +109,7 @@ mod slow {
                     'f' => of("READ"),
                     _ => of("READ") + of("UPDATE") + of("INSERT") + of("SCAN"),
                 };
-                assert_eq!(whole, asked, "{kind:?} {letter}");
+                assert_eq!(whole, requested, "{kind:?} {letter}");
                 let verified = ran.blocks.get("VERIFY");
                 let verified = verified.map_or(0.0, |block| block["Return=OK"]);
                 assert_eq!(verified, of("READ") as f64, "{kind:?} {letter}");

@@ -1,6 +1,6 @@
 //! What runs right now, from the latest slice of each arm.
 
-use super::{Family, Kind, Labels, QUANTILES, encoded, labelled, told, with};
+use super::{Family, Kind, Labels, QUANTILES, describe, encoded, labelled, with};
 use plimsoll_record::{Histogram, Operation, Slice, Status, unit_percentiles_ns};
 use std::collections::BTreeMap;
 
@@ -117,7 +117,7 @@ impl Seconds {
         self.memory.add(&labels, Some(slice.worker.resident_bytes as f64));
         self.warm_up.add(&labels, Some(f64::from(u8::from(slice.warm_up))));
         for (figure, value) in &slice.telemetry {
-            let Some((name, unit, scale)) = told(figure, seconds) else {
+            let Some((name, unit, scale)) = describe(figure, seconds) else {
                 continue;
             };
             let family = self.figures.entry(figure.clone()).or_insert_with(|| {
@@ -142,7 +142,7 @@ impl Seconds {
     }
 }
 
-/// Percentiles of the units of work that ended as asked.
+/// Percentiles of the units of work that ended as requested.
 fn quantiles(
     family: &mut Family,
     labels: &Labels,

@@ -190,9 +190,9 @@ fn results_are_told_for_each_run() {
     );
     assert_eq!(only(&samples, "plimsoll_valid", &block(0)), 0.0);
     assert_eq!(only(&samples, "plimsoll_valid", &block(1)), 1.0);
-    let told =
+    let description =
         only(&samples, "plimsoll_response_seconds", &format!("{},quantile=\"0.99\"", block(1)));
-    assert!((told - p99 / 1e9).abs() < 1e-12);
+    assert!((description - p99 / 1e9).abs() < 1e-12);
     for name in [
         "plimsoll_device_reads_per_second",
         "plimsoll_engine_cache_hit_ratio",
@@ -213,7 +213,7 @@ fn the_dashboard_asks_for_metrics_that_there_are() {
     let there: BTreeSet<&str> = samples.iter().map(|(name, _, _)| name.as_str()).collect();
     let text = include_str!("../../../../../docs/grafana/plimsoll.json");
     let dashboard: serde_json::Value = serde_json::from_str(text).unwrap();
-    let mut asked = BTreeSet::new();
+    let mut requested = BTreeSet::new();
     let mut expressions = 0;
     let mut panels = 0;
     for panel in dashboard["panels"].as_array().unwrap() {
@@ -221,24 +221,24 @@ fn the_dashboard_asks_for_metrics_that_there_are() {
         assert_eq!(panel["datasource"]["uid"], "${datasource}", "{panel}");
         for target in panel["targets"].as_array().unwrap() {
             expressions += 1;
-            names(target["expr"].as_str().unwrap(), &mut asked);
+            names(target["expr"].as_str().unwrap(), &mut requested);
         }
     }
     for variable in dashboard["templating"]["list"].as_array().unwrap() {
         if let Some(query) = variable["query"]["query"].as_str() {
-            names(query, &mut asked);
+            names(query, &mut requested);
         }
     }
     assert!(panels >= 8 && expressions >= panels, "{panels}, {expressions}");
-    let missing: Vec<_> = asked.iter().filter(|name| !there.contains(name.as_str())).collect();
+    let missing: Vec<_> = requested.iter().filter(|name| !there.contains(name.as_str())).collect();
     assert!(missing.is_empty(), "{missing:?} are not in {there:#?}");
 }
 
 /// Adds every word that begins like a metric.
-fn names(expression: &str, asked: &mut BTreeSet<String>) {
+fn names(expression: &str, requested: &mut BTreeSet<String>) {
     let words = expression.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
     let ours = words.filter(|word| word.starts_with("plimsoll_"));
-    let before = asked.len();
-    asked.extend(ours.map(str::to_owned));
-    assert!(asked.len() > before || expression.contains("plimsoll_"), "{expression}");
+    let before = requested.len();
+    requested.extend(ours.map(str::to_owned));
+    assert!(requested.len() > before || expression.contains("plimsoll_"), "{expression}");
 }

@@ -74,7 +74,7 @@ impl CellQuantity<'_> {
                 })
             }
             Self::Figure(place) => {
-                let values = crate::page::figure::told(&point.figures.median);
+                let values = crate::page::figure::describe(&point.figures.median);
                 values[place].map(|value| (value, None))
             }
         }
@@ -297,11 +297,11 @@ impl FactorChart<'_> {
             if let Some((low, high)) = interval {
                 whiskers.through([(at + beside, height(low)), (at + beside, height(high))]);
             }
-            let told = interval.map_or(String::new(), |(low, high)| {
+            let description = interval.map_or(String::new(), |(low, high)| {
                 format!(" ({} to {})", self.quantity.spelled(low), self.quantity.spelled(high))
             });
             let words = format!(
-                "{}, {} {}: {}{told}",
+                "{}, {} {}: {}{description}",
                 line.name,
                 self.along,
                 self.levels[index],

@@ -77,7 +77,7 @@ impl KneeChart<'_> {
                 (row(&plot, &x, knee, plot.top + ROW * (place as f64 + 0.5)))
             }
         };
-        let told: Vec<String> = knees.iter().map(ArmKnee::told).collect();
+        let description: Vec<String> = knees.iter().map(ArmKnee::describe).collect();
         let title = format!("Knees with their intervals, mix {}", text::short(self.mix, 60));
         let size = (plot.width, plot.height);
         Some(picture(
@@ -85,7 +85,7 @@ impl KneeChart<'_> {
             "wide",
             size,
             &title,
-            &told.join(" "),
+            &description.join(" "),
             &content,
         ))
     }
@@ -131,7 +131,7 @@ impl KneeChart<'_> {
                 }
             }
         };
-        let told: Vec<String> = fits
+        let description: Vec<String> = fits
             .iter()
             .map(|(arm, _, points)| {
                 let most = points.iter().map(|(_, share)| share.abs()).fold(0.0, f64::max);
@@ -145,14 +145,14 @@ impl KneeChart<'_> {
             "wide",
             size,
             &title,
-            &told.join(" "),
+            &description.join(" "),
             &content,
         ))
     }
 }
 
 impl ArmKnee {
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let range = self.range.map_or_else(String::new, |(low, high)| {
             format!(", from {} to {}", PAGE.compact_count(low), PAGE.compact_count(high))
         });
@@ -174,7 +174,7 @@ fn row(plot: &Plot, x: &Axis, knee: &ArmKnee, y: f64) -> Markup {
     html! {
         g class=(knee.style.class()) {
             @if !range.is_empty() { path.whisker d=(range.data()) {} }
-            path.mark d=(knee.style.mark(place(knee.load), y, 4.5)) { title { (knee.told()) } }
+            path.mark d=(knee.style.mark(place(knee.load), y, 4.5)) { title { (knee.describe()) } }
         }
     }
 }

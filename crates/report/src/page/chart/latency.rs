@@ -57,8 +57,8 @@ impl LatencyPanel<'_> {
         let place = |seconds: f64| PLOT.x(x.scale.share(seconds));
         let (top, base) = (PLOT.y(1.0), PLOT.y(0.0));
         let shade = |class: &str, from: f64, to: f64| shaded(&PLOT, &x, class, (from, to));
-        let asked = self.series.warm_up_seconds;
-        let cut = asked + self.series.cut_seconds;
+        let requested = self.series.warm_up_seconds;
+        let cut = requested + self.series.cut_seconds;
         let line = |of: fn(&SeriesSecond) -> Option<f64>| -> Vec<(f64, f64)> {
             let seconds = self.series.seconds.iter();
             seconds
@@ -70,8 +70,8 @@ impl LatencyPanel<'_> {
         };
         let (p99, p50) = (line(|second| second.p99_ns), line(|second| second.p50_ns));
         let content = html! {
-            @if asked > 0.0 { (shade("warm", 0.0, asked)) }
-            @if cut > asked { (shade("cut", asked, cut)) path.cut-line d={ "M" (Px(place(cut))) " " (Px(top)) "V" (Px(base)) } {} }
+            @if requested > 0.0 { (shade("warm", 0.0, requested)) }
+            @if cut > requested { (shade("cut", requested, cut)) path.cut-line d={ "M" (Px(place(cut))) " " (Px(top)) "V" (Px(base)) } {} }
             @for (from, to) in &self.series.stalls { g.stall { (shade("stall-band", *from, *to)) } }
             @for (from, to) in checkpoints(self.series) { (shade("checkpoint", from, to)) }
             (events(&PLOT, &x, self.series.events.iter()))
@@ -83,7 +83,7 @@ impl LatencyPanel<'_> {
             }
         };
         let (at, stretch) = stretched(&p99);
-        let told = |name: &str, values: &[(f64, f64)]| ValueSeries {
+        let describe = |name: &str, values: &[(f64, f64)]| ValueSeries {
             name: name.into(),
             unit: "ns",
             style: None,
@@ -98,7 +98,7 @@ impl LatencyPanel<'_> {
             x: at.into_iter().map(|(at, _)| at).collect(),
             labels: Vec::new(),
             stretch,
-            series: vec![told("p99", &p99), told("p50", &p50)],
+            series: vec![describe("p99", &p99), describe("p50", &p50)],
         };
         let about = self.summary(&p99);
         let size = (PLOT.width, PLOT.height);

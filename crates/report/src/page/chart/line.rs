@@ -200,11 +200,11 @@ impl<'a> LineChart<'a> {
                 }
             }
         };
-        let told: usize = rows.iter().map(|group| group.blocks.len()).sum();
+        let blocks: usize = rows.iter().map(|group| group.blocks.len()).sum();
         let about = format!(
             "What {} found by {}, between {} and {}\u{202f}op/s.",
-            words::counted(told as u64, "block", PAGE),
-            if told == 1 { "itself" } else { "themselves" },
+            words::counted(blocks as u64, "block", PAGE),
+            if blocks == 1 { "itself" } else { "themselves" },
             PAGE.rate(low),
             PAGE.rate(high)
         );
@@ -313,14 +313,14 @@ fn label(plot: &Plot, x: &Axis, line: &LineResult, style: ArmStyle, place: usize
     let middle = rates.iter().sum::<f64>() / rates.len() as f64;
     let at = plot.x(x.scale.share(middle));
     let y = PLOT.top + LABEL * (place as f64 + 0.35);
-    let told =
+    let description =
         format!("{}: {}", text::short(&line.arm, 18), words::line(line.lower, line.upper, PAGE));
     let to_the_left = x.scale.share(middle) > 0.5;
     html! {
         path.leader d={ "M" (Px(at)) " " (Px(y + 2.0)) "V" (Px(plot.y(1.0))) } {}
         path.mark d=(style.mark(at, y - 4.0, 4.5)) {}
-        @if to_the_left { text.halo.end x=(Px(at - 9.0)) y=(Px(y)) { (told) } }
-        @else { text.halo x=(Px(at + 9.0)) y=(Px(y)) { (told) } }
+        @if to_the_left { text.halo.end x=(Px(at - 9.0)) y=(Px(y)) { (description) } }
+        @else { text.halo x=(Px(at + 9.0)) y=(Px(y)) { (description) } }
     }
 }
 
@@ -365,10 +365,10 @@ fn whisker(plot: &Plot, x: &Axis, block: &BlockLine, y: f64, style: ArmStyle) ->
         path.move_to(place(rate), y - 5.0);
         path.line_to(place(rate), y + 5.0);
     }
-    let told = words::line(block.lower, block.upper, PAGE);
+    let description = words::line(block.lower, block.upper, PAGE);
     html! {
         text.end x=(Px(plot.left - 7.0)) y=(Px(y + 4.0)) { (u64::from(block.block) + 1) }
-        path.whisker.open[ends.contains(&None)] d=(path.data()) { title { "block " (u64::from(block.block) + 1) ": " (told) } }
+        path.whisker.open[ends.contains(&None)] d=(path.data()) { title { "block " (u64::from(block.block) + 1) ": " (description) } }
         @if let (Some(lower), Some(upper)) = (block.lower, block.upper) {
             path.mark d=(style.mark(place((lower * upper).sqrt()), y, 2.6)) {}
         }

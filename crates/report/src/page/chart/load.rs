@@ -120,7 +120,7 @@ impl LoadChart<'_> {
         (answering(&self.id, "wide", size, words, &values, &content), notes)
     }
 
-    /// Whether there is a throughput that was asked for.
+    /// Whether there is a throughput that was requested.
     fn has_ideal(&self, drawn: &[(&Curve, ArmStyle)]) -> bool {
         let mut points = drawn.iter().flat_map(|(curve, _)| &curve.points);
         self.quantity == Quantity::Throughput && points.all(select::is_open)

@@ -113,13 +113,13 @@ impl NinesChart<'_> {
                 .iter()
                 .filter(|(kind, values)| kind.is_empty() || with_service && !values.is_empty())
             {
-                let told =
+                let describe =
                     |place: usize| values.get(place).map_or(f64::NAN, |value| value.value_ns);
                 series.push(ValueSeries {
                     name: format!("{}{kind}", text::short(arm, 48)),
                     unit: "ns",
                     style: Some(style),
-                    values: (0..length).map(told).collect(),
+                    values: (0..length).map(describe).collect(),
                     ends: None,
                 });
             }
@@ -137,8 +137,9 @@ impl NinesChart<'_> {
                     format!("{} {}", percentile_name(beyond), PAGE.latency(value.value_ns))
                 })
             };
-            let told: Vec<String> = [0.5, 0.01, 0.001, 1e-4].into_iter().filter_map(at).collect();
-            sentences.push(format!("{}: {}.", text::short(arm, 60), told.join(", ")));
+            let description: Vec<String> =
+                [0.5, 0.01, 0.001, 1e-4].into_iter().filter_map(at).collect();
+            sentences.push(format!("{}: {}.", text::short(arm, 60), description.join(", ")));
         }
         sentences.join(" ")
     }

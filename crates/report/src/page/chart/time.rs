@@ -65,7 +65,7 @@ impl TimePanel<'_> {
     pub(crate) fn draw(&self) -> Markup {
         let x = Axis::seconds(self.last);
         let y = Axis { title: "op/s".into(), ..Axis::rate(self.highest, 3) };
-        let asked = self.blocks.iter().map(|series| series.warm_up_seconds).fold(0.0, f64::max);
+        let requested = self.blocks.iter().map(|series| series.warm_up_seconds).fold(0.0, f64::max);
         let cut = self
             .blocks
             .iter()
@@ -75,9 +75,9 @@ impl TimePanel<'_> {
         let (top, base) = (PLOT.y(1.0), PLOT.y(0.0));
         let shade = |class: &str, from: f64, to: f64| shaded(&PLOT, &x, class, (from, to));
         let content = html! {
-            @if asked > 0.0 { (shade("warm", 0.0, asked)) }
-            @if cut > asked {
-                (shade("cut", asked, cut))
+            @if requested > 0.0 { (shade("warm", 0.0, requested)) }
+            @if cut > requested {
+                (shade("cut", requested, cut))
                 path.cut-line d={ "M" (Px(place(cut))) " " (Px(top)) "V" (Px(base)) } {}
             }
             @for (from, to) in self.blocks.iter().flat_map(|series| &series.stalls) {
@@ -102,7 +102,7 @@ impl TimePanel<'_> {
             }
         };
         let size = (PLOT.width, PLOT.height);
-        let about = self.summary(asked, cut);
+        let about = self.summary(requested, cut);
         let words = (self.title.as_str(), about.as_str());
         answering(&self.id, "small", size, words, &self.values(&x), &content)
     }
@@ -136,12 +136,12 @@ impl TimePanel<'_> {
         }
     }
 
-    fn summary(&self, asked: f64, cut: f64) -> String {
+    fn summary(&self, requested: f64, cut: f64) -> String {
         let stalls: usize = self.blocks.iter().map(|series| series.stalls.len()).sum();
         let mut rates: Vec<f64> = median(&self.blocks).into_iter().map(|(_, rate)| rate).collect();
         rates.retain(|rate| rate.is_finite());
         rates.sort_by(f64::total_cmp);
-        let told = match (rates.first(), rates.last()) {
+        let description = match (rates.first(), rates.last()) {
             (Some(lowest), Some(highest)) => format!(
                 " Operations per second from {} to {}, in the middle {}.",
                 PAGE.rate(*lowest),
@@ -151,9 +151,9 @@ impl TimePanel<'_> {
             _ => String::new(),
         };
         format!(
-            "{}.{told} Requested warm-up: {}; cut up to second {}. Stalls: {stalls}.",
+            "{}.{description} Requested warm-up: {}; cut up to second {}. Stalls: {stalls}.",
             crate::words::counted(self.blocks.len() as u64, "block", PAGE),
-            PAGE.span(asked),
+            PAGE.span(requested),
             PAGE.fixed(cut, 0)
         )
     }

@@ -94,10 +94,10 @@ fn short(value: f64) -> Value {
 }
 
 fn numbers(values: &[f64]) -> Value {
-    let told = |value: &f64| {
+    let describe = |value: &f64| {
         if value.is_finite() { short(round_significant(*value, DIGITS)) } else { Value::Null }
     };
-    Value::Array(values.iter().map(told).collect())
+    Value::Array(values.iter().map(describe).collect())
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn values_are_short_and_what_is_none_is_null() {
-        let told = numbers(&[0.0, 203_456.7, 0.123_456, f64::NAN, f64::INFINITY, 1e-9]);
-        assert_eq!(told.to_string(), "[0,203500,0.1235,null,null,1e-9]");
+        let description = numbers(&[0.0, 203_456.7, 0.123_456, f64::NAN, f64::INFINITY, 1e-9]);
+        assert_eq!(description.to_string(), "[0,203500,0.1235,null,null,1e-9]");
     }
 }

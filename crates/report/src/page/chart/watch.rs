@@ -64,8 +64,8 @@ impl WatchPanel<'_> {
             }
         };
         let size = (WIDTH, rows.len() as f64 * HEIGHT + LABELS);
-        let told: Vec<&str> = rows.iter().map(|row| row.axis.title.as_str()).collect();
-        let about = format!("Over time: {}.", told.join("; "));
+        let titles: Vec<&str> = rows.iter().map(|row| row.axis.title.as_str()).collect();
+        let about = format!("Over time: {}.", titles.join("; "));
         let words = (self.title.as_str(), about.as_str());
         Some(answering(&self.id, "small", size, words, &self.values(&rows, &x), &content))
     }

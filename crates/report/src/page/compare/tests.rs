@@ -71,17 +71,17 @@ fn main_of(page: &str) -> &str {
 
 #[test]
 fn the_answer_stands_first_and_its_price_beside_it() {
-    let told = comparison(side("1f3a", "small"), side("9b2c", "large"));
-    let page = page(&told, &["Which cache?"], "0.1.0", Place::Served);
+    let compared = comparison(side("1f3a", "small"), side("9b2c", "large"));
+    let page = page(&compared, &["Which cache?"], "0.1.0", Place::Served);
     insta::assert_snapshot!(shown(main_of(&page)));
 }
 
 #[test]
 fn sides_of_the_same_name_keep_their_values_apart() {
-    let mut told = comparison(side("1f3a", "same"), side("9b2c", "same"));
-    told.differences[0].values =
+    let mut compared = comparison(side("1f3a", "same"), side("9b2c", "same"));
+    compared.differences[0].values =
         vec![("same (1f3a)".into(), "of A".into()), ("same (9b2c)".into(), "of B".into())];
-    let page = page(&told, &[], "0.1.0", Place::Served);
+    let page = page(&compared, &[], "0.1.0", Place::Served);
     let (b, a) = (page.find("<td>of B").unwrap(), page.find("<td>of A").unwrap());
     assert!(b < a, "the columns are the compared arm and then the baseline");
     assert!(page.contains("<title>same (9b2c) against same (1f3a)"));
@@ -95,11 +95,11 @@ fn sides_of_the_same_name_keep_their_values_apart() {
 
 #[test]
 fn a_comparison_of_nothing_says_so() {
-    let mut told = comparison(side("1f3a", "small"), side("9b2c", "large"));
-    told.comparisons.clear();
-    told.differences.clear();
-    told.headline = vec!["small and large share no workload at the same load.".into()];
-    let page = page(&told, &[], "0.1.0", Place::File);
+    let mut compared = comparison(side("1f3a", "small"), side("9b2c", "large"));
+    compared.comparisons.clear();
+    compared.differences.clear();
+    compared.headline = vec!["small and large share no workload at the same load.".into()];
+    let page = page(&compared, &[], "0.1.0", Place::File);
     let main = main_of(&page);
     assert!(main.contains("Nothing could be compared"));
     assert!(!main.contains("Not paired.") && !main.contains("href=\"/"));
@@ -108,10 +108,10 @@ fn a_comparison_of_nothing_says_so() {
 #[test]
 fn foreign_names_do_nothing() {
     let hostile = "\"><script>alert(1)</script>";
-    let mut told = comparison(side(hostile, hostile), side(hostile, "b"));
-    told.comparisons[0].mix = hostile.into();
-    told.differences[0].values[0].1 = hostile.into();
-    let page = page(&told, &[hostile], "0.1.0", Place::Served);
+    let mut compared = comparison(side(hostile, hostile), side(hostile, "b"));
+    compared.comparisons[0].mix = hostile.into();
+    compared.differences[0].values[0].1 = hostile.into();
+    let page = page(&compared, &[hostile], "0.1.0", Place::Served);
     let main = main_of(&page);
     assert!(!main.contains("<script>") && !main.contains("\"><script"), "{main}");
 }

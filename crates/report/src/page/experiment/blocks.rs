@@ -1,6 +1,6 @@
 //! How much each arm varies from block to block, which is what every interval rests on.
 
-use super::told::{Told, pair, table, what};
+use super::description::{Told, pair, table, what};
 use super::{NAME, Page};
 use crate::page::chart::{farthest, strip};
 use crate::page::prose;
@@ -65,7 +65,7 @@ fn noise(page: &Page<'_>) -> Markup {
     if all.is_empty() {
         return html! {};
     }
-    let told = all.iter().map(|one| Told {
+    let description = all.iter().map(|one| Told {
         sentence: &one.sentence,
         name: pair(&one.arm, &one.baseline),
         what: what(&one.mix, &one.load_label, "throughput"),
@@ -78,11 +78,11 @@ fn noise(page: &Page<'_>) -> Markup {
             format!("{:.1} s", one.overhead_seconds),
         ],
     });
-    let told: Vec<Told<'_>> = told.collect();
+    let description: Vec<Told<'_>> = description.collect();
     html! {
         h3 { "Where the noise comes from" }
         p.lead { "Standard deviations of what is new at each level. Blocks are common to both arms, so that the comparison is free of them." }
-        (table(page, "Table of the sources of noise", ("Pair", &SOURCES), &told))
+        (table(page, "Table of the sources of noise", ("Pair", &SOURCES), &description))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the experiment found of what was planted in its controls.
 
-use super::told::{Told, table, what};
+use super::description::{Told, table, what};
 use super::{NAME, Page};
 use crate::{text, words};
 use maud::{Markup, html};
@@ -16,17 +16,17 @@ pub(super) fn is_known(analysis: &Analysis) -> bool {
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let all = &page.report.analysis.controls;
-    let told: Vec<Told<'_>> = all.iter().map(told).collect();
+    let description: Vec<Told<'_>> = all.iter().map(describe).collect();
     html! {
         p.lead {
             "Copies of the baseline, slowed down by a known share and measured beside the arms. What was planted and found would have been found in an arm as well; "
             "a copy without a slow-down that is called different is a false alarm."
         }
-        (table(page, "Table of the controls", ("Control", &COLUMNS), &told))
+        (table(page, "Table of the controls", ("Control", &COLUMNS), &description))
     }
 }
 
-fn told(result: &ControlResult) -> Told<'_> {
+fn describe(result: &ControlResult) -> Told<'_> {
     let unknown = || "unknown".to_owned();
     let found = result.estimate.map(|found| PAGE.difference(found));
     let interval = result.interval;

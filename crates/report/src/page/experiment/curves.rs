@@ -113,7 +113,7 @@ fn pictures(
 /// An arm that achieves less than this share of what was asked has left the ideal line.
 const ON_THE_LINE: f64 = 0.99;
 
-/// What a point did of what was due in it: as the judge counted it, or else of the rate that was asked for.
+/// What a point did of what was due in it: as the judge counted it, or else of the rate that was requested.
 fn achieved(point: &CurvePoint) -> f64 {
     let valid = point.results.iter().filter(|result| result.valid);
     let mut shares: Vec<f64> =

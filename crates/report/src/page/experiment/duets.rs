@@ -1,7 +1,7 @@
 //! What duets tell of the halves of the machine.
 
 use super::Page;
-use super::told::{Told, pair, table, what};
+use super::description::{Told, pair, table, what};
 use crate::words;
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, DuetResult};
@@ -23,17 +23,17 @@ pub(super) fn is_known(analysis: &Analysis) -> bool {
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let all = &page.report.analysis.duets;
-    let told: Vec<Told<'_>> = all.iter().map(told).collect();
+    let description: Vec<Told<'_>> = all.iter().map(describe).collect();
     html! {
         p.lead {
             "Both arms of a pair ran at the same time, each on a half of the machine, and changed halves from duet to duet. What happens to the machine happens to both sides, "
             "and cancels in their difference: the more so, the closer their correlation is to 1. What an engine does to itself does not cancel."
         }
-        (table(page, "Table of the duets", ("Pair", &COLUMNS), &told))
+        (table(page, "Table of the duets", ("Pair", &COLUMNS), &description))
     }
 }
 
-fn told(result: &DuetResult) -> Told<'_> {
+fn describe(result: &DuetResult) -> Told<'_> {
     let of_seconds = result.correlation_of_seconds;
     let of_seconds = of_seconds.map_or_else(|| "unknown".into(), |found| format!("{found:.2}"));
     let halves = result.second_over_first;

@@ -160,7 +160,7 @@ fn pictures(
                 quantity: *quantity,
             };
             // What no cell did tells nothing.
-            let is_told = match quantity {
+            let is_described = match quantity {
                 CellQuantity::Figure(_) => chart
                     .lines
                     .iter()
@@ -170,7 +170,7 @@ fn pictures(
                     .any(|(value, _)| value > 0.0),
                 _ => true,
             };
-            if chart.is_known() && is_told {
+            if chart.is_known() && is_described {
                 drawn.push((chart.title.clone(), *quantity, chart.draw()));
             }
         }

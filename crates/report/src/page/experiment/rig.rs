@@ -23,10 +23,10 @@ pub(super) fn is_known(page: &Page<'_>) -> bool {
 
 /// In the table of the arms, below the name: what differs between them.
 pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
-    let told: [fn(&ArmSummary) -> Option<String>; 5] = [
+    let columns: [fn(&ArmSummary) -> Option<String>; 5] = [
         |arm| {
             let size = arm.working_set.as_ref()?;
-            let share = PAGE.percent(size.got.unwrap_or(size.asked));
+            let share = PAGE.percent(size.got.unwrap_or(size.requested));
             Some(format!("working set {share}"))
         },
         |arm| rig::disk_of(&arm.rig, PAGE),
@@ -38,7 +38,7 @@ pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
         arms.len() == 1 || arms.iter().any(|other| of(other) != of(arm))
     };
     let parts: Vec<String> =
-        told.iter().filter(|of| differs(of)).filter_map(|of| of(arm)).collect();
+        columns.iter().filter(|of| differs(of)).filter_map(|of| of(arm)).collect();
     html! { @if !parts.is_empty() { small { (text::short(&parts.join(" · "), 160)) } } }
 }
 
@@ -76,14 +76,14 @@ fn rigs(page: &Page<'_>) -> Markup {
                     @for title in ["Arms", "Disk", "Filesystem", "Limits", "Machine and price"] { th scope="col" { (title) } }
                     @if is_served { th scope="col" { "Server" } }
                 } }
-                tbody { @for (asked, made, arms) in kinds.iter().take(ROWS) {
+                tbody { @for (requested, made, arms) in kinds.iter().take(ROWS) {
                     tr {
                         th scope="row" {
                             @for arm in arms.iter().take(NAMED) { div { (page.arm(arm)) } }
                             @if arms.len() > NAMED { small { "and " (arms.len() - NAMED) " more" } }
                         }
-                        (cells(asked, *made))
-                        @if is_served { (server_cell(asked, *made)) }
+                        (cells(requested, *made))
+                        @if is_served { (server_cell(requested, *made)) }
                     }
                 } }
             }
@@ -92,40 +92,40 @@ fn rigs(page: &Page<'_>) -> Markup {
     }
 }
 
-fn cells(asked: &RigSpec, made: Option<&RigRecord>) -> Markup {
+fn cells(requested: &RigSpec, made: Option<&RigRecord>) -> Markup {
     let made = made.cloned().unwrap_or_default();
     html! {
         td {
-            @match rig::disk_of(asked, PAGE) { Some(disk) => (text::short(&disk, 200)), None => span.quiet { "a plain directory" } }
-            @if let Some(backing) = rig::backing(asked, PAGE) { small { (backing) } }
+            @match rig::disk_of(requested, PAGE) { Some(disk) => (text::short(&disk, 200)), None => span.quiet { "a plain directory" } }
+            @if let Some(backing) = rig::backing(requested, PAGE) { small { (backing) } }
             @if let Some(device) = &made.device { small { "as " (text::short(device, 80)) } }
         }
         td {
-            @match filesystem_line(asked) { Some(filesystem) => (text::short(&filesystem, 200)), None => (PAGE.nothing()) }
+            @match filesystem_line(requested) { Some(filesystem) => (text::short(&filesystem, 200)), None => (PAGE.nothing()) }
             @if let Some(command) = &made.mkfs { small { code { (text::short(command, 300)) } } }
             @if let Some(version) = &made.mkfs_version { small { (text::short(version, 80)) } }
             @if let Some(options) = &made.mount_options { small { "in force: " code { (text::short(options, 300)) } } }
         }
         td {
-            @match rig::limits(&asked.limits, PAGE) { Some(limits) => (text::short(&limits, 160)), None => "none" }
-            @if made.limits != asked.limits { @if let Some(limits) = rig::limits(&made.limits, PAGE) {
+            @match rig::limits(&requested.limits, PAGE) { Some(limits) => (text::short(&limits, 160)), None => "none" }
+            @if made.limits != requested.limits { @if let Some(limits) = rig::limits(&made.limits, PAGE) {
                 small { "in force: " (text::short(&limits, 160)) }
             } }
             @if let Some(version) = made.control_groups { small { "control groups, version " (version) } }
         }
         td {
-            @match &asked.machine { Some(machine) => (text::short(machine, 80)), None => (PAGE.nothing()) }
-            @if let Some(price) = &asked.price { small { (text::short(&rig::price(price, PAGE), 200)) } }
+            @match &requested.machine { Some(machine) => (text::short(machine, 80)), None => (PAGE.nothing()) }
+            @if let Some(price) = &requested.price { small { (text::short(&rig::price(price, PAGE), 200)) } }
         }
     }
 }
 
 /// The server that was started, in its own words, and where its log is.
-fn server_cell(asked: &RigSpec, made: Option<&RigRecord>) -> Markup {
+fn server_cell(requested: &RigSpec, made: Option<&RigRecord>) -> Markup {
     let started = made.and_then(|made| made.server.as_ref());
     html! {
         td {
-            @match &asked.server { Some(server) => (text::short(&server.in_words(), 80)), None => (PAGE.nothing()) }
+            @match &requested.server { Some(server) => (text::short(&server.in_words(), 80)), None => (PAGE.nothing()) }
             @if let Some(started) = started {
                 @if let Some(version) = &started.version { small { (text::short(version, 200)) } }
                 small { code { (text::short(&started.command, 600)) } }
@@ -160,7 +160,7 @@ fn working_sets(page: &Page<'_>) -> Markup {
                 } }
                 tbody { @for (arm, size) in sized().take(ROWS) { tr {
                     th scope="row" { (page.arm(&arm.name)) }
-                    td.num { (PAGE.percent(size.asked)) }
+                    td.num { (PAGE.percent(size.requested)) }
                     td.num { @match size.got { Some(share) => (PAGE.percent(share)), None => (PAGE.nothing()) } }
                     td.num { (PAGE.count(size.records)) }
                     td.num { @match size.data_bytes { Some(bytes) => (PAGE.bytes_of(bytes)), None => (PAGE.nothing()) } }
@@ -229,8 +229,8 @@ fn calibrations(page: &Page<'_>) -> Markup {
                 tbody { @for (one, check) in rows { tr {
                     th scope="row" { (text::short(&rig::disk_in(&one.disk, PAGE), 60)) }
                     td { (prose::label(&check.what, 80)) }
-                    @for value in [check.asked, check.measured] { td.num { (rig::calibration_value(&check.unit, value)) } }
-                    td.num { (PAGE.difference(check.measured / check.asked - 1.0)) }
+                    @for value in [check.requested, check.measured] { td.num { (rig::calibration_value(&check.unit, value)) } }
+                    td.num { (PAGE.difference(check.measured / check.requested - 1.0)) }
                     td.num { "±\u{202f}" (rig::calibration_value(&check.unit, check.allowed)) }
                     td { @if check.passed() { "✓ as asked" } @else { strong.failed { "✗ off" } } }
                     td { (fio(one)) }

@@ -314,9 +314,9 @@ fn what_a_server_tells_is_drawn_over_time() {
         }
         let page = page_of(&record, &analysis);
         let drawn = time::section(&page).into_string();
-        let (_, told) = drawn.split_once("Over time: ").unwrap();
-        let (told, _) = told.split_once("engine cache: used").unwrap();
-        told.to_owned()
+        let (_, description) = drawn.split_once("Over time: ").unwrap();
+        let (description, _) = description.split_once("engine cache: used").unwrap();
+        description.to_owned()
     };
     let busy = rows(&|figures| {
         figures.server_read_ns = Some(2e6);
@@ -392,9 +392,9 @@ fn what_a_run_decided() {
     let mut unjudged = analysis.clone();
     let itself = unjudged.against_itself.as_mut().unwrap();
     (itself.comparisons, itself.different, itself.largest) = (0, 0, None);
-    let told = shown(&head::verdict(&page_of(&record, &unjudged)).0);
-    assert!(told.contains("No comparison of the arm with itself could be judged"));
-    assert!(!told.contains("were called different"), "{told}");
+    let description = shown(&head::verdict(&page_of(&record, &unjudged)).0);
+    assert!(description.contains("No comparison of the arm with itself could be judged"));
+    assert!(!description.contains("were called different"), "{description}");
     insta::assert_snapshot!("decided-arms", shown(&arms::section(&page).0));
     insta::assert_snapshot!("decided-line", shown(&line::section(&page).0));
     insta::assert_snapshot!("decided-cost", shown(&cost::section(&page).0));
@@ -555,8 +555,8 @@ fn only_what_cannot_be_told_needs_blocks() {
     let (record, mut analysis) = decided();
     let needs = |analysis: &Analysis| {
         let page = page_of(&record, analysis);
-        let told = "about 14 blocks would narrow this interval to ±3\u{202f}%";
-        let count = |markup: Markup| markup.into_string().matches(told).count();
+        let description = "about 14 blocks would narrow this interval to ±3\u{202f}%";
+        let count = |markup: Markup| markup.into_string().matches(description).count();
         (count(head::verdict(&page)), count(comparisons::section(&page)))
     };
     assert_eq!(needs(&analysis), (1, 1));

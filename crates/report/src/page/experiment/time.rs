@@ -21,7 +21,7 @@ struct Group<'a> {
     label: String,
     /// The point's series by arm, in the order of the arms.
     arms: Vec<(&'a str, Vec<&'a TimeSeries>)>,
-    /// Whether it is shown without being asked for.
+    /// Whether it is shown without being requested.
     first: bool,
 }
 

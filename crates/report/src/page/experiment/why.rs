@@ -73,11 +73,11 @@ fn judged<'a>(page: &Page<'a>, mix: &str) -> Vec<&'a CurvePoint> {
     };
     let points =
         analysis.arms.iter().filter_map(|arm| select::point(analysis, &arm.name, mix, judged));
-    points.filter(|point| is_told(point)).take(page.budget.arm_rows).collect()
+    points.filter(|point| is_described(point)).take(page.budget.arm_rows).collect()
 }
 
 /// A point without a valid run is told where its cause is known: it may say why no run is valid.
-fn is_told(point: &CurvePoint) -> bool {
+fn is_described(point: &CurvePoint) -> bool {
     point.valid_runs > 0 || point.cause.is_some()
 }
 
@@ -92,7 +92,7 @@ fn mix_figures(page: &Page<'_>, mix: &str) -> Markup {
         .iter()
         .filter(|curve| curve.mix == mix)
         .flat_map(|curve| &curve.points)
-        .filter(|point| is_told(point))
+        .filter(|point| is_described(point))
         .collect();
     let limit = page.budget.figure_rows / select::mixes(analysis).len().max(1);
     html! {
@@ -132,12 +132,12 @@ fn causes(page: &Page<'_>, points: &[&CurvePoint]) -> Markup {
 
 /// The sentence with the name that it begins with standing out.
 fn sentence(cause: &Cause) -> Markup {
-    let told = prose::prose(&cause.sentence);
+    let description = prose::prose(&cause.sentence);
     let name = cause.kind.name();
     html! {
-        @match told.strip_prefix(name) {
+        @match description.strip_prefix(name) {
             Some(rest) => { strong { (name) } (text::short(rest, 600)) "." }
-            None => { strong { (name) } ": " (text::short(&told, 600)) "." }
+            None => { strong { (name) } ": " (text::short(&description, 600)) "." }
         }
     }
 }
@@ -211,7 +211,7 @@ fn table(page: &Page<'_>, theme: &Theme, points: &[&CurvePoint], with_load: bool
                 } }
                 tbody {
                     @for point in points {
-                        @let values = figure::told(&point.figures.median);
+                        @let values = figure::describe(&point.figures.median);
                         tr {
                             th scope="row" { (page.arm(&point.arm)) }
                             @if with_load { td { (prose::label(&point.load_label, NAME)) } }

@@ -49,7 +49,7 @@ pub(super) fn to_write(
     Ok(list)
 }
 
-/// What limits memory to so many bytes, with no swap beyond it: what does not fit into the memory of the machine that is asked for must be read
+/// What limits memory to so many bytes, with no swap beyond it: what does not fit into the memory of the machine that is requested must be read
 /// again from its disk.
 pub(super) fn of_memory(bytes: u64, paths: &GroupPaths) -> Vec<(PathBuf, String)> {
     let Some(memory) = &paths.memory else {
@@ -116,8 +116,8 @@ pub(super) fn ended_processes(paths: &GroupPaths) -> u64 {
     };
     let file = if paths.version == 1 { "memory.oom_control" } else { "memory.events" };
     let text = fs::read_to_string(memory.join(file)).unwrap_or_default();
-    let told = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
-    told.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+    let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 fn share_and_period(cpus: f64) -> (u64, u64) {
@@ -126,7 +126,7 @@ fn share_and_period(cpus: f64) -> (u64, u64) {
     (share(period).max(SMALLEST_SHARE_US), period)
 }
 
-/// The limits as the kernel tells them, of those that were asked for.
+/// The limits as the kernel tells them, of those that were requested.
 pub(super) fn in_force(
     limits: &LimitsSpec,
     paths: &GroupPaths,
@@ -195,13 +195,13 @@ mod tests {
             cpu: Some(group.clone()),
             cpuacct: None,
         };
-        let asked = LimitsSpec {
+        let requested = LimitsSpec {
             memory_bytes: Some(64 << 20),
             page_cache_bytes: None,
             cpus: Some(0.5),
             pin: vec![0, 2],
         };
-        for (file, value) in to_write(&asked, &paths, Some(&group)).unwrap() {
+        for (file, value) in to_write(&requested, &paths, Some(&group)).unwrap() {
             fs::write(file, value).unwrap();
         }
         let read = |name: &str| fs::read_to_string(group.join(name)).unwrap();
@@ -209,6 +209,6 @@ mod tests {
         assert_eq!(read("memory.swap.max"), "0");
         assert_eq!(read("cpu.max"), "5000 10000");
         assert_eq!(read("cpuset.cpus"), "0,2");
-        assert_eq!(in_force(&asked, &paths, Some(&group)), asked);
+        assert_eq!(in_force(&requested, &paths, Some(&group)), requested);
     }
 }

@@ -54,9 +54,9 @@ mod slow {
         while found.is_empty() {
             found = abandoned(state.path()).unwrap();
         }
-        let mut told = Vec::new();
-        found[0].undo(&mut |line| told.push(line.to_owned())).unwrap();
-        assert_eq!(told.len(), group.directories.len(), "{told:?}");
+        let mut notes = Vec::new();
+        found[0].undo(&mut |line| notes.push(line.to_owned())).unwrap();
+        assert_eq!(notes.len(), group.directories.len(), "{notes:?}");
         assert_eq!(started_ticks(child.id()), None);
         child.wait().unwrap();
         assert!(group.directories.iter().all(|directory| !directory.exists()));
@@ -69,9 +69,9 @@ mod slow {
         let state = tempfile::tempdir().unwrap();
         let journal = Journal::open(state.path(), "a test").unwrap();
         let made = RigParts::new(&journal);
-        let asked = LimitsSpec { page_cache_bytes: Some(8 * MIB), ..LimitsSpec::default() };
-        let mut group = Group::make(&asked, &made).unwrap();
-        assert_eq!(group.limits, asked, "nothing is limited before");
+        let requested = LimitsSpec { page_cache_bytes: Some(8 * MIB), ..LimitsSpec::default() };
+        let mut group = Group::make(&requested, &made).unwrap();
+        assert_eq!(group.limits, requested, "nothing is limited before");
         // A process with 64 MiB of its own, which says so, and 24 MiB of page cache.
         // In memory there would be no page cache: beside the test's own program there is a disk.
         let program = std::env::current_exe().unwrap();
@@ -99,8 +99,8 @@ mod slow {
         let memory = group.paths.memory.clone().unwrap();
         let name = if group.paths.version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
         let in_force = || -> u64 {
-            let told = fs::read_to_string(memory.join(name)).unwrap();
-            told.trim().parse().unwrap()
+            let text = fs::read_to_string(memory.join(name)).unwrap();
+            text.trim().parse().unwrap()
         };
         assert!((limit..limit + 2 * MIB).contains(&in_force()));
         // What was beyond it is given up, and the process lives.

@@ -57,7 +57,7 @@ pub(crate) fn write(file: &Path, device: &str, bytes: u64) -> Result<(), Testbed
     }
     Err(TestbedError::ReadaheadRefused {
         device: device.to_owned(),
-        asked_bytes: bytes,
+        requested_bytes: bytes,
         taken_bytes,
     })
 }

@@ -65,7 +65,7 @@ impl Starting<'_> {
         if let Some(user) = user {
             user.take_on(&mut command);
         }
-        let asked = Instant::now();
+        let requested = Instant::now();
         let mut child =
             command.spawn().map_err(|error| TestbedError::io("start", &found, error))?;
         // It has the mark of the server, so it is found as well if this program ends before the next line.
@@ -97,7 +97,7 @@ impl Starting<'_> {
         let how = if ended {
             exit_in_words(status)
         } else {
-            let seconds = asked.elapsed().as_secs_f64().round();
+            let seconds = requested.elapsed().as_secs_f64().round();
             format!(
                 "it had not ended after {seconds} s, and was killed; give it longer with `server: {{ready_within: …}}` if it needs that"
             )

@@ -227,14 +227,14 @@ fn add_words(attributes: &Map<String, Value>, into: &mut Vec<String>) {
 }
 
 fn others(attributes: &Map<String, Value>) -> Option<String> {
-    let told = attributes.iter().filter_map(|(name, value)| match value {
+    let others = attributes.iter().filter_map(|(name, value)| match value {
         Value::String(words) => Some(format!("{name} {}", words.trim())),
         Value::Number(number) => Some(format!("{name} {number}")),
         Value::Bool(flag) => Some(format!("{name} {flag}")),
         _ => None,
     });
-    let told: Vec<String> = told.take(OTHERS).collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let others: Vec<String> = others.take(OTHERS).collect();
+    (!others.is_empty()).then(|| others.join(", "))
 }
 
 fn end_of(log: &Path) -> std::io::Result<String> {

@@ -208,11 +208,11 @@ fn the_layout_stays() {
         std::fs::write(&words_path, text + "\n").expect("the folder is there");
     }
     let kept = std::fs::read(&packed_path).expect("it is in the repository");
-    let told = std::fs::read_to_string(&words_path).expect("it is in the repository");
-    let told: Value = serde_json::from_str(&told).expect("it is JSON");
+    let text = std::fs::read_to_string(&words_path).expect("it is in the repository");
+    let text: Value = serde_json::from_str(&text).expect("it is JSON");
     let found = in_words(&unpack(&kept).expect("it is of this version"));
-    assert_eq!(found, told);
-    assert_eq!(words, told);
+    assert_eq!(found, text);
+    assert_eq!(words, text);
 }
 
 fn in_words(unpacked: &Unpacked) -> Value {
