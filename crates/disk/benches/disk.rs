@@ -1,4 +1,4 @@
-//! How true emulated disks are: what fio measures on them beside what they were asked to be. Needs root, fio and losetup.
+//! How true emulated disks are: what fio measures on them beside what they are configured to be. Needs root, fio and losetup.
 //!
 //! `cargo bench -p plimsoll-disk --bench disk [-- WORD]`, with a word of the disks that are to be measured.
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Draws of latencies are the same for every disk of the same description.
 const SEED: u64 = 42;
-/// The latest answer that is told from later ones, nanoseconds.
+/// The latest answer that is distinguished from later ones, nanoseconds.
 const LONGEST_LATENESS_NS: u64 = 60_000_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -211,7 +211,7 @@ impl Flow {
 }
 
 impl State {
-    /// When a request that arrives now is to be answered, so that whoever asked has its answer when the disk would have given it.
+    /// When a request that arrives now is to be answered, so that the caller has its answer when the disk would have given it.
     fn due_ns(&mut self, at_ns: u64, request: Request) -> u64 {
         if let Some(hold_ns) = self.hold_ns {
             return at_ns.saturating_add(hold_ns);

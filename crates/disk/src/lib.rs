@@ -2,7 +2,7 @@
 //!
 //! A daemon serves one file, `disk.img`, over FUSE; a loop device with direct I/O over that file is a disk like any other. The daemon does each
 //! request at once, on memory or a sparse file, and holds the *answer* until it is due, which a [`shaper::Shaper`] says: limits of requests and
-//! bytes per second, burst credits, a queue depth, and a law of latency. So the disk is as slow as it was asked to be, for anything that is
+//! bytes per second, burst credits, a queue depth, and a law of latency. So the disk is as slow as configured, for anything that is
 //! put on it, as long as the host is faster; and how late each answer was against its due time is measured, because that is the error of the emulation.
 //!
 //! - [`serve`] is the body of the daemon process.

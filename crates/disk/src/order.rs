@@ -1,10 +1,10 @@
-//! What a daemon is told when it is started.
+//! The options of a daemon.
 
 use plimsoll_record::DiskSpec;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a daemon is told when it is started.
+/// The options of a daemon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DaemonOrder {
     pub spec: DiskSpec,

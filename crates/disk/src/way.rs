@@ -66,7 +66,7 @@ impl Way {
         control.allow_for(way)
     }
 
-    /// How much earlier than requested such a request is to be answered, if whoever asked is to have its answer after so long.
+    /// How much earlier than requested such a request is to be answered, if the caller is to have its answer after so long.
     pub(crate) fn ns(&self, kind: RequestKind, asked_ns: u64) -> u64 {
         let ways = match kind {
             RequestKind::Read => &self.reads,
@@ -119,7 +119,7 @@ fn nanos_since(begin: Instant) -> u64 {
 }
 
 /// Adds what requests took that were held for so long. It is the median, but not much more than the lowest tenth: others on the machine make a
-/// way longer and never shorter, and a disk that is faster than it was asked to be is worse than one that a busy machine makes slow.
+/// way longer and never shorter, and a disk that is faster than configured is worse than one that a busy machine makes slow.
 fn add(ways: &mut Ways, mut taken_ns: Vec<u64>, hold_ns: u64) {
     taken_ns.sort_unstable();
     let at = |share: usize| taken_ns.get(taken_ns.len() * share / 100).copied();

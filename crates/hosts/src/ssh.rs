@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Nothing is asked of the user: keys must do. A machine that does not answer is not waited for.
+/// Nothing is requested from the user: keys must do. A machine that does not answer is not waited for.
 /// A connection that is there is used, but none is left behind: who holds it open would hold open what is read here to its end.
 const OPTIONS: [&str; 5] =
     ["-oBatchMode=yes", "-oControlMaster=no", "-oConnectTimeout=10", "-T", "-oLogLevel=ERROR"];

@@ -162,7 +162,7 @@ fn plain(text: &str) -> Option<Vec<(String, String)>> {
         let (name, value) = figure.split_once(':')?;
         fields.push((name.trim().to_owned(), value.trim().to_owned()));
     }
-    // A line that was cut off in the middle of its last number cannot be told from a whole one, but the others have the 99th percentile.
+    // A line that was cut off in the middle of its last number cannot be distinguished from a whole one, but the others have the 99th percentile.
     fields.iter().any(|(name, _)| name.starts_with("99")).then_some(fields)
 }
 

@@ -203,7 +203,7 @@ pub struct WorkingSetResult {
     pub usable_cache_bytes: u64,
 }
 
-/// Whether an emulated disk is what was asked.
+/// Whether an emulated disk is what was requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationResult {
     /// Whether every figure is as requested.
@@ -365,7 +365,7 @@ pub enum Steadiness {
     Unknown,
     /// Settled; so many further seconds of warm-up were found and cut.
     Steady {
-        /// Seconds cut after the asked warm-up.
+        /// Seconds cut after the requested warm-up.
         cut_seconds: f64,
     },
     NotSteady,
@@ -782,7 +782,7 @@ pub struct Comparison {
     pub apart: Option<(Vec<f64>, Vec<f64>)>,
     pub verdict: Verdict,
     pub sentence: String,
-    /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was asked.
+    /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was requested.
     pub because: Option<String>,
     /// Where the same resource holds both back: what an operation takes of it, as one sentence. `None` where it is not the same, or takes the same, or where the more
     /// expensive one does more.

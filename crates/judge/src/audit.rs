@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Seconds that a result should rest on at least.
 const FEWEST_SECONDS: f64 = 10.0;
-/// Reports between begin and end from which on a trend can be told.
+/// Reports between begin and end from which on a trend can be found.
 const FEWEST_REPORTS: usize = 20;
 /// A trend is one with a p below this, of at least this change from begin to end.
 const TREND_P: f64 = 0.001;

@@ -6,7 +6,7 @@ use crate::{Cause, CauseKind, Comparison, Curve, CurvePoint, Figures, LineResult
 
 /// From this ratio on an operation of one arm is said to cost more.
 const EXPENSIVE_FROM: f64 = 1.05;
-/// From this ratio on the pages that operations read into the engine's cache are told beside it.
+/// From this ratio on the pages that operations read into the engine's cache are named beside it.
 const MORE_PAGES_FROM: f64 = 2.0;
 /// Fewer pages for an operation than this explain nothing.
 const PAGES_FROM: f64 = 0.01;

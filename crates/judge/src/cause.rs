@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum CauseKind {
     Generator,
-    /// Nothing: all that was asked was done.
+    /// Nothing: all that was requested was done.
     Offered,
     /// The disk's limit of requests per second.
     DiskIops,

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Fewest points that make a curve with a knee.
 const FEWEST_POINTS: usize = 3;
 
-/// Share of a rate by which what was due may differ from it without being told.
+/// Share of a rate by which what was due may differ from it without being mentioned.
 const DUE_AS_ASKED: f64 = 0.001;
 
 /// The curve of an arm and a mix.

@@ -4,7 +4,7 @@ use crate::distribution::Distribution;
 use crate::{Estimate, LatencySummary};
 use plimsoll_stats::{FEWEST_BLOCKS, median_interval};
 
-/// Confidence asked of every interval.
+/// Confidence required of every interval.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
 impl Estimate {

@@ -14,7 +14,7 @@ use plimsoll_stats::median;
 const SECONDS_AS_BEFORE: usize = 3;
 /// Of the median of the seconds before the first event.
 const AS_BEFORE: f64 = 1.5;
-/// Results that are told in the headline.
+/// Results that are named in the headline.
 const TOLD: usize = 3;
 /// Keys of lost writes that are named.
 const KEYS_NAMED: usize = 10;

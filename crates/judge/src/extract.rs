@@ -147,16 +147,16 @@ pub(crate) struct Extract {
     pub(crate) figures_by_second: Vec<Figures>,
     /// What was watched after the cut.
     pub(crate) figures: Figures,
-    /// Index of the first slice after the asked warm-up.
+    /// Index of the first slice after the requested warm-up.
     pub(crate) first_measured: usize,
-    /// Warm-up found beyond the asked one.
+    /// Warm-up found beyond the requested one.
     pub(crate) settling: Settling,
     /// The measured part before that cut.
     pub(crate) whole: Whole,
     pub(crate) kept_seconds: f64,
     /// Successful units per second after the cut.
     pub(crate) throughput: f64,
-    /// Whether the client can be told from the engine: where that is a server.
+    /// Whether the client can be distinguished from the engine: where that is a server.
     pub(crate) is_client_apart: bool,
     /// CPU time per unit after the cut, nanoseconds: of the server where there is one, otherwise of the process in which client and engine are.
     pub(crate) cpu_per_operation_ns: Option<f64>,
@@ -172,7 +172,7 @@ pub(crate) struct Extract {
 const NOT_ASKED: Settling = Settling { cut: 0, steadiness: Steadiness::Unknown, remark: None };
 
 impl Extract {
-    /// Reads a point of an arm, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
+    /// Reads a point of an arm, with percentiles at `requested`. A load phase is one job from its first to its last record: nothing of it is cut.
     pub(crate) fn of(point: &PointRecord, arm: &Arm, requested: &[f64], cores: u32) -> Self {
         let mut seconds = seconds(point);
         let first_measured =

@@ -131,8 +131,8 @@ figures! {
     /// Of the time, in how much a checkpoint was under way.
     checkpoint_share = "checkpoints under way", Share;
 
-    /// Bytes that the page cache answered, of all that the engine asked the operating system for: 1 - read from the device / asked. Zero where the device
-    /// read more than was asked (read-ahead, metadata).
+    /// Bytes that the page cache answered, of all that the engine asked the operating system for: 1 - read from the device / requested. Zero where the device
+    /// read more than was requested (read-ahead, metadata).
     page_cache_hit_ratio = "page cache hits", Share;
     /// What the engine asked of the operating system for its data.
     asked_bytes_per_second = "asked of the operating system", BytesPerSecond;

@@ -9,7 +9,7 @@ use plimsoll_record::{ExperimentRecord, ExperimentState, LoadKind, Machine};
 use plimsoll_stats::{ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};
 use serde::{Deserialize, Serialize};
 
-/// Results from which on a change can be told: enough of them on both sides.
+/// Results from which on a change can be found: enough of them on both sides.
 pub const FEWEST_RESULTS: usize = 2 * FEWEST_AROUND_A_CHANGE;
 
 /// The metrics that a history may follow.
@@ -176,7 +176,7 @@ pub struct HistoryBuilder {
     without_value: usize,
 }
 
-/// How records of other plans are told among those left out.
+/// How records of other plans are named among those left out.
 const OF_OTHER_PLANS: &str = "of other plans";
 
 impl History {

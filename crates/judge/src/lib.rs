@@ -12,7 +12,7 @@
 //!   imported      what another program stated of its points
 //!   extract       the slices after it added up (distribution: what a unit of work is, and its percentiles)
 //!   gates         what a point must pass before its numbers may be compared
-//!   rig           whether disk, memory and working set were what was asked
+//!   rig           whether disk, memory and working set were what was requested
 //!   sample        all these for one point of one run (event_outcome: what was done to its servers; roles: points of which the run decided a part)
 //!   block_search  the search of one block for the plimsoll line, done again from its trials
 //!   arm_samples   every point of every run that counts, arm by arm

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Seconds between two runs of a block from which on they are not side by side.
 const LONG: f64 = 600.0;
 
-/// One warning for all blocks that have a long pause. Runs of other programs are told as unpaired.
+/// One warning for all blocks that have a long pause. Runs of other programs count as unpaired.
 pub(crate) fn warnings(selection: &Selection<'_>) -> Option<Warning> {
     let blocks = selection.finished.iter().flat_map(BTreeMap::keys);
     let blocks: BTreeSet<u32> = blocks.copied().collect();

@@ -1,4 +1,4 @@
-//! Whether what an arm stood on is what was asked.
+//! Whether what an arm stood on is what was requested.
 
 use crate::WorkingSetResult;
 use crate::extract::Extract;
@@ -19,9 +19,9 @@ pub(crate) const LATE_SHARE: f64 = 0.05;
 pub(crate) const LATE_NS: u64 = 500_000;
 /// Of the memory limit, how much processes may take.
 const MEMORY_USED: f64 = 0.95;
-/// How far the room for the page cache may be from the one asked, as a share of it.
+/// How far the room for the page cache may be from the one requested, as a share of it.
 const PAGE_CACHE_OFF: f64 = 0.1;
-/// How far the working set may be from the one asked, as a share of it.
+/// How far the working set may be from the one requested, as a share of it.
 const WORKING_SET_OFF: f64 = 0.05;
 
 /// The emulated disk of an arm, if it has one.
@@ -148,7 +148,7 @@ pub(crate) fn is_uncalibrated(rig: &RigSpec, calibrations: &[Calibration]) -> bo
         .is_some_and(|disk| is_limited(disk) && uncalibrated(disk, rig, calibrations).is_some())
 }
 
-/// Why the disk is not known to be what was asked.
+/// Why the disk is not known to be what was requested.
 fn uncalibrated(disk: &DiskSpec, rig: &RigSpec, calibrations: &[Calibration]) -> Option<String> {
     let name = disk.preset.as_deref().unwrap_or("the emulated disk");
     let Some(calibration) = calibration_of(rig, calibrations) else {
@@ -201,7 +201,7 @@ fn late(extract: &Extract, run: &RunRecord) -> Option<String> {
     })
 }
 
-/// Arms whose working set came out different from what was asked.
+/// Arms whose working set came out different from what was requested.
 pub(crate) fn working_sets(plan: &Plan, selection: &Selection<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (arm, runs) in plan.arms.iter().zip(&selection.finished) {

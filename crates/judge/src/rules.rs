@@ -51,7 +51,7 @@ const CHECKPOINT_COST: f64 = 0.15;
 const CHECKPOINTS_COST_MOST: f64 = 0.5;
 /// Of the time, how long a device without a known limit must be busy.
 const DEVICE_BUSY: f64 = 0.9;
-/// Of the bytes asked, how much must come from the page cache.
+/// Of the bytes requested, how much must come from the page cache.
 const PAGE_CACHE_HITS: f64 = 0.5;
 /// Bytes from the page cache for each operation.
 const PAGE_CACHE_BYTES: f64 = 1024.0;
@@ -61,7 +61,7 @@ const PAGE_CACHE_BYTES: f64 = 1024.0;
 const KERNEL: f64 = 0.2;
 /// What one processor copies from the page cache in a second by reads of 4 KiB and more: 2.0 to 3.0 GB were measured, calls included.
 const COPIED_BYTES_PER_SECOND: f64 = 2e9;
-/// Of a processor, what may be told as nothing.
+/// Of a processor, what counts as nothing.
 const TENTH: f64 = 0.1;
 /// Of anything, below which there is room.
 const ROOM: f64 = 0.8;
@@ -347,7 +347,7 @@ fn name(evidence: &Evidence<'_>, is_tried: impl Fn(CauseKind) -> bool) -> Cause 
     }
 }
 
-/// What it is not, and what cannot be told.
+/// What it is not, and what is not known.
 fn ruled_out(rules: &[RuleResult]) -> String {
     let (mut not, mut unknown) = (Vec::new(), Vec::new());
     for rule in rules {

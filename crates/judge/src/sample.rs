@@ -83,7 +83,7 @@ fn host_samples(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Vec<HostSamp
     samples.collect()
 }
 
-/// What is asked of every point.
+/// What is required of every point.
 pub(crate) struct Request<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) objective: Option<&'a Objective>,

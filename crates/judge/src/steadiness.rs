@@ -50,7 +50,7 @@ pub(crate) struct Settling {
     pub(crate) cut: usize,
     /// How the series settled; its seconds are those of the slices left out.
     pub(crate) steadiness: Steadiness,
-    /// In words, where it did not settle or cannot be told.
+    /// In words, where it did not settle or where it is not known.
     pub(crate) remark: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Settling {
 /// least 5 points off, and steady after it. Such a vote can move the cut and nothing else: a point whose throughput and response are steady
 /// stays so, whatever its cache goes on doing, as a dirty share rises and falls with every checkpoint.
 ///
-/// `measured` are the seconds after the asked warm-up, `watched` what was watched in them (empty where nothing was). A second without any operation has no median; operations then took at least that second, which is
+/// `measured` are the seconds after the requested warm-up, `watched` what was watched in them (empty where nothing was). A second without any operation has no median; operations then took at least that second, which is
 /// put in its place. A last slice of less than half the usual length says too little to vote.
 pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settling {
     let longest = measured.iter().map(|second| second.length).fold(0.0, f64::max);

@@ -395,7 +395,7 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
     }
     let mut state = ValidityState::Good;
     let mut remarks = Vec::new();
-    // Also of disks on which nothing was measured, because one of them is not what was asked.
+    // Also of disks on which nothing was measured, because one of them is not what was requested.
     let is_unknown = |arm: &&Arm| is_uncalibrated(&arm.rig, calibrations);
     let unknown = plan.arms.iter().filter(is_unknown).count();
     if unknown > 0 {

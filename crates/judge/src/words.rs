@@ -51,7 +51,7 @@ const PRICE_TIMES_FROM: f64 = 1.5;
 pub(crate) struct Change {
     metric: Metric,
     in_times: bool,
-    /// Whether the ratio is told the other way round: cheaper by so many times.
+    /// Whether the ratio is written the other way round: cheaper by so many times.
     inverted: bool,
     decimals: usize,
 }
@@ -74,7 +74,7 @@ impl Change {
         Self { metric, in_times, inverted: false, decimals }
     }
 
-    /// The style of a price, told in times where it is on one side for certain.
+    /// The style of a price, given in times where it is on one side for certain.
     fn of_price(estimate: f64, interval: Option<(f64, f64)>) -> Self {
         let ratio = 1.0 + estimate;
         let inverted = ratio < 1.0;
@@ -108,7 +108,7 @@ impl Change {
         }
     }
 
-    /// A ratio as it is told.
+    /// A ratio in words.
     fn times(&self, change: f64) -> f64 {
         if self.inverted { 1.0 / (1.0 + change) } else { 1.0 + change }
     }
@@ -160,7 +160,7 @@ impl Change {
         format!("{} to {}", self.percent(near), self.sided(far))
     }
 
-    /// A change without its side. What is less by nearly everything is not told as if nothing were left.
+    /// A change without its side. What is less by nearly everything is not written as if nothing were left.
     fn percent(&self, change: f64) -> String {
         let mut decimals = self.decimals;
         while change < 0.0

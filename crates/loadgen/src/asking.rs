@@ -117,7 +117,7 @@ impl Due {
     }
 }
 
-/// One operation that was asked: its instants in nanoseconds, and how it ended.
+/// One operation that was sent: its instants in nanoseconds, and how it ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Request {
     pub(crate) intended: u64,

@@ -36,9 +36,9 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
         now = parts.wait_until(now.saturating_add(start_ns), shared);
     }
     let begin = now;
-    // The first operation is due when it is asked.
+    // The first operation is due when it is sent.
     let mut due = Due::AtDispatch;
-    // The deadline is looked at before an operation is drawn: what is drawn is always asked.
+    // The deadline is looked at before an operation is drawn: what is drawn is always sent.
     'session: while finished < share && now < shared.deadline() {
         let Some(ask) = source.next() else { break };
         let inserted = match ask {
@@ -89,7 +89,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
     parts.close(shared)
 }
 
-/// Counts what was due before the deadline and could not be begun. At most `left` operations were still to be asked.
+/// Counts what was due before the deadline and could not be begun. At most `left` operations were still to be sent.
 #[cold]
 fn count_overdue<C: Clock, W: OpObserver>(
     parts: &mut SessionParts<'_, C, W>,

@@ -67,7 +67,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         }
     }
 
-    /// Collects until every session has ended. Slices are complete up to the end of the point, which [`Collector::finish`] is told.
+    /// Collects until every session has ended. Slices are complete up to the end of the point, which [`Collector::finish`] gets.
     pub(crate) fn collect(&mut self, ended: &Receiver<Infallible>) {
         // The use of the worker before the first slice belongs to nobody.
         let _ = self.sink.sample();
@@ -130,7 +130,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         self.send(u64::MAX);
     }
 
-    /// Samples all slices that have ended. Between the last one of the warm-up and the first one measured, the sink is told.
+    /// Samples all slices that have ended. Between the last one of the warm-up and the first one measured, the sink is notified.
     fn sample(&mut self, until_ns: u64) {
         loop {
             let start_ns = self.grid.start_of(self.sampled);

@@ -25,7 +25,7 @@
 //! which is reported separately. An operation that was due while all sessions were busy counts from its due time
 //! (`docs/decisions/0014-a-generator-s-own-lateness.md`).
 //!
-//! Several hosts can generate one load together. Each is told its [`plimsoll_workload::schedule::Share`], runs its own sessions, and hands out slices of its own;
+//! Several hosts can generate one load together. Each gets its [`plimsoll_workload::schedule::Share`], runs its own sessions, and hands out slices of its own;
 //! slices of one index are merged into those of the whole ([`Slice::merge`]). [`SliceSink::ready`] lets all hosts start at one instant.
 //!
 //! Reports that need more than slices hold put a [`OpObserver`] into each session ([`run_point_with`], [`run_load_with`]). One such notes when

@@ -100,7 +100,7 @@ impl Session for WatchingSession {
     }
 }
 
-/// Stops when all operations were asked.
+/// Stops when all operations were sent.
 struct Until(u64, Arc<AtomicU64>);
 
 impl SliceSink for Until {

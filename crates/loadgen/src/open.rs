@@ -74,7 +74,7 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
         let requested = parts.ask(ask, behind.due(intended, now, waited), shared);
         behind.begun(intended, requested.intended);
         parts.end.first.get_or_insert(requested.dispatched);
-        // Whatever the observer wants: in an open loop each operation is asked once.
+        // Whatever the observer wants: in an open loop each operation is sent once.
         parts.observer.after(requested.operation, requested.status, 1);
         if let Some(number) = inserted {
             generator.acknowledge(number);

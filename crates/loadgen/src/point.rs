@@ -30,7 +30,7 @@ pub fn run_point(
     run_point_with(engine, workload, spec, mix, sink, |_| ())
 }
 
-/// As [`run_point`], with an observer in each session, which is told the session's number among those of all hosts, from 0.
+/// As [`run_point`], with an observer in each session, which gets the number of the session among those of all hosts, from 0.
 pub fn run_point_with<W: OpObserver>(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
@@ -174,7 +174,7 @@ impl LoadSpec {
     }
 }
 
-/// As [`run_load`], or this host's part of it, with an observer in each session, which is told the session's number among those of all hosts, from 0.
+/// As [`run_load`], or this host's part of it, with an observer in each session, which gets the number of the session among those of all hosts, from 0.
 pub fn run_load_with<W: OpObserver>(
     engine: &dyn Engine,
     loader: &Arc<Loader>,

@@ -33,7 +33,7 @@ pub(crate) struct Jobs<'a> {
     pub(crate) open: bool,
     /// Whether a host without a session idles until the end of the window. Otherwise it has done its part at once.
     pub(crate) idles: bool,
-    /// Whether this is a point, with a measured part whose begin the sink is told; the other is a load phase.
+    /// Whether this is a point, with a measured part whose begin the sink is notified; the other is a load phase.
     pub(crate) measured: bool,
 }
 
@@ -117,7 +117,7 @@ fn idle(clock: &impl Clock, shared: &Shared) {
 
 /// Makes the sessions, starts the clock, lets each session run `body` on a thread of its own, and collects what they saw.
 ///
-/// Observers, sources and bodies are told the number of their session among those of all hosts.
+/// Observers, sources and bodies get the number of their session among those of all hosts.
 ///
 /// Whatever a session needs is made here, on one thread: allocators give each thread that takes memory some hundred kB, which many sessions do not have.
 pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(

@@ -17,7 +17,7 @@ use plimsoll_record::quantities::units::{about, shortened_to, to_the_second};
 use plimsoll_record::quantities::words::decimal_bytes;
 use serde::Serialize;
 
-/// Arms that are told one by one in a grid.
+/// Arms that are listed one by one in a grid.
 const MOST_ARMS_IN_TABLES: usize = 24;
 
 const IN_PROPORTION: &str = "as written: data, operations, caches, memory, burst credits, checkpoint intervals and durations (10 s or more) are smaller in proportion; threads, rates and \

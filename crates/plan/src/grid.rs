@@ -203,7 +203,7 @@ impl GridExplanation {
     }
 }
 
-/// The origins as rows of path, value and source, those of all cells under one path: a value that several cells share is told once.
+/// The origins as rows of path, value and source, those of all cells under one path: a value that several cells share is listed once.
 pub(crate) fn without_cells(origins: &[Origin], arms: &[ArmExplanation]) -> Vec<Vec<String>> {
     let mut rows: Vec<(String, String, String, usize)> = Vec::new();
     for origin in origins {

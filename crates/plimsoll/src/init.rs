@@ -23,7 +23,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where a MongoDB listens unless it is told otherwise.
+/// Where a MongoDB listens by default.
 const USUAL_PORT: u16 = 27017;
 /// How long a server of this machine may take to accept a connection.
 const LONGEST_LOOK: Duration = Duration::from_millis(300);

@@ -57,7 +57,7 @@ pub fn attach_agent(connection: Option<&Connection>, name: &str) -> Result<Carri
         .map_err(|error| HostError::Unreachable(line(&error.to_string()).into_owned()))
 }
 
-/// Serves one program after the other, until it is asked to end.
+/// Serves one program after the other, until it has to end.
 pub fn serve_over_nats(
     agent: &Agent,
     nats: &Connection,

@@ -12,7 +12,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// `plimsoll serve`: says where on the standard output when it can be reached, and answers until it is asked to end.
+/// `plimsoll serve`: says where on the standard output when it can be reached, and answers until it has to end.
 pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Result<Exit> {
     let store = store_path(store)?;
     let own = reach(&store);

@@ -86,7 +86,7 @@ figures! {
     DEVICE_QUEUE = "device.queue.ns", Counter;
     /// Burst credits that the emulated disk has left.
     DEVICE_CREDITS = "device.credits", Level;
-    /// 1 while the emulated disk is as it was asked, 0 while it has no limits.
+    /// 1 while the emulated disk is as configured, 0 while it has no limits.
     DEVICE_SHAPED = "device.shaped", Level;
 
     /// CPU time of the machine in user mode, all processors.

@@ -66,7 +66,7 @@ pub struct DiskRates {
     pub joint: Option<f64>,
 }
 
-/// Credits that are earned while little is asked and spent while much is: a token bucket, as of gp2 or a burstable Azure disk. One credit is one request (of
+/// Credits that are earned while there is little load and spent while there is much: a token bucket, as of gp2 or a burstable Azure disk. One credit is one request (of
 /// at most `io_unit_bytes`). While there are credits, `iops` and `bandwidth` here hold; without, those of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiskBurst {
@@ -184,7 +184,7 @@ impl FilesystemKind {
     }
 }
 
-/// A filesystem with what is asked beyond its stock options.
+/// A filesystem with what is requested beyond its stock options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesystemSpec {
     /// Which kind of filesystem it is.
@@ -395,7 +395,7 @@ impl RigSpec {
     }
 }
 
-/// From when on an emulated disk is as it was asked; before, it has no limits.
+/// From when on an emulated disk is as configured; before, it has no limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapedFrom {

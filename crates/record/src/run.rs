@@ -52,7 +52,7 @@ pub struct RunRecord {
     pub attempt: u32,
     /// Whether the run has ended, and how.
     pub state: RunState,
-    /// Seed of every random draw of this run. Equal for all arms of a block, so that they are asked the same.
+    /// Seed of every random draw of this run. Equal for all arms of a block, so that they get the same operations.
     pub seed: u64,
     /// Begin, UTC, RFC 3339. Empty where an imported run does not say.
     pub started_at: String,
@@ -183,7 +183,7 @@ pub struct PointRecord {
 /// it dispatches so late count from the time that was fixed for them.
 pub const LONGEST_LAG_NS: u64 = 10_000_000;
 
-/// What is known when a point is over. All counts are of the measured part, after the asked warm-up.
+/// What is known when a point is over. All counts are of the measured part, after the requested warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointEnd {
     /// Length of the measured part, nanoseconds.

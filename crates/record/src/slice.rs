@@ -221,7 +221,7 @@ pub struct Slice {
     pub start_ns: u64,
     /// Nanoseconds; the divisor of every rate.
     pub length_ns: u64,
-    /// Whether this lies in the asked warm-up, so that no result uses it.
+    /// Whether this lies in the requested warm-up, so that no result uses it.
     pub warm_up: bool,
     /// Finished units of work by how they ended. A read-modify-write is one unit, though its parts appear below as a read and an
     /// update too; a verification is none.

@@ -30,6 +30,7 @@ pub mod page;
 pub mod progress;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
+mod section;
 pub mod select;
 pub mod table;
 pub mod terminal;

@@ -31,11 +31,11 @@ mod deciding;
 mod disk;
 mod factors;
 mod history;
-mod hosts;
 mod overview;
 pub mod progress;
 mod remarks;
 mod screen;
+mod section;
 mod sign;
 mod table;
 mod wrap;
@@ -46,6 +46,7 @@ pub use disk::disk;
 pub use history::history;
 pub use screen::Screen;
 
+use crate::section::{Section, controls, costs, duets, events, hosts};
 use crate::{Report, select, text, words};
 use anstyle::{AnsiColor, Style};
 use comparisons::Row;
@@ -57,7 +58,7 @@ use table::Layout;
 /// Arms of a mix that get a table; the page has them all.
 const TABLES: usize = 12;
 
-/// Cells of a grid that are told in a table each.
+/// Cells of a grid that get a table each.
 const MATRIX_FROM: usize = 4;
 
 const BOLD: Style = Style::new().bold();
@@ -87,9 +88,13 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
             one_mix(&mut out, analysis, mix, (layout, &signs), screen);
         }
     }
-    deciding::events(&mut out, analysis, &signs, screen);
+    let numbers = screen.numbers();
+    let add = |out: &mut String, title, section: Option<Section>| {
+        section::section(out, title, section.as_ref(), &signs, screen);
+    };
+    add(&mut out, "events", events(analysis, numbers));
     deciding::lines(&mut out, analysis, &signs, screen);
-    deciding::costs(&mut out, analysis, &signs, screen);
+    add(&mut out, "cost per 1M operations", costs(analysis, numbers));
     // What held the arms back was said of each of them above.
     let deciding: Vec<Row<'_>> = select::primaries(analysis)
         .map(|comparison| Row::of(analysis, comparison, screen).without_cause())
@@ -99,9 +104,9 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
     deciding::blocks(&mut out, analysis, &signs, screen);
-    deciding::controls(&mut out, analysis, screen);
-    deciding::duets(&mut out, analysis, screen);
-    hosts::hosts(&mut out, analysis, &signs, screen);
+    add(&mut out, "controls", controls(analysis, numbers));
+    add(&mut out, "duets", duets(analysis, numbers));
+    add(&mut out, "hosts", hosts(analysis, numbers));
     remarks::differed(&mut out, analysis, &signs, screen);
     remarks::thresholds(&mut out, &analysis.thresholds, screen);
     let cut = |subject: &str| select::with_short_names(analysis, subject);

@@ -138,7 +138,7 @@ pub fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> 
         return None;
     }
     let width = numbers.margin(needed.half_width);
-    // The difference may be too small to be told.
+    // The difference may be too small to be seen.
     if needed.reached.map(|reached| numbers.margin(reached)).as_ref() == Some(&width) {
         return None;
     }

@@ -40,7 +40,7 @@ pub(crate) struct MeasuredServer {
 }
 
 impl MeasuredServer {
-    /// `None` where there is none, or where it is on another machine or cannot be told from others on this one.
+    /// `None` where there is none, or where it is on another machine or cannot be distinguished from others on this one.
     pub(crate) fn of(standing: &RigAccess, engine: &dyn Engine, host: &Host) -> Option<Self> {
         if let Some(server) = &standing.server {
             return Some(Self { processes: server.processes.clone(), device: None });

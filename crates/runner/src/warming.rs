@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Length of each of the two stretches whose means are compared, seconds.
 const WINDOW: usize = 5;
-/// By how much two means may differ, a share of all that was asked.
+/// By how much two means may differ, a share of all that was requested.
 const SETTLED: f64 = 0.005;
 
 /// Takes the seconds of filling caches, which are no part of the record, and ends it when the hit ratios have settled.

@@ -342,7 +342,7 @@ impl LineSearch {
         if is_done {
             return LineStep::Done(self.line());
         }
-        // Two steps are the asked width: one end may move outwards by one. Wider intervals are for ends that cannot be told from the line.
+        // Two steps are the asked width: one end may move outwards by one. Wider intervals are for ends that cannot be distinguished from the line.
         for width in 2..=highest - lowest + 2 {
             let mut windows: Vec<(f64, i32, i32)> = (0..width)
                 .map(|moved| (below - moved, below - moved + width))

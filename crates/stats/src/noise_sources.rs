@@ -39,7 +39,7 @@ impl NoiseSources {
     /// Variance of one block's difference of two arms, as a logarithm, with so many points in each run, each so many times as long as they were.
     pub fn of_difference(&self, points: f64, longer: f64) -> f64 {
         let of_point = self.point.unwrap_or(0.0) + self.seconds / longer;
-        // Of a run whose points cannot be told from it, more of them help nothing that is known.
+        // Of a run whose points cannot be distinguished from it, more of them help nothing that is known.
         2.0 * (self.run + of_point / points)
     }
 }

@@ -6,7 +6,7 @@ use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a store cannot do what was asked.
+/// Why a store cannot do what was requested.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The environment does not say where a user's data belongs.

@@ -31,7 +31,7 @@ pub struct DeviceTotals {
     pub queue_ns: u64,
     /// Burst credits left now, of a disk that has them.
     pub credits: Option<f64>,
-    /// Whether an emulated disk is as it was asked now; real ones do not know.
+    /// Whether an emulated disk is as configured now; real ones do not know.
     pub shaped: Option<bool>,
 }
 

@@ -189,7 +189,7 @@ impl Link {
             Failure::Refused(refusal) | Failure::NotDurable(refusal) => Some(refusal),
             Failure::NotWritten { first, .. } => Some(first),
         };
-        // Whoever it is connected to next, it is asked whether it is the primary.
+        // Whoever it is connected to next, it has to say whether it is the primary.
         if refusal.is_none_or(|refusal| STATE_CHANGES.contains(&refusal.code)) {
             self.give_up();
         }

@@ -1,4 +1,4 @@
-//! What a lean client is told.
+//! Options of a lean client.
 
 use crate::mongo::concern::WriteConcern;
 use crate::mongo::credentials::Credentials;

@@ -126,7 +126,7 @@ pub fn replica_set(
 }
 
 /// The metrics that a mongod wrote about itself into `diagnostic.data` of this data directory. Chunks that are damaged or cut off are left
-/// out. Of several members there are none: which of them was asked, and when, nobody wrote down. Without the feature `mongodb` there are none.
+/// out. Of several members there are none: which of them was queried, and when, nobody wrote down. Without the feature `mongodb` there are none.
 pub(crate) fn own_metrics(data_directory: &Path) -> io::Result<Vec<MetricsSample>> {
     let directory = data_directory.join("diagnostic.data");
     #[cfg(feature = "mongodb")]

@@ -1,4 +1,4 @@
-//! A replica set whose members were started here: made, asked who its primary is, and told to elect another.
+//! A replica set whose members were started here: made, queried for its primary, and made to elect another.
 
 use super::connection::runtime;
 use super::messages::words;

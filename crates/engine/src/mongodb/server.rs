@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The oldest wire version that is measured: MongoDB 4.2, as the official driver before 3.9.
 const OLDEST_WIRE_VERSION: i64 = 8;
 const OLDEST: &str = "MongoDB 4.2";
-/// Where a mongod keeps its data that is not told where.
+/// Where a mongod keeps its data without an option for it.
 const DEFAULT_DIRECTORY: &str = "/data/db";
 /// Sections of serverStatus that are not needed here.
 const LONG_SECTIONS: [&str; 3] = ["metrics", "locks", "tcmalloc"];

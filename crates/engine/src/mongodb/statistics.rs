@@ -64,7 +64,7 @@ impl Statistics {
         Self { options, requested: Mutex::default() }
     }
 
-    /// Where the server cannot be asked, figures are left out: they are a by-product of a run. So are the first ones of another server, as
+    /// Where the server cannot be queried, figures are left out: they are a by-product of a run. So are the first ones of another server, as
     /// after a failover, for its counters have risen from elsewhere.
     pub(super) fn read(&self, target: &Target, into: &mut Vec<(&'static str, f64)>) {
         let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);

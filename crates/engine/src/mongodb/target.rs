@@ -35,7 +35,7 @@ pub(super) enum Existing {
     Join,
 }
 
-/// Checked settings, before any server is asked.
+/// Checked settings, before any server is queried.
 #[derive(Clone)]
 pub(super) struct Target {
     /// With the password. Never shown.

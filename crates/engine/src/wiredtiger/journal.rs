@@ -47,7 +47,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Flushes until it is told to stop.
+    /// Flushes until it has to stop.
     fn flush(&self, session: &RawSession, interval: Duration) {
         let mut due = Instant::now() + interval;
         loop {

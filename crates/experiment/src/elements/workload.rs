@@ -1,4 +1,4 @@
-//! `workload`: what is stored and what is asked.
+//! `workload`: what is stored and which operations are measured.
 
 use crate::Collector;
 use crate::document::{Checked, Place};
@@ -24,7 +24,7 @@ pub(crate) const PATH: &str = file::workload.name;
 /// Keys for the amount of data.
 const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
 
-/// Reads what is stored and what is asked.
+/// Reads what is stored and which operations are measured.
 pub(crate) struct WorkloadReader<'w, 's> {
     pub problems: &'w mut Collector<'s>,
     pub origins: &'w mut Origins<'s>,

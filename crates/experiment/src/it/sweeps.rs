@@ -264,7 +264,7 @@ fn a_single_arm_against_itself() {
     insta::assert_snapshot!(explain(&plan, &ENGINES).to_string());
 }
 
-/// At shares of its own line every arm is asked something else.
+/// At shares of its own line every arm gets another load.
 #[test]
 fn shares_of_the_line_decide_nothing() {
     let text = SMALLEST.replace("closed: {threads: 1}", "open: {rates: [50%, 80%]}");

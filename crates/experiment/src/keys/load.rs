@@ -6,7 +6,7 @@ use crate::keys::stages::STAGES;
 use crate::table::*;
 
 object! {
-    /// How hard it is asked.
+    /// How high the load is.
     LOAD load: "How hard it is asked: a closed loop, an open loop, or both, the closed one first; or stages."
     closed = Shape::Object(&CLOSED), Optional, "{threads: [1, 2, 4, 8, 16]}";
         "Closed loop: each session asks again when its last operation is complete. Shows what can be had; hides how \

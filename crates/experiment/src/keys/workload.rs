@@ -1,4 +1,4 @@
-//! `workload`: what is stored and what is asked.
+//! `workload`: what is stored and which operations are measured.
 
 use crate::keys::fields::FIELDS;
 use crate::keys::mix::{MIX, PRESET};
@@ -18,7 +18,7 @@ pub(crate) const ORDERED: &str = "ordered";
 pub(crate) static EACH_MIX: Shape = Shape::Object(&MIX);
 
 object! {
-    /// What is stored and what is asked.
+    /// What is stored and which operations are measured.
     WORKLOAD workload: "What is stored and what is asked. Names and defaults are those of YCSB's core workload."
     records = RECORDS, Optional, "100k";
         "Number of records. Arms can have their own.";

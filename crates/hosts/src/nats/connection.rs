@@ -66,7 +66,7 @@ pub(crate) struct Connected {
     pub(crate) client: Client,
     /// Changes whenever a lost connection is back.
     pub(crate) connections: watch::Receiver<u64>,
-    /// What the server has forbidden last, in its own words. Whoever asked is not told, and waits in vain.
+    /// What the server has forbidden last, in its own words. The client is not informed, and waits in vain.
     forbidden: Arc<Mutex<Option<String>>>,
 }
 

@@ -45,7 +45,7 @@ pub struct Present {
     pub card: String,
 }
 
-/// What is asked of an agent.
+/// What an agent has to do.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct AttachRequest {
     pub(crate) protocol: u32,

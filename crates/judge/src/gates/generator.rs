@@ -50,7 +50,7 @@ pub(crate) struct ClientUse {
     pub(crate) decides: Option<f64>,
 }
 
-/// What the client on one machine uses, where it can be told from the engine. On a machine with an unknown number of processors nobody
+/// What the client on one machine uses, where it can be distinguished from the engine. On a machine with an unknown number of processors nobody
 /// knows what is used up.
 pub(super) fn client_use(host: &PointHost<'_>, extract: &Extract) -> Option<ClientUse> {
     if !extract.is_client_apart {

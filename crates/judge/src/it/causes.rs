@@ -197,7 +197,7 @@ fn an_engine_cache_without_room() {
     assert_snapshot!(sentence, @"engine cache: sessions spend 60 % of their time evicting or waiting for room, 0.4 pages an operation, 95 % full, 20 % dirty");
 }
 
-/// A server that is asked by URI, on processors with room.
+/// A server that is named by a URI, on processors with room.
 fn server(more: &[(&str, f64)]) -> Laboratory {
     let mut lab = one_point(None, 300, 5_000.0);
     let uri = SettingValue::Text("mongodb://db".into());

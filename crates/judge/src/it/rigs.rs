@@ -1,4 +1,4 @@
-//! Whether what an arm stood on was what was asked.
+//! Whether what an arm stood on was what was requested.
 
 use crate::it::laboratory::{Laboratory, Shown, warns};
 use crate::it::watched::{Watched, analyse, calibrated, disk, one_point, only_point, watch};

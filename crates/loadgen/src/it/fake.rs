@@ -1,4 +1,4 @@
-//! An engine that answers as it is told and keeps what it was asked; and the pieces that every test needs.
+//! An engine that answers as configured and keeps what it received; and the pieces that every test needs.
 
 use crate::{PointSpec, SliceSink};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Interrupter, Outcome, Session};
@@ -18,7 +18,7 @@ pub struct Question<'a> {
     pub session: u32,
     pub operation: Operation,
     pub key: Vec<u8>,
-    /// Everything that was asked, in words.
+    /// Everything that was requested, in words.
     pub text: String,
     pub values: Record,
     pub visitor: Option<&'a mut dyn FieldVisitor>,
@@ -170,7 +170,7 @@ pub fn remembering() -> (Fake, Request) {
     (fake, requested)
 }
 
-/// Keeps all slices, counts how often a measured part began, and asks to stop when it is told to.
+/// Keeps all slices, counts how often a measured part began, and asks to stop on request.
 #[derive(Default)]
 pub struct Keep {
     pub slices: Vec<Slice>,

@@ -61,7 +61,7 @@ fn what_a_paced_session_could_not_begin_is_counted_as_unfinished() {
     assert_eq!(measured.end.measured_ns, 100 * MILLISECOND);
 }
 
-/// A database that takes inserts four at a time, a millisecond for each batch, and fails the last, which is not full, if it is told to.
+/// A database that takes inserts four at a time, a millisecond for each batch, and fails the last, which is not full, if so configured.
 fn batches(clock: &Jumping, flush_fails: bool) -> Server {
     let mut kept = 0;
     Server::answering(clock, move |requested, clock| {
@@ -87,7 +87,7 @@ fn batches(clock: &Jumping, flush_fails: bool) -> Server {
 
 type Journal = Arc<Mutex<Vec<(&'static str, ObservedOp)>>>;
 
-/// Writes down what it sees, and asks failed inserts again as often as it is told.
+/// Writes down what it sees, and asks failed inserts again as often as configured.
 struct Recorder {
     journal: Journal,
     again: u32,

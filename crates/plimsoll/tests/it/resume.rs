@@ -98,7 +98,7 @@ mod slow {
             let after = laboratory.record();
             assert_eq!(after.id, before.id);
             assert_eq!(after.state, ExperimentState::Finished);
-            // What there was before is there, to the last histogram, and the killed run is told from its second attempt.
+            // What there was before is there, to the last histogram, and the killed run is distinguished from its second attempt.
             assert_eq!(after.runs[..before.runs.len()], before.runs[..]);
             let done = runs(&after).into_iter().filter(|run| run.3 == "finished");
             let once: BTreeSet<_> = done.map(|run| (run.0, run.1)).collect();

@@ -181,7 +181,7 @@ impl RunningMongod {
         let folder = laboratory.path("mongod");
         fs::create_dir(&folder).unwrap();
         let folder = folder.display();
-        // By this name it is told from others that run meanwhile.
+        // By this name it is distinguished from others that run meanwhile.
         let named = laboratory.path(&format!("mongod-{port}"));
         std::os::unix::fs::symlink(plimsoll_testing::server("mongod").unwrap(), &named).unwrap();
         let child = Command::new(named)
@@ -252,7 +252,7 @@ mod once {
     fn a_server_on_an_emulated_disk_under_limits() {
         needs!([Need::Root, Need::File("/dev/fuse")]);
         for (server, laboratory) in servers_here() {
-            // A mongod takes half of the memory for its cache, if it is not told how much.
+            // A mongod takes half of the memory for its cache, unless its options say how much.
             let cache = match server {
                 "mongod" => ", cache_size: 256MiB",
                 _ => "",

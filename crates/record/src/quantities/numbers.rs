@@ -421,7 +421,7 @@ mod tests {
         let interval = |estimate, ends| TERMINAL.differences(Some(estimate), ends);
         assert_eq!(interval(11.0, (9.42, 13.2)), "10.4 to 14.2 times");
         assert_eq!(interval(0.1, (0.016, 0.169)), "+1.6 % to +16.9 %");
-        // The interval is told as its estimate, which the sentence beside it tells so, too.
+        // The interval is written like its estimate.
         assert_eq!(interval(1.5, (1.0, 2.2)), "+100 % to +220 %");
         assert_eq!(interval(2.5, (-0.5, 4.2)), "0.500 to 5.20 times");
         assert_eq!(TERMINAL.difference(-0.999_58), "-99.96 %");

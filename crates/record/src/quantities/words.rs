@@ -133,7 +133,7 @@ pub fn bytes(value: f64) -> String {
     format!("{} TiB", number(value))
 }
 
-/// From this share on a difference is told as a factor.
+/// From this share on a difference is shown as a factor.
 pub const FACTOR_FROM: f64 = 0.5;
 
 /// A share with the decimals that make it worth reading: `61.2 %`.
@@ -161,7 +161,7 @@ pub fn confidence(share: f64) -> String {
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// Decimals at most with which a decrease is told that leaves hardly anything.
+/// Decimals at most of a decrease that leaves hardly anything.
 pub const FINEST: usize = 9;
 
 /// Bytes with three significant digits, in units of 1000: `512 B`, `16 kB`, `1.2 GB`.

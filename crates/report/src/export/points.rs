@@ -7,7 +7,7 @@ use plimsoll_record::{Completed, ExperimentRecord, LoadKind, PointRecord};
 use std::collections::HashMap;
 use std::io;
 
-/// What a point is told by.
+/// What identifies a point.
 const COLUMNS: [(&str, Kind); 46] = [
     ("experiment_id", Kind::Text),
     ("experiment", Kind::Text),

@@ -32,7 +32,7 @@ use std::fmt;
 /// What such text is, for a server that hands it out.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The percentiles that are told, as quantiles.
+/// The percentiles that are exported, as quantiles.
 const QUANTILES: [(&str, f64); 4] =
     [("0.5", 50.0), ("0.95", 95.0), ("0.99", 99.0), ("0.999", 99.9)];
 
@@ -143,7 +143,7 @@ fn with(labels: &Labels, name: &'static str, text: &str) -> Labels {
     labels
 }
 
-/// How a figure of a slice is told: name, unit, and by what its value is multiplied. `seconds` is the length of the slice. `None` for a name that
+/// How a figure of a slice is exported: name, unit, and by what its value is multiplied. `seconds` is the length of the slice. `None` for a name that
 /// no program of ours gives: a record may come from anywhere.
 fn describe(figure: &str, seconds: f64) -> Option<(String, &'static str, f64)> {
     const NANOS: f64 = 1e9;

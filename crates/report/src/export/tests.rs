@@ -332,7 +332,7 @@ fn points_at_the_line_and_what_they_cost() {
     let hours = 1e6 / rate / 3_600.0;
     assert!((cost / (price * hours) - 1.0).abs() < 1e-12, "{cost}");
     assert_eq!(field(&table, lines[0], "cost_currency"), "EUR");
-    // Several trials: what was completed in each of them is told elsewhere.
+    // Several trials: what was completed in each of them is shown elsewhere.
     assert_eq!(field(&table, lines[0], "ok_operations_after_warm_up"), "");
     for free in [lines[1], lines[2]] {
         assert_eq!(field(&table, free, "cost_per_million_operations"), "");

@@ -7,18 +7,12 @@
 mod arms;
 mod blocks;
 mod comparisons;
-mod controls;
-mod cost;
 mod curves;
-mod description;
 mod differences;
 mod downloads;
 mod drift;
-mod duets;
-mod events;
 mod factors;
 mod head;
-mod hosts;
 mod kept_bytes;
 mod line;
 mod live;
@@ -27,6 +21,7 @@ mod percentiles;
 mod provenance;
 mod reading;
 mod rig;
+mod section;
 mod time;
 mod warnings;
 mod why;
@@ -37,6 +32,7 @@ pub(crate) use warnings::list as warning_list;
 use crate::Report;
 use crate::page::chart::{ArmStyle, ArmStyles};
 use crate::page::shell::{self, Place, Shell};
+use crate::section::{Section, controls, costs, duets, events};
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_record::RunRecord;
@@ -197,15 +193,16 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
         sections.push(("factors", "Factors", factors::section(&page)));
     }
     sections.push(("arms", "Arms", arms::section(&page)));
-    if events::is_known(report.analysis) {
-        sections.push(("events", "Events", events::section(&page)));
-    }
+    let add = |sections: &mut Vec<_>, id, title, section: Option<Section>| {
+        if let Some(section) = section {
+            sections.push((id, title, section::section(&page, &section)));
+        }
+    };
+    add(&mut sections, "events", "Events", events(report.analysis, PAGE));
     if line::is_known(report.analysis) {
         sections.push(("line", "Plimsoll line", line::section(&page)));
     }
-    if cost::is_known(report.analysis) {
-        sections.push(("cost", "Cost", cost::section(&page)));
-    }
+    add(&mut sections, "cost", "Cost", costs(report.analysis, PAGE));
     if !opens_with_load && !select::is_searched_alone(report.analysis) {
         sections.push(("load", "Over the load", curves::section(&page)));
     }
@@ -227,12 +224,8 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     if map::is_known(&page) {
         sections.push(("map", "Where on the disk", map::section(&page)));
     }
-    if controls::is_known(report.analysis) {
-        sections.push(("controls", "Controls", controls::section(&page)));
-    }
-    if duets::is_known(report.analysis) {
-        sections.push(("duets", "Duets", duets::section(&page)));
-    }
+    add(&mut sections, "controls", "Controls", controls(report.analysis, PAGE));
+    add(&mut sections, "duets", "Duets", duets(report.analysis, PAGE));
     if drift::is_known(report.analysis) {
         sections.push(("drift", "Machine drift", drift::section(&page)));
     }

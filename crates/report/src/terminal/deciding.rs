@@ -1,17 +1,15 @@
-//! The plimsoll line, what operations cost, and how blocks vary, in a few lines for each arm.
+//! The plimsoll line, and how blocks vary, in a few lines for each arm.
 
 use super::screen::{Screen, paint};
 use super::sign::Signs;
 use super::{BOLD, DIM, heading, paragraph};
 use crate::{select, text, words};
 use anstyle::Style;
-use plimsoll_judge::{
-    AgainstItself, Analysis, CostResult, Estimate, EventResult, LineResult, Repeatability,
-};
+use plimsoll_judge::{AgainstItself, Analysis, LineResult, Repeatability};
 use plimsoll_plan::Metric;
 
 const ARMS: usize = 24;
-/// Cells of a grid from which on only the extremes are told.
+/// Cells of a grid from which on only the extremes are listed.
 const CELLS: usize = 6;
 
 /// The interval of each arm and mix, what limits it, and the sentence.
@@ -23,7 +21,7 @@ pub(super) fn lines(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
     let numbers = screen.numbers();
     let mut last: Option<(&str, &str)> = None;
     for line in analysis.lines.iter().take(ARMS) {
-        // Mixes and objectives are told where they change.
+        // Mixes and objectives are shown where they change.
         if last != Some((line.mix.as_str(), line.objective.as_str())) {
             last = Some((&line.mix, &line.objective));
             let description = format!("mix {}: {}", text::short(&line.mix, 40), line.objective);
@@ -57,134 +55,6 @@ fn beneath(line: &LineResult, screen: &Screen) -> String {
     parts.join("; ")
 }
 
-/// What came of the events of each arm.
-pub(super) fn events(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
-    if analysis.events.is_empty() {
-        return;
-    }
-    heading(out, "events");
-    for result in analysis.events.iter().take(ARMS) {
-        name(out, analysis, signs, (&result.arm, &result.mix), screen);
-        for event in &result.events {
-            let description = if event.blocks == 0 {
-                format!("{}: it did not happen", event.words)
-            } else {
-                format!(
-                    "{}: without writes {} s, without reads {} s, failed {}; p99 {}",
-                    event.words,
-                    words::with_range(&event.without_writes, 2),
-                    words::with_range(&event.without_reads, 2),
-                    words::with_range(&event.errors, 0),
-                    back_in_words(event)
-                )
-            };
-            paragraph(out, Style::new(), &description, 4, screen);
-        }
-        if let Some(kept) = &result.acknowledged {
-            let count = |value| screen.numbers().count(value);
-            let description = format!(
-                "of {} acknowledged writes {} are lost; {} failed and may be there or not",
-                count(kept.writes),
-                count(kept.lost),
-                count(kept.in_doubt)
-            );
-            paragraph(out, Style::new(), &description, 4, screen);
-        }
-    }
-}
-
-/// When response times were as before: `back after 13.0 (12.0 to 14.9) s, in 4 of 6 blocks`.
-fn back_in_words(event: &EventResult) -> String {
-    let blocks = event.blocks;
-    match event.not_back {
-        all if all == blocks => "not back".into(),
-        not => {
-            let after = format!("back after {} s", words::with_range(&event.p99_back, 1));
-            let some = format!(", in {} of {blocks} blocks", blocks - not);
-            if not == 0 { after } else { after + &some }
-        }
-    }
-}
-
-/// Price of a million operations at each of the places where it is known.
-pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
-    if analysis.costs.is_empty() {
-        return;
-    }
-    heading(out, "cost per 1M operations");
-    for cost in analysis.costs.iter().take(ARMS) {
-        name(out, analysis, signs, (&cost.arm, &cost.mix), screen);
-        let currency = text::short(&cost.currency, 8);
-        let places = [
-            ("at the plimsoll line", None, cost.at_line.as_ref(), of_line as Of),
-            (
-                "at the knee",
-                cost.at_knee.as_ref().map(|(load, _)| load),
-                cost.at_knee.as_ref().map(|(_, one)| one),
-                of_knee as Of,
-            ),
-            (
-                "at the highest throughput",
-                cost.at_best.as_ref().map(|(load, _)| load),
-                cost.at_best.as_ref().map(|(_, one)| one),
-                of_best as Of,
-            ),
-        ];
-        for (place, load, estimate, of) in places {
-            let Some(estimate) = estimate.filter(|one| select::median(one).is_finite()) else {
-                continue;
-            };
-            let load =
-                load.map_or_else(String::new, |load| format!(" ({})", text::short(load, 24)));
-            let description = format!("{place}{load}: {} {currency}", spelled(estimate, screen));
-            let best = if is_cheapest(analysis, cost, of) { ", the cheapest" } else { "" };
-            paragraph(out, Style::new(), &format!("{description}{best}"), 4, screen);
-        }
-        let source = cost.source.as_deref().unwrap_or("source not given");
-        let price = words::price(cost.per_hour, screen.numbers());
-        paragraph(
-            out,
-            DIM,
-            &format!("at {price} {currency} an hour; {}", text::short(source, 120)),
-            4,
-            screen,
-        );
-    }
-    more(out, analysis.costs.len(), screen);
-}
-
-type Of = fn(&CostResult) -> Option<&Estimate>;
-
-fn of_line(cost: &CostResult) -> Option<&Estimate> {
-    cost.at_line.as_ref()
-}
-
-fn of_knee(cost: &CostResult) -> Option<&Estimate> {
-    cost.at_knee.as_ref().map(|(_, estimate)| estimate)
-}
-
-fn of_best(cost: &CostResult) -> Option<&Estimate> {
-    cost.at_best.as_ref().map(|(_, estimate)| estimate)
-}
-
-fn is_cheapest(analysis: &Analysis, cost: &CostResult, of: Of) -> bool {
-    let costs: Vec<&CostResult> =
-        analysis.costs.iter().filter(|other| other.mix == cost.mix).collect();
-    let best = select::cheapest(costs.iter().map(|cost| Some((cost.currency.as_str(), of(cost)?))));
-    best.is_some_and(|place| std::ptr::eq(costs[place], cost))
-}
-
-fn spelled(estimate: &Estimate, screen: &Screen) -> String {
-    let numbers = screen.numbers();
-    let median = words::money(select::median(estimate), numbers);
-    match estimate.interval {
-        Some((low, high)) => {
-            format!("{median} ({} to {})", words::money(low, numbers), words::money(high, numbers))
-        }
-        None => median,
-    }
-}
-
 /// How much each arm varies from block to block.
 pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
     let all = &analysis.repeatability;
@@ -205,53 +75,9 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
         paragraph(out, Style::new(), &varies(one, screen), 4, screen);
     }
     more(out, all.len(), screen);
-    for one in analysis.noise.iter().take(ARMS) {
-        let what = format!(
-            "{} against {}, {} at {}",
-            text::short(&one.arm, 40),
-            text::short(&one.baseline, 40),
-            text::short(&one.mix, 24),
-            text::short(&one.load_label, 24)
-        );
-        paragraph(out, DIM, &what, 2, screen);
-        paragraph(out, Style::new(), &one.sentence, 4, screen);
+    if let Some(noise) = crate::section::noise(analysis, screen.numbers()) {
+        super::section::sentences(out, &noise.sentences, screen);
     }
-    more(out, analysis.noise.len(), screen);
-}
-
-/// What was found of what was planted.
-pub(super) fn controls(out: &mut String, analysis: &Analysis, screen: &Screen) {
-    let all = &analysis.controls;
-    if all.is_empty() {
-        return;
-    }
-    heading(out, "controls");
-    for one in all.iter().take(ARMS) {
-        paragraph(out, Style::new(), &one.sentence, 2, screen);
-    }
-    more(out, all.len(), screen);
-}
-
-/// What duets tell of the halves of the machine.
-pub(super) fn duets(out: &mut String, analysis: &Analysis, screen: &Screen) {
-    let all = &analysis.duets;
-    if all.is_empty() {
-        return;
-    }
-    heading(out, "duets");
-    for one in all.iter().take(ARMS) {
-        let what = format!(
-            "{} against {}, {} at {}, {}",
-            text::short(&one.arm, 40),
-            text::short(&one.baseline, 40),
-            text::short(&one.mix, 24),
-            text::short(&one.load_label, 24),
-            words::metric(one.metric)
-        );
-        paragraph(out, DIM, &what, 2, screen);
-        paragraph(out, Style::new(), &one.sentence, 4, screen);
-    }
-    more(out, all.len(), screen);
 }
 
 /// Of a grid with many cells, a line for each mix and metric: the cell that varies least and the one that varies most.

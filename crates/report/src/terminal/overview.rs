@@ -10,14 +10,14 @@ use comfy_table::{Cell, CellAlignment};
 use plimsoll_judge::{Analysis, CostResult, Curve, CurvePoint, Estimate, FigureUnit};
 
 const ARMS: usize = 40;
-/// More arms than this are not told one by one where each has but one load.
+/// More arms than this are not listed one by one where each has but one load.
 const MANY: usize = 4;
 /// Columns that the name of an arm may take.
 const NAME: usize = 28;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// What was due, where that is not what was asked.
+    /// What was due, where that is not what was requested.
     Due,
     Rate,
     P50,
@@ -78,7 +78,7 @@ const LEFT_OUT: [Column; 13] = [
     Cause,
 ];
 
-/// Whether the mix is told arm by arm, or by this table alone because no arm has more than one load.
+/// Whether the mix is shown arm by arm, or by this table alone because no arm has more than one load.
 pub(super) fn is_enough(curves: &[&Curve]) -> bool {
     curves.len() > MANY && curves.iter().all(|curve| curve.points.len() <= 1)
 }

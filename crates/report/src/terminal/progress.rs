@@ -27,7 +27,7 @@ pub struct Moment<'a> {
     pub p99_ns: Option<f64>,
     /// Operations of this point that failed.
     pub errors: u64,
-    /// Seconds until the experiment is over, as far as that can be told.
+    /// Seconds until the experiment is over, as far as is known.
     pub left_seconds: Option<f64>,
 }
 
@@ -66,7 +66,7 @@ impl Moment<'_> {
         };
         let mut heads = Vec::new();
         for around in around {
-            // A long name gives way before the rest does, but keeps enough to be told from another.
+            // A long name gives way before the rest does, but keeps enough to be distinguished from another.
             let room = room.saturating_sub(run.width() + 1 + around.width());
             let whole = text::line(self.arm);
             if whole.width() <= room {

@@ -14,7 +14,7 @@ use plimsoll_record::{LoadKind, Severity};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Load,
-    /// What was due, where that is not what was asked.
+    /// What was due, where that is not what was requested.
     Due,
     Rate,
     Interval,

@@ -39,8 +39,10 @@ fn noise_duets_and_controls_at_80_columns() {
     let signs = Signs::of(&analysis, &screen);
     let mut out = String::new();
     deciding::blocks(&mut out, &analysis, &signs, &screen);
-    deciding::duets(&mut out, &analysis, &screen);
-    deciding::controls(&mut out, &analysis, &screen);
+    let duets = duets(&analysis, screen.numbers());
+    section::section(&mut out, "duets", duets.as_ref(), &signs, &screen);
+    let controls = controls(&analysis, screen.numbers());
+    section::section(&mut out, "controls", controls.as_ref(), &signs, &screen);
     insta::assert_snapshot!(strip_str(&out).to_string());
 }
 
@@ -51,7 +53,8 @@ fn events_at_80_columns() {
     let screen = Screen::default();
     let signs = Signs::of(&analysis, &screen);
     let mut out = String::new();
-    deciding::events(&mut out, &analysis, &signs, &screen);
+    let events = events(&analysis, screen.numbers());
+    section::section(&mut out, "events", events.as_ref(), &signs, &screen);
     insta::assert_snapshot!(strip_str(&out).to_string());
 }
 

@@ -25,7 +25,7 @@ pub struct Progress {
     pub whole_ms: Option<u64>,
 }
 
-/// Whoever is told, and asked whether to go on.
+/// Both sides get the same, and asked whether to go on.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// How often the child is looked at.

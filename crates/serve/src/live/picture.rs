@@ -376,7 +376,7 @@ impl Picture {
         (self.running && run.state == RunState::Started).then_some((*key, run))
     }
 
-    /// Seconds until the experiment is over, as far as that can be told.
+    /// Seconds until the experiment is over, as far as is known.
     pub(crate) fn left_seconds(&self, now: f64) -> Option<f64> {
         let finished = self.pairs(|state| *state == RunState::Finished);
         self.running.then(|| self.left(&finished, now))

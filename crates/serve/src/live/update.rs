@@ -11,7 +11,7 @@ pub(super) struct Update {
     pub(super) runs_finished: u32,
     pub(super) runs_failed: u32,
     pub(super) runs_planned: u32,
-    /// Seconds until the experiment is over, as far as that can be told.
+    /// Seconds until the experiment is over, as far as is known.
     pub(super) left_seconds: Option<f64>,
     /// The run that goes on; nothing between two runs.
     pub(super) now: Option<Now>,

@@ -10,7 +10,7 @@ fn at_once(value: u32) -> impl FnOnce(Reserved) -> Result<Cached<Arc<u32>>, Fail
     move |_| Ok(Cached { value: Arc::new(value), kept: Some(UNIT) })
 }
 
-/// Made when it is told to be, after it has said that it is begun.
+/// Made on request be, after it has said that it is begun.
 fn when_told(
     value: u32,
     begun: Sender<()>,

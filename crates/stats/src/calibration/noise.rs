@@ -55,7 +55,7 @@ fn forecast(source: &mut Source, noise: Noise, wild: bool) -> Option<f64> {
     Some(blocks_to_see(of_arm, SHARE)? as f64 / right as f64)
 }
 
-/// Whether noise that is nearly all from seconds with this memory is told from that of runs, and rightly; `None` where it is not distinguished.
+/// Whether noise that is nearly all from seconds with this memory is distinguished from that of runs, and rightly; `None` where it is not distinguished.
 fn is_split_rightly(source: &mut Source, seconds: usize, memory: f64) -> Option<bool> {
     let mut runs = Vec::new();
     for block in 0..BLOCKS {

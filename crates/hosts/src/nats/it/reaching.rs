@@ -14,7 +14,7 @@ jetstream { store_dir: "{data}" }
 authorization { user: me, password: "a:secret" }
 "#;
 
-/// Both sides are told the same.
+/// Both sides get the same.
 fn errors(settings: &Connection) -> [NatsError; 3] {
     [
         list(settings).unwrap_err(),

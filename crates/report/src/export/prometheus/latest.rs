@@ -12,7 +12,7 @@ pub struct ExperimentStatus<'a> {
     pub running: bool,
     pub runs_finished: u32,
     pub runs_planned: u32,
-    /// Until all are made, as far as it can be told.
+    /// Until all are made, as far as is known.
     pub time_left_seconds: Option<f64>,
     /// Of each arm that has one, or only of the arm that is running.
     pub latest: Vec<LatestSlice<'a>>,

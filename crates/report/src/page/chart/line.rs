@@ -20,7 +20,7 @@ const LABEL: f64 = 16.0;
 const NARROWEST: f64 = 2.0;
 /// The rates that are drawn reach so far below the lowest line and above the highest one.
 const AROUND: f64 = 0.3;
-/// Arms of which a screen reader is told.
+/// Arms that a screen reader reads out.
 const STATED: usize = 8;
 
 const PLOT: Plot = Plot::WIDE;

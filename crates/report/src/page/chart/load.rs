@@ -397,7 +397,7 @@ const STATED_CURVES: usize = 8;
 /// Places of the ideal line; on a scale of doublings it is a curve.
 const IDEAL_PLACES: usize = 60;
 
-/// Where throughput would lie if every arm did all that was asked.
+/// Where throughput would lie if every arm did all that was requested.
 fn ideal(frame: &Frame) -> Markup {
     let (Scale::Linear { from, to } | Scale::Log { from, to }) = frame.x.scale;
     let (Scale::Linear { to: highest, .. } | Scale::Log { to: highest, .. }) = frame.y.scale;

@@ -11,7 +11,7 @@ use plimsoll_record::quantities::numbers::PAGE;
 
 /// Marks stand at these shares of slower operations.
 const MARKED: [f64; 7] = [0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6];
-/// Arms of which a screen reader is told.
+/// Arms that a screen reader reads out.
 const STATED: usize = 8;
 
 const PLOT: Plot =

@@ -8,7 +8,7 @@ use maud::Markup;
 use plimsoll_record::quantities::numbers::round_significant;
 use serde_json::{Value, json};
 
-/// Digits of a value that count; what is told has no more of them.
+/// Digits of a value that count; what is shown has no more of them.
 const DIGITS: i32 = 4;
 
 /// What stands behind one chart.

@@ -2,6 +2,7 @@
 
 use super::{NAME, Page, notes};
 use crate::page::prose;
+use crate::section::Kind;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_judge::{
@@ -90,7 +91,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             analysis.arms.len()
         ));
     }
-    let (line, cost) = (super::line::is_known(analysis), super::cost::is_known(analysis));
+    let (line, cost) = (super::line::is_known(analysis), !analysis.costs.is_empty());
     let extra = Extra {
         iops: points(analysis).any(|point| iops(point).is_some()),
         // The line says more than whether the objective held at one load.
@@ -268,7 +269,7 @@ fn mix_rows(
                     @if extra.page_cache { td.num { (page_cache(points[row])) } }
                     @if extra.cost {
                         @match costs[row] {
-                            Some((cost, estimate)) => (super::cost::cell(Some(estimate), select::shown_cost_load(analysis, cost), &super::cost::currency(cost), cheapest == Some(row))),
+                            Some((cost, estimate)) => (cost_cell(page, cost, estimate, cheapest == Some(row))),
                             None => td.num { (PAGE.nothing()) },
                         }
                     }
@@ -280,6 +281,12 @@ fn mix_rows(
             }
         }
     }
+}
+
+fn cost_cell(page: &Page<'_>, cost: &CostResult, estimate: &Estimate, is_cheapest: bool) -> Markup {
+    let load = select::shown_cost_load(page.report.analysis, cost);
+    let cell = crate::section::cost_cell(Some(estimate), load, cost, is_cheapest, PAGE);
+    super::section::cell(page, Kind::Figure, &cell)
 }
 
 /// Place of the highest line, by its middle, where there is something to choose from.

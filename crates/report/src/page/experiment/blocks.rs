@@ -1,6 +1,5 @@
 //! How much each arm varies from block to block, which is what every interval rests on.
 
-use super::description::{Told, pair, table, what};
 use super::{NAME, Page};
 use crate::page::chart::{farthest, strip};
 use crate::page::prose;
@@ -49,40 +48,14 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Titles of the columns of the sources of noise, behind the names.
-const SOURCES: [&str; 6] = [
-    "Blocks",
-    "From block to block",
-    "From run to run",
-    "From second to second",
-    "Point",
-    "Besides it, a run takes",
-];
-
 /// Where the noise of the comparisons comes from; nothing where that is not known.
 fn noise(page: &Page<'_>) -> Markup {
-    let all = &page.report.analysis.noise;
-    if all.is_empty() {
-        return html! {};
-    }
-    let description = all.iter().map(|one| Told {
-        sentence: &one.sentence,
-        name: pair(&one.arm, &one.baseline),
-        what: what(&one.mix, &one.load_label, "throughput"),
-        figures: vec![
-            one.blocks.to_string(),
-            PAGE.percent(one.block),
-            PAGE.percent(one.run),
-            PAGE.percent(one.seconds),
-            format!("{:.0} s", one.point_seconds),
-            format!("{:.1} s", one.overhead_seconds),
-        ],
-    });
-    let description: Vec<Told<'_>> = description.collect();
+    let noise = crate::section::noise(page.report.analysis, PAGE);
     html! {
-        h3 { "Where the noise comes from" }
-        p.lead { "Standard deviations of what is new at each level. Blocks are common to both arms, so that the comparison is free of them." }
-        (table(page, "Table of the sources of noise", ("Pair", &SOURCES), &description))
+        @if let Some(noise) = noise {
+            h3 { "Where the noise comes from" }
+            (super::section::section(page, &noise))
+        }
     }
 }
 

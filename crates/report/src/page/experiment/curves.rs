@@ -110,7 +110,7 @@ fn pictures(
     }
 }
 
-/// An arm that achieves less than this share of what was asked has left the ideal line.
+/// An arm that achieves less than this share of what was requested has left the ideal line.
 const ON_THE_LINE: f64 = 0.99;
 
 /// What a point did of what was due in it: as the judge counted it, or else of the rate that was requested.

@@ -96,7 +96,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             (storages(page))
         }
         @if machines_of(page) > MACHINES { p.remark { "The first " (MACHINES) " of " (machines_of(page)) " machines; all are in record.json." } }
-        (super::hosts::table(page))
+        @if let Some(hosts) = crate::section::hosts(page.report.analysis, PAGE) {
+            h3 { "Hosts" }
+            (super::section::section(page, &hosts))
+        }
         (settings(page, analysis))
         (failures(record))
         h3 { "The experiment file" }

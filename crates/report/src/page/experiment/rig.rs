@@ -1,4 +1,4 @@
-//! Storage and limits: disks, filesystems, limits, prices, and whether they are what was asked.
+//! Storage and limits: disks, filesystems, limits, prices, and whether they are what was requested.
 
 use super::Page;
 use crate::page::prose;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::page::shown::shown;
 use crate::sample::{self as sample, Shape};
+use crate::section::hosts;
 use plimsoll_judge::{Analysis, Estimate, Figures};
 use plimsoll_record::{
     DiskChoice, ExperimentRecord, ExperimentState, RigRecord, RunState, Storage, Warning, WarningId,
@@ -22,6 +23,11 @@ fn page_of<'a>(record: &'a ExperimentRecord, analysis: &'a Analysis) -> Page<'a>
         styles: ArmStyles::of(analysis),
         budget: FULL,
     }
+}
+
+/// The HTML of a section, if there is one.
+fn of(page: &Page<'_>, section: Option<Section>) -> String {
+    section.map_or_else(String::new, |section| section::section(page, &section).0)
 }
 
 /// The page as a file.
@@ -59,8 +65,8 @@ fn noise_duets_and_controls() {
     assert!(!without.contains("Table of the duets"));
     sample::noisy(&mut analysis);
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("duets", shown(&duets::section(&page).0));
-    insta::assert_snapshot!("controls", shown(&controls::section(&page).0));
+    insta::assert_snapshot!("duets", shown(&of(&page, duets(&analysis, PAGE))));
+    insta::assert_snapshot!("controls", shown(&of(&page, controls(&analysis, PAGE))));
     insta::assert_snapshot!("blocks_and_noise", shown(&blocks::section(&page).0));
     let whole = rendered(&record, &analysis);
     for table in ["duets", "controls", "sources of noise"] {
@@ -73,7 +79,7 @@ fn the_events() {
     let (record, mut analysis) = small();
     sample::disturbed(&mut analysis);
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("events", shown(&events::section(&page).0));
+    insta::assert_snapshot!("events", shown(&of(&page, events(&analysis, PAGE))));
     let over_time = time::section(&page).0;
     let drawn = over_time.matches("class=\"event\"").count();
     let panels = over_time.matches("<figure").count();
@@ -90,7 +96,7 @@ fn the_hosts() {
     let (mut record, mut analysis) = small();
     sample::hosts::furnish(&mut record, &mut analysis);
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("hosts", shown(&hosts::table(&page).0));
+    insta::assert_snapshot!("hosts", shown(&of(&page, hosts(&analysis, PAGE))));
     let html = render(&page.report);
     check(&html);
     // Both arms stand on one host, which is another machine than the controller.
@@ -117,7 +123,7 @@ fn hosts_beyond_the_budget_are_counted() {
     sample::hosts::furnish(&mut record, &mut analysis);
     let mut page = page_of(&record, &analysis);
     page.budget.arm_rows = 4;
-    let table = hosts::table(&page).0;
+    let table = of(&page, hosts(&analysis, PAGE));
     // Three of the first arm and one of the second, in both tables.
     assert_eq!(table.matches("bench1").count(), 4);
     assert_eq!(table.matches("bench2").count(), 2);
@@ -397,7 +403,7 @@ fn what_a_run_decided() {
     assert!(!description.contains("were called different"), "{description}");
     insta::assert_snapshot!("decided-arms", shown(&arms::section(&page).0));
     insta::assert_snapshot!("decided-line", shown(&line::section(&page).0));
-    insta::assert_snapshot!("decided-cost", shown(&cost::section(&page).0));
+    insta::assert_snapshot!("decided-cost", shown(&of(&page, costs(&analysis, PAGE))));
     insta::assert_snapshot!("decided-load", shown(&curves::section(&page).0));
     insta::assert_snapshot!("decided-blocks", shown(&blocks::section(&page).0));
     insta::assert_snapshot!("decided-drift", shown(&drift::section(&page).0));
@@ -529,7 +535,7 @@ fn nothing_is_cheapest_between_currencies() {
     let (record, mut analysis) = decided();
     let stars = |analysis: &Analysis| {
         let page = page_of(&record, analysis);
-        cost::section(&page).into_string().matches("cheapest: ").count()
+        of(&page, costs(analysis, PAGE)).matches("cheapest: ").count()
     };
     assert_eq!(stars(&analysis), 3);
     analysis.costs[1].currency = "USD".into();

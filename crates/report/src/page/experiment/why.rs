@@ -76,7 +76,7 @@ fn judged<'a>(page: &Page<'a>, mix: &str) -> Vec<&'a CurvePoint> {
     points.filter(|point| is_described(point)).take(page.budget.arm_rows).collect()
 }
 
-/// A point without a valid run is told where its cause is known: it may say why no run is valid.
+/// A point without a valid run is shown where its cause is known: it may say why no run is valid.
 fn is_described(point: &CurvePoint) -> bool {
     point.valid_runs > 0 || point.cause.is_some()
 }

@@ -1,0 +1,133 @@
+//! A part of a report: sentences, and tables of words and figures. Each is built once, for the numbers of a medium, and printed by the page and by the terminal.
+
+mod cost;
+mod events;
+mod hosts;
+mod pairs;
+
+pub(crate) use cost::{cell as cost_cell, costs};
+pub(crate) use events::events;
+pub(crate) use hosts::hosts;
+pub(crate) use pairs::{controls, duets, noise};
+
+/// What is said of one subject.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Section {
+    /// What a reader has to know first. The page alone shows it.
+    pub(crate) lead: &'static str,
+    pub(crate) sentences: Vec<Sentence>,
+    pub(crate) tables: Vec<Table>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sentence {
+    /// What the sentence is about: `xfs against ext4, a, 4 threads: throughput`. The page has it in the table.
+    pub(crate) subject: String,
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// In a few words: a heading in the terminal, and a label for readers who do not see the table.
+    pub(crate) title: &'static str,
+    /// As [`Section::lead`].
+    pub(crate) lead: &'static str,
+    /// The first one names the rows.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) groups: Vec<Group>,
+    /// A remark below the table, on the page.
+    pub(crate) remark: &'static str,
+    /// The export in which all rows are.
+    pub(crate) file: &'static str,
+    pub(crate) narrow: Narrow,
+}
+
+/// What a terminal does with a table that is too wide for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Narrow {
+    /// Leaves out the last columns.
+    Drop,
+    /// Lists the cells of each row below each other.
+    List,
+    /// Leaves out the table in any case: the sentences say the same.
+    Omit,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) title: &'static str,
+    /// Small words below the title.
+    pub(crate) unit: &'static str,
+    /// The title where there is little room.
+    pub(crate) short: &'static str,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Names of arms.
+    Arm,
+    Words,
+    Figure,
+}
+
+impl Column {
+    pub(crate) fn words(title: &'static str) -> Self {
+        Self { title, unit: "", short: "", kind: Kind::Words }
+    }
+
+    pub(crate) fn figure(title: &'static str, unit: &'static str, short: &'static str) -> Self {
+        Self { title, unit, short, kind: Kind::Figure }
+    }
+}
+
+/// Rows under a heading of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) arm: Option<String>,
+    /// Behind the name of the arm, or in its place.
+    pub(crate) words: String,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+impl Group {
+    /// Rows without a heading.
+    pub(crate) fn plain(rows: Vec<Vec<Cell>>) -> Self {
+        Self { arm: None, words: String::new(), rows }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cell {
+    /// `None`: not known.
+    pub(crate) text: Option<String>,
+    /// Less important words below or behind the text.
+    pub(crate) small: Vec<String>,
+    /// In what it is the best of its column: `cheapest`.
+    pub(crate) best: Option<&'static str>,
+}
+
+impl Cell {
+    pub(crate) fn with(mut self, small: impl IntoIterator<Item = String>) -> Self {
+        self.small.extend(small);
+        self
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text: Some(text), ..Self::default() }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<Option<String>> for Cell {
+    fn from(text: Option<String>) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
