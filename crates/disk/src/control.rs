@@ -50,7 +50,7 @@ impl Control {
             Ok(stream)
         });
         let stream = connected.map_err(|error| {
-            DiskError::Died(format!("nobody answers at {}: {error}", socket.display()))
+            DiskError::Died(format!("no answer at {}: {error}", socket.display()))
         })?;
         Ok(Self { socket: socket.to_owned(), stream: BufReader::new(stream), line: String::new() })
     }

@@ -111,7 +111,7 @@ pub trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// Writes everything that has changed to the data files, and returns when it is there; `false` where there is nothing of the kind, or the user may not ask for it.
+    /// Writes everything that has changed to the data files, and returns when it is there; `false` where there is nothing of the kind, or the user has no right to it.
     fn checkpoint(&self) -> Result<bool, EngineError> {
         Ok(false)
     }

@@ -34,7 +34,7 @@ pub(crate) fn against_duets(plan: &Plan, limits: Limits) -> Vec<String> {
     for arm in &plan.arms {
         if let Some(host) = &arm.on {
             why.push(format!(
-                "arm {} stands on host {host}, and only this machine is halved",
+                "arm {} runs on host {host}, and only this machine can be halved",
                 arm.name
             ));
         }

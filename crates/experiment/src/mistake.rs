@@ -78,13 +78,13 @@ mistakes! {
         if what.contains("tab") {
             "YAML is indented with spaces, never with tabs"
         } else {
-            "look for a missing space behind a colon, a missing quote or bracket, or a line that is indented otherwise than its neighbours"
+            "look for a missing space behind a colon, a missing quote or bracket, or a line whose indentation differs from its neighbours"
         };
     SecondDocument = "second-document", ("a second YAML document begins here, and a file holds one experiment"),
         "put it into a file of its own";
-    Tag { tag: String } = "tag", ("the tag {} says nothing here", quoted(tag)),
+    Tag { tag: String } = "tag", ("the tag {} has no meaning here", quoted(tag)),
         "remove it: what a value means follows from its key";
-    AliasOfItself = "alias-of-itself", ("an alias inside of what it repeats would never end"),
+    AliasOfItself = "alias-of-itself", ("this alias refers to itself"),
         "remove the alias";
     TooDeep { most: usize } = "too-deep", ("lists and maps are nested more than {most} deep"),
         "no key of an experiment is nested that deep: look for repeated brackets";
@@ -94,7 +94,7 @@ mistakes! {
         "write the key as plain text, such as `name: value`";
     MergeKey = "merge-key", ("the merge key `<<` is not part of YAML 1.2"),
         "state what arms have in common once, under `defaults`";
-    Twice { key: String } = "twice", ("{} is there twice", quoted(key)),
+    Twice { key: String } = "twice", ("{} is given twice", quoted(key)),
         "remove one of them";
     UnknownKey { key: String, valid: Vec<String> } = "unknown-key", ("unknown key {}", quoted(key)),
         nearest_or_all(key, valid, "keys here are");
@@ -111,7 +111,7 @@ mistakes! {
     NotA { word: String, what: &'static str, code: &'static str, help: String } = code, ("{} is not a {what}", quoted(word)),
         help.clone();
     BadName { name: String } = "bad-name", ("{} cannot be a name", quoted(name)),
-        "names become file names and heads of columns: at most 40 characters out of a-z, A-Z, 0-9, `-`, `_` and `.`, beginning with a letter or digit";
+        "names become file names and column headers: at most 40 characters of a-z, A-Z, 0-9, `-`, `_` and `.`, beginning with a letter or digit";
     BadText { most: usize } = "bad-text", ("a text here has at most {most} characters and no control characters");
     EntryCount { found: usize, least: usize, most: usize } = "entry-count", ("{}", entry_count(*found, *least, *most));
     Version { found: u64, known: u64 } = "version", ("the file is written for version {found} of the format, this program reads version {known}"),
@@ -167,54 +167,54 @@ mistakes! {
         "remove it, or write `factors` instead of `arms`";
     NothingAsked = "nothing-asked", ("no load: add `load:`, or an `objective:` to search for the plimsoll line"),
         "write for example `load: {closed: {threads: [1, 2, 4]}}`, or an objective whose line is searched, such as `objective: {response: {p99: 10ms}}`";
-    SearchOfStages = "search-of-stages", ("the line cannot be searched beside stages: they are one open loop with a course of its own"),
-        "remove the search, or make an experiment of its own for the stages";
+    SearchOfStages = "search-of-stages", ("the line cannot be searched together with stages, which fix the rate at every moment"),
+        "remove the search, or put the stages into an experiment of their own";
     NoLine { what: String } = "no-line", ("{what} needs the plimsoll line, and nothing searches it"),
         "write an objective, such as `objective: {response: {p99: 10ms}}`, and leave its `search` on";
     EventsNeedOpenLoop = "events-need-open-loop", ("events need an open loop, with rates that the file gives, and nothing else"),
         "write `load: {open: {rates: [1k]}}`, remove the closed loop, and set `search: false` in an objective";
-    EventsUnseen { arm: String } = "events-unseen", ("arm {arm} has `data_integrity`, with which every update writes what was there: one that is lost could not be seen"),
-        "remove `data_integrity`: what was acknowledged is read back anyway";
-    EventAfterEnd { last_ns: u64, measured_ns: u64 } = "event-after-end", ("this event is over at {}, and a point is measured for {}", units::duration(*last_ns), units::duration(*measured_ns)),
+    EventsUnseen { arm: String } = "events-unseen", ("arm {arm} has `data_integrity`, so every update writes the same value again, and a lost one could not be seen"),
+        "remove `data_integrity`: acknowledged records are read back anyway";
+    EventAfterEnd { last_ns: u64, measured_ns: u64 } = "event-after-end", ("this event ends at {}, but a point is measured for {}", units::duration(*last_ns), units::duration(*measured_ns)),
         "make it earlier or shorter, or `measurement: {duration: …}` longer";
-    EventWithoutServer { arm: String, engine: String } = "event-without-server", ("nothing can be done to arm {arm}: {engine} is no server that is started for it here"),
+    EventWithoutServer { arm: String, engine: String } = "event-without-server", ("events need a server that plimsoll starts, and arm {arm} ({engine}) has none"),
         "measure a server that plimsoll starts: `engine: mongodb` without `uri`";
-    EventOfOneMember { arm: String, needs: &'static str } = "event-of-one-member", ("{needs} takes several members, and the server of arm {arm} is one process"),
+    EventOfOneMember { arm: String, needs: &'static str } = "event-of-one-member", ("{needs} needs several members, but the server of arm {arm} is one process"),
         "write `server: {members: 3}`";
-    EventKeyAlone { key: &'static str, of: &'static str } = "event-key-alone", ("`{key}` belongs to `{of}`, which is not here"),
+    EventKeyAlone { key: &'static str, of: &'static str } = "event-key-alone", ("`{key}` needs `{of}`, which is missing"),
         format!("write `{of}` as well, or remove `{key}`");
-    EventOfNothing = "event-of-nothing", ("an event that does nothing"),
+    EventOfNothing = "event-of-nothing", ("this event does nothing"),
         "remove it, or write `true`";
-    FoundInPauses = "found-in-pauses", ("sessions cannot be found in a closed loop that pauses or paces itself: there, more sessions say nothing of what an open loop needs"),
+    FoundInPauses = "found-in-pauses", ("sessions cannot be found by a closed loop with `think_time` or `target`: its throughput says nothing about the sessions that an open loop needs"),
         "write a number of sessions, or remove `think_time` and `target`";
-    LooksTooEarly { at_least: u32, least: u32 } = "looks-too-early", ("a look after {at_least} blocks cannot end anything: below {least} no interval of 95 % can be made"),
-        format!("write `at_least: {least}` or more: with 5 blocks even the clearest difference comes about by chance 6 times in 100");
-    FewerThanAtLeast { at_most: u32, at_least: u32 } = "fewer-than-at-least", ("at most {at_most} blocks are fewer than the {at_least} that are made at least"),
+    LooksTooEarly { at_least: u32, least: u32 } = "looks-too-early", ("a check after {at_least} blocks cannot end the experiment: below {least} blocks there is no 95 % interval"),
+        format!("write `at_least: {least}` or more: with 5 blocks, even the clearest difference arises by chance 6 times in 100");
+    FewerThanAtLeast { at_most: u32, at_least: u32 } = "fewer-than-at-least", ("`at_most: {at_most}` is less than `at_least: {at_least}`"),
         "raise `at_most`, or lower `at_least`";
-    LooksAtNothing = "looks-at-nothing", ("one arm alone is compared with nothing, so there is no interval to look at"),
+    LooksAtNothing = "looks-at-nothing", ("with one arm there is no comparison, so no interval to check"),
         "write a number of blocks, or a second arm";
     ControlsOfCells = "controls-of-cells", ("controls are copies of one baseline, and an experiment with factors has one for each combination"),
-        "write the two arms in question as `arms`, or leave the controls away";
-    GateOfSeveral { arms: usize } = "gate-of-several", ("a gate asks whether one thing lost against another, and this file has {arms} arms"),
-        "leave one arm in the file: `plimsoll gate` makes the other of it, or takes it from a second file";
+        "write the two arms in question as `arms`, or remove the controls";
+    GateOfSeveral { arms: usize } = "gate-of-several", ("a gate compares two versions of one arm, and this file has {arms} arms"),
+        "leave one arm in the file: `plimsoll gate` derives the other from it, or takes it from a second file";
     NoDuet { why: String } = "no-duet", ("duets are not possible here: {why}"),
-        "change that, or leave `pairing` (and --duet) away: then the arms run in turn, each on the whole machine";
+        "change that, or remove `pairing` (and --duet): then the arms run in turn, each on the whole machine";
     NoPrice { arms: Vec<String> } = "no-price", ("cost is requested, but {} no price", have(arms)),
         "write for example `price: {per_hour: 0.07, currency: USD}` in each arm, or name a published `machine`";
     Currencies { prices: Vec<String> } = "currencies", ("cost is requested, but the prices are in different currencies: {}", prices.join(", ")),
-        "write all prices in one currency: this program knows no rates of exchange, and they change";
-    NoRecords { arm: String } = "no-records", ("nothing says how much data there is"),
+        "write all prices in one currency: there are no exchange rates in this program";
+    NoRecords { arm: String } = "no-records", ("the amount of data is missing"),
         "write `records: 100k` or `size: 100MB` under `workload`, or in every arm";
     SizeBelowRecord { size: String, record_bytes: f64 } = "size-below-record", ("{size} holds not even one record of {} on average", decimal_bytes(*record_bytes)),
         "raise the size, or write `records` instead";
     File { path: String, reason: String } = "file", ("{} cannot be read: {reason}", quoted(path)),
-        "paths are found from the folder of the experiment file";
+        "paths are relative to the folder of the experiment file";
     Properties { path: String, reason: String } = "properties", ("{}: {reason}", quoted(path)),
         "an experiment takes records and one mix from it, as in workloads/workloada";
     Histogram { path: String, reason: String } = "histogram", ("{}: {reason}", quoted(path));
     Workload { what: String } = "workload", ("{what}");
     Load { what: String } = "load", ("{what}");
-    DurationOfStages = "duration-of-stages", ("stages last as long as they say, so `duration` has no meaning"),
+    DurationOfStages = "duration-of-stages", ("with stages, `duration` has no meaning: their steps set it"),
         "remove it, or change the durations of the stages";
     WarmUpOfStages { warm_up_ns: u64, stages_ns: u64 } = "warm-up-of-stages", ("the warm-up of {} takes all of the stages, which last {}", units::duration(*warm_up_ns), units::duration(*stages_ns)),
         "with stages, the warm-up is their beginning: shorten it, or begin with a longer stage";
@@ -226,16 +226,16 @@ mistakes! {
     Unfit { setting: &'static str, engine: &'static str, reason: String } = "unfit", ("`{setting}` does not suit the engine `{engine}`: {reason}"),
         "change it, or the setting that it has to suit";
     TooMany { what: &'static str, found: u64, most: u64 } = "too-many", ("{what} would be {found}, the most is {most}"),
-        "make several experiments of it";
+        "split it into several experiments";
     TooManyDue { load: String, found: u64, most: u64 } = "too-many-due", ("{load} for this long is {found} operations, the most of one point is {most}"),
         "shorten the measurement, or lower the rate";
     EmptyObjective = "empty-objective", ("the objective names no metric"),
-        "say what good service is, for example `response: {p99: 10ms}`";
+        "state what must hold, for example `response: {p99: 10ms}`";
     UnknownArm { name: String, arms: Vec<String> } = "unknown-arm", ("there is no arm {}", quoted(name)),
         nearest_or_all(name, arms, "the arms are");
     UnknownHost { name: String, hosts: Vec<String> } = "unknown-host", ("there is no host {}", quoted(name)),
         if hosts.is_empty() {
-            "say how it is reached under `hosts`, for example `hosts: {db1: {ssh: root@db1.example}}`".to_owned()
+            "add it to `hosts` with the way to reach it, for example `hosts: {db1: {ssh: root@db1.example}}`".to_owned()
         } else {
             nearest_or_all(name, hosts, "the hosts are")
         };
@@ -243,23 +243,23 @@ mistakes! {
         format!("add {role} to its `roles`, or name another host");
     NoIpAddress { text: String } = "no-ip-address", ("{} is not the IPv4 address of a machine", quoted(text)),
         "write it in numbers, such as 10.0.0.2";
-    HostWithoutAddress { arm: String, host: String } = "host-without-address", ("the load of arm {arm} comes from other machines than {host}, on which its server stands, and the address of {host} is not known"),
+    HostWithoutAddress { arm: String, host: String } = "host-without-address", ("the load of arm {arm} comes from other machines than {host}, where its server runs, and the address of {host} is not known"),
         if host == "controller" {
-            "name the machine under `hosts` with its `address`, and let the arm stand `on` it; or take `load_hosts` away".to_owned()
+            "name the machine under `hosts` with its `address`, and run the arm `on` it; or remove `load_hosts`".to_owned()
         } else {
-            format!("write `address: 10.0.0.2`, or what it is, under `hosts: {host}`; or let {host} alone make the load: `load_hosts: [{host}]`")
+            format!("write its address under `hosts: {host}`, such as `address: 10.0.0.2`; or let {host} alone generate the load: `load_hosts: [{host}]`")
         };
-    EventsFromSeveralHosts { hosts: usize } = "events-from-several-hosts", ("the load comes from {hosts} hosts, and what was acknowledged can be read back only where one of them knows it all"),
-        "name one host in `load_hosts`, or take the events away";
-    RelativeElsewhere { path: String, host: String } = "relative-elsewhere", ("{} is found from the folder of this file, and the arm stands on {host}", quoted(path)),
-        "write the whole path as it is there";
+    EventsFromSeveralHosts { hosts: usize } = "events-from-several-hosts", ("the load comes from {hosts} hosts, but events need one: only a single load host knows everything that was acknowledged"),
+        "name one host in `load_hosts`, or remove the events";
+    RelativeElsewhere { path: String, host: String } = "relative-elsewhere", ("{} is relative to the folder of this file, but the arm runs on {host}", quoted(path)),
+        "write the absolute path on that host";
     UnknownMix { name: String, mixes: Vec<String> } = "unknown-mix", ("there is no mix {}", quoted(name)),
         nearest_or_all(name, mixes, "the mixes are");
     NotAPoint { at: String, points: Vec<String> } = "not-a-point", ("{at} is no point of this load"),
-        format!("what is measured is {}", few(points));
+        format!("points of this load: {}", few(points));
     BadThreshold { text: String } = "bad-threshold", ("{} is not a threshold", quoted(text)),
         "write a metric, >= or <=, and a bound, such as `throughput >= 10k` or `response.p99 <= 5ms`";
-    ThresholdBeyondOffered { text: String, point: String } = "threshold-beyond-offered", ("{} cannot hold at {point}, where less is offered", quoted(text)),
+    ThresholdBeyondOffered { text: String, point: String } = "threshold-beyond-offered", ("{} cannot hold at {point}, where the offered rate is lower", quoted(text)),
         format!("limit it to another load, such as `{{metric: {text}, at: {{threads: 16}}}}`, or lower the bound");
     SameArm = "same-arm", ("an arm cannot be compared with itself"),
         "write the names of two arms, the baseline first";
@@ -277,42 +277,42 @@ mistakes! {
         "remove the disk, or name another engine";
     FilesystemWithoutDisk = "filesystem-without-disk", ("there is no disk to make a filesystem on"),
         "name a disk, for example `disk: gp3`; a plain directory has the filesystem that it lies on";
-    EraseMissing = "erase-missing", ("everything on this device would be lost, and `erase: true` does not say that it may be"),
+    EraseMissing = "erase-missing", ("everything on this device would be lost, and `erase: true` is missing"),
         "write `erase: true` only when you are sure of the device";
     EraseWithoutDevice = "erase-without-device", ("an emulated disk holds nothing that could be lost"),
         "remove `erase`";
-    DeviceName { path: String } = "device-name", ("{} is no name that stays with a device", quoted(path)),
+    DeviceName { path: String } = "device-name", ("{} is not a stable name of a device", quoted(path)),
         "use a name under /dev/disk/by-id or another /dev/disk/by-*: `ls -l /dev/disk/by-id` shows them";
-    FigureOfDevice { key: String } = "figure-of-device", ("`{key}` says nothing of a device, which is as fast as it is"),
+    FigureOfDevice { key: String } = "figure-of-device", ("`{key}` has no effect on a device, whose speed is its own"),
         "remove it, or describe an emulated disk";
     DeviceNotHere = "device-not-here", ("a device cannot be described here"),
         "give the name of a preset, or figures such as {iops: 600, latency: 7ms}";
-    ReadaheadWithoutDisk = "readahead-without-disk", ("there is no disk that could be read ahead"),
-        "name a disk, for example `disk: gp3`; what a plain directory lies on is left as it is";
+    ReadaheadWithoutDisk = "readahead-without-disk", ("`readahead` needs a disk"),
+        "name a disk, for example `disk: gp3`; the device under a plain directory is left alone";
     NotBlocks { size: String } = "not-blocks", ("{size} is no multiple of 4096 bytes"),
         "write it in KiB, MiB or GiB";
     DiskBelowData { capacity_bytes: u64, arm: String, needed_bytes: u64 } = "disk-below-data", ("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*capacity_bytes), quoted(arm), decimal_bytes(*needed_bytes as f64)),
-        "leave `capacity` away for one that suffices, or store less";
+        "remove `capacity` to get enough, or store less";
     PercentileBelowMedian { median_ns: u64, p99_ns: u64 } = "percentile-below-median", ("the 99th percentile, {}, is below the median, {}", units::duration(*p99_ns), units::duration(*median_ns)),
         "write the shorter one as `median`";
     TableNotAscending { lower: f64, upper: f64 } = "table-not-ascending", ("p{upper} is shorter than p{lower}"),
         "a higher percentile takes at least as long";
     BurstBelowDisk { burst_iops: f64, iops: f64 } = "burst-below-disk", ("the burst of {} is slower than the disk without it, {}", units::rate(*burst_iops), units::rate(*iops)),
         "remove the burst, or raise its `iops`";
-    BurstWithoutRefill = "burst-without-refill", ("nothing says how fast credits come in: the disk has no `iops`"),
+    BurstWithoutRefill = "burst-without-refill", ("the refill rate of the credits is unknown: the disk has no `iops`"),
         "write `iops` for the disk, or `refill` for the burst";
     MoreThanMachine { what: &'static str, requested: String, has: String } = "more-than-machine", ("{requested} {what} are requested, but this machine has {has}"),
-        "say what this machine can give, for example `limits: {memory: 1GiB, cpus: 1}`";
+        "stay within what this machine has, for example `limits: {memory: 1GiB, cpus: 1}`";
     NoProcessor { number: u64, cores: u32 } = "no-processor", ("there is no processor {number}"),
         match cores {
-            1 => "this machine has processor 0 alone".to_owned(),
+            1 => "this machine has only processor 0".to_owned(),
             _ => format!("this machine has the processors 0 to {}", cores - 1),
         };
-    MemoryAndPageCache = "memory-and-page-cache", ("`memory` and `page_cache` both say how much memory there is"),
-        "keep one: `memory` is for everything together, `page_cache` for what is left beside the process";
+    MemoryAndPageCache = "memory-and-page-cache", ("`memory` and `page_cache` both limit the memory"),
+        "keep one: `memory` limits everything together, `page_cache` the page cache alone";
     MemoryBelowCache { memory_bytes: u64, cache_bytes: u64, besides: u64, members: u32, needed_bytes: u64 } = "memory-below-cache", ("{} of memory are too little for {}", units::size(*memory_bytes), caches(*members, *cache_bytes)),
         format!(
-        "{} its cache and {} besides: at least {}{}, and what is more is page cache",
+        "{} its cache and {} besides: at least {}{}, the rest is page cache",
         if *members == 1 { "the engine needs" } else { "each member needs" },
         units::size(*besides),
         units::size(*needed_bytes),
@@ -326,24 +326,24 @@ mistakes! {
         "write for example `price: {per_hour: 0.07, currency: USD}`";
     ServerOfEmbedded { engine: &'static str } = "server-of-embedded", ("the engine {engine} runs in this program, without a server"),
         "remove `server`, or name an engine that is a server, such as mongodb";
-    ServerBesideUri = "server-beside-uri", ("`uri` names a server that runs by itself, so there is none to start"),
+    ServerBesideUri = "server-beside-uri", ("`uri` names a running server, so there is none to start"),
         "remove `server`, or remove `uri`";
-    SettingOfManaged { key: String } = "setting-of-managed", ("`{key}` is for a server that is started here, and `uri` names one that runs by itself"),
-        "remove it: the server has its own; or remove `uri`, so that one is started";
+    SettingOfManaged { key: String } = "setting-of-managed", ("`{key}` applies to a server that plimsoll starts, but `uri` names a running one"),
+        "remove it; or remove `uri`, so that a server is started";
     ServerWithout { server: String, key: String } = "server-without", ("the server {server} takes no `{key}`"),
         "remove it, or name another server";
-    ServerOfOne { server: String, key: &'static str } = "server-of-one", ("the server {server} is one process, so `{key}` cannot be had"),
+    ServerOfOne { server: String, key: &'static str } = "server-of-one", ("the server {server} is one process, so `{key}` is not possible"),
         "remove it, or name another server, such as mongod";
     MembersWithoutSet { members: u32 } = "members-without-set", ("{members} members without a replica set would know nothing of each other"),
         "remove `replica_set`, or write `members: 1`";
     SetByArgument { argument: String } = "set-by-argument", ("{} makes the server wait until its replica set is initiated", quoted(argument)),
         "remove it, and write `server: {members: 3}`, or `server: {replica_set: true}` for a set of one: plimsoll then initiates the set";
-    NotOurServer { key: &'static str } = "not-our-server", ("`{key}` cannot be had for a server that runs by itself: it stands on what others gave it"),
-        "remove it; or remove `uri`, so that a server is started on what the arm says";
+    NotOurServer { key: &'static str } = "not-our-server", ("`{key}` is not possible for a running server, whose machine is not ours to change"),
+        "remove it; or remove `uri`, so that a server is started as the arm describes";
     RunsOnOneCollection { runs: u64 } = "runs-on-one-collection", ("{runs} runs would be made on the same collection of this server, and the second would refuse the documents of the first"),
-        "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure on what is there";
+        "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure the documents that are there";
     CachesNotOurs { arm: String, why: &'static str } = "caches-not-ours", ("the caches of arm {} cannot be emptied: {why}", quoted(arm)),
-        "leave `caches` out, or measure a single server that plimsoll starts";
+        "remove `caches`, or measure a single server that plimsoll starts";
     InsertsIntoExisting { mix: String } = "inserts-into-existing", ("`existing: use` measures documents that are there already, and the operations of `{mix}` would insert others beside them"),
         "choose operations that insert nothing; or write `insert_into_existing: true` beside it, if documents of this program may stay there";
     UpsertsExisting = "upserts-existing", ("`existing: use` with `upsert: true` would replace documents that are there already"),
@@ -355,7 +355,7 @@ mistakes! {
         );
     WorkingSetWithoutCache { engine: &'static str } = "working-set-without-cache", ("the engine {engine} has no cache that the data could be a share of"),
         "write `records` or `size` instead";
-    NotMeasured { reason: String } = "not-measured", ("what a record takes on disk could not be measured: {reason}"),
+    NotMeasured { reason: String } = "not-measured", ("the size of a record on disk could not be measured: {reason}"),
         "write `records` or `size` instead";
     WorkingSetOutOfRange { share: String, usable_bytes: u64, records: String } = "working-set-out-of-range", ("{share} of {} are {records} records", decimal_bytes(*usable_bytes as f64)),
         "choose another share, or another cache";

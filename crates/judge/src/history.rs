@@ -313,7 +313,7 @@ impl HistoryBuilder {
             self.results.iter().filter_map(|result| result.value.median).collect();
         if values.len() < FEWEST_RESULTS {
             let sentence = format!(
-                "There {} so far; a change can be told from {FEWEST_RESULTS} on, with {FEWEST_AROUND_A_CHANGE} on each side of it.",
+                "There {} so far; a change can be found from {FEWEST_RESULTS} on, with {FEWEST_AROUND_A_CHANGE} on each side of it.",
                 match values.len() {
                     1 => "is 1 result".to_owned(),
                     count => format!("are {count} results"),

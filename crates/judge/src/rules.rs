@@ -640,7 +640,7 @@ fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         format!("{} of the worker's CPU time is spent in the kernel", percent(kernel, 0))
     };
     let words = format!(
-        "{} of {}/s that the engine asks for, {} an operation; {of_kernel}",
+        "{} of {}/s that the engine requests, {} an operation; {of_kernel}",
         percent(hits, 0),
         bytes(requested),
         bytes(per_operation),

@@ -72,7 +72,7 @@ pub enum LoadError {
     Schedule(#[from] ScheduleError),
     /// A thread could not be made.
     #[error(
-        "a thread for session {session} of {sessions} cannot be made: {source}; ask for fewer sessions or raise the limit of processes"
+        "a thread for session {session} of {sessions} cannot be started: {source}; use fewer sessions or raise the limit of processes"
     )]
     Thread {
         /// Number of the session, counted from 1.

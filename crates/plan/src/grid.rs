@@ -193,7 +193,7 @@ impl GridExplanation {
                 )
             }
             _ => {
-                writeln!(f, "  cannot be told apart:")?;
+                writeln!(f, "  cannot be distinguished:")?;
                 for group in &self.aliases {
                     writeln!(f, "    {}", group.join(" = "))?;
                 }

@@ -259,7 +259,7 @@ Examples:
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
   plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict needs
   plimsoll run mine.yaml --aa                        the baseline against itself: this machine's noise floor
-  plimsoll run mine.yaml --only disk=san-raid10      a part of a grid; the same command without --only goes on
+  plimsoll run mine.yaml --only disk=san-raid10      a part of a grid; the same command without --only resumes
   plimsoll run mine.yaml --json > result.json        messages go to the standard error
   plimsoll run mine.yaml --junit thresholds.xml      for a CI server; exit code 99 if a threshold fails
 

@@ -39,7 +39,7 @@ pub fn gate(
     let Ok([base, new]) = <[Side; 2]>::try_from(sides) else { unreachable!("there are two paths") };
     if let Some(what) = differs_in_questions(&base.plan, &new.plan) {
         tell(format_args!(
-            "{} and {} do not ask the same: {what} differs. A gate compares two arms; workload, load and measurement must be the same",
+            "{} and {} do not measure the same: {what} differs. A gate compares two arms; workload, load and measurement must be the same",
             arguments.base.display(),
             arguments.new.display()
         ));

@@ -43,7 +43,7 @@ pub fn init(arguments: &arguments::Init, rigs: &Rigs) -> anyhow::Result<Exit> {
     let file = &arguments.file;
     if file.exists() && !arguments.force {
         tell(format_args!(
-            "{} is there already: name another file, or replace it with --force",
+            "{} already exists: name another file, or replace it with --force",
             file.display()
         ));
         return Ok(Exit::Usage);
@@ -214,7 +214,7 @@ fn found() -> Vec<(Database, String)> {
             found.push((Database::Uri(uri), words));
         }
         if let Some(program) = mongods().first() {
-            let words = format!("{}, started anew for each run", program.display());
+            let words = format!("{}, restarted for each run", program.display());
             found.push((Database::Mongod, words));
         }
     }
@@ -241,7 +241,7 @@ fn mongods() -> Vec<PathBuf> {
 fn unfit(question: Question, database: &Database) -> Option<String> {
     match (question, database) {
         (Question::Disk | Question::Filesystem | Question::Memory, Database::Uri(_)) => Some(
-            "a server that runs has its disk and its memory already: take `--database mongod`, which is started anew on each disk, or `embedded`".into(),
+            "this question needs a server that plimsoll starts on each disk: use `--database mongod`, or `embedded`".into(),
         ),
         (Question::Version, Database::Embedded) => Some(
             "the embedded WiredTiger has one version: take `--database mongod`, with two programs, or two servers that run".into(),

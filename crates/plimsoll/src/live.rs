@@ -199,7 +199,7 @@ impl Watcher for Live {
                     false => String::new(),
                 };
                 if *finished > 0 {
-                    self.say(&format!("experiment {} ({id}) goes on: {finished} of {runs} runs are there, {missing} are missing{now}", plan.name));
+                    self.say(&format!("experiment {} ({id}) resumes: {finished} of {runs} runs are done, {missing} are missing{now}", plan.name));
                 } else {
                     self.say(&format!(
                         "experiment {} ({id}): {}, {} in {}{now}",

@@ -48,7 +48,8 @@ pub fn agents(connection: &Connection) -> anyhow::Result<Vec<(String, String)>> 
 pub fn attach_agent(connection: Option<&Connection>, name: &str) -> Result<Carrier, HostError> {
     let Some(connection) = connection else {
         return Err(HostError::Unreachable(
-            "nobody knows which NATS server its agent has joined: name it with --nats URL, or in PLIMSOLL_NATS".into(),
+            "the NATS server of the agent is unknown: name it with --nats URL, or in PLIMSOLL_NATS"
+                .into(),
         ));
     };
     let controller = rustix::system::uname();

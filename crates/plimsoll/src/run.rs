@@ -239,7 +239,7 @@ pub fn measure(
             Scouting::Wrong(problems) => return Ok(Measured::Wrong(problems)),
             Scouting::Unfinished => {
                 tell(format_args!(
-                    "interrupted while scouting; the same command goes on: {}",
+                    "interrupted while scouting; the same command resumes: {}",
                     redact(&command)
                 ));
                 return Ok(Measured::Not(Exit::Interrupted));

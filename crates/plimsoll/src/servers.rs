@@ -90,7 +90,7 @@ fn requested(yes: bool) -> io::Result<Option<Exit>> {
         return Ok(None);
     }
     if !io::stdin().is_terminal() {
-        tell("Nothing was begun: there is no terminal to ask on. --yes starts it.");
+        tell("Nothing was started: there is no terminal to confirm on. Confirm with --yes.");
         return Ok(Some(Exit::Usage));
     }
     tell("Start? Type yes.");

@@ -405,7 +405,7 @@ pub(crate) fn died(exit: &WorkerExit) -> String {
     let how = match exit.status() {
         Some(status) => match (status.signal(), status.code()) {
             (Some(9), _) => {
-                "was killed (SIGKILL): by somebody, or by the kernel for want of memory, which `dmesg` would tell".to_owned()
+                "was killed (SIGKILL): by a user, or by the kernel because memory ran out; see `dmesg`".to_owned()
             }
             (Some(signal), _) => format!("crashed with signal {signal}"),
             (None, Some(code)) => format!("ended with exit code {code} before its run was over"),

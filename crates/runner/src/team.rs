@@ -536,7 +536,7 @@ impl<'a> Team<'a> {
         let exit = workers[place].wait();
         match exit.status() {
             Some(status) => tracing::debug!("worker {place} has ended: {status}"),
-            None => tracing::warn!("worker {place} is gone, nobody knows how"),
+            None => tracing::warn!("worker {place} has ended for an unknown reason"),
         }
         self.gone[place] = true;
         if self.ends[place].is_none() {

@@ -60,7 +60,7 @@ pub(crate) async fn file(
             let open = move || {
                 // What is wrong with it is not told: it may be anybody's file.
                 Trace::open(&named).map_err(|_| {
-                    gone(&named, "what is there is no trace that this server can read: it reads those that lie beside the store")
+                    gone(&named, "this server cannot read it: it reads the traces beside the store")
                 })
             };
             let trace = app.library.trace(path, length, open).await?;
@@ -127,7 +127,7 @@ pub(crate) fn traces(record: &ExperimentRecord) -> Vec<(String, PathBuf)> {
 fn gone(path: &std::path::Path, why: &str) -> Failure {
     Failure::new(
         StatusCode::NOT_FOUND,
-        "The trace of that run cannot be had",
+        "The trace of that run is not available",
         format!(
             "The record says that it is at {}; {why}. Traces stay on the machine that measured.",
             path.display()
@@ -139,7 +139,7 @@ fn length(path: &std::path::Path) -> Result<u64, Failure> {
     // Anything but a plain file could keep whoever opens it waiting.
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(metadata.len()),
-        Ok(_) => Err(gone(path, "what is there is no file")),
+        Ok(_) => Err(gone(path, "it is not a file")),
         Err(_) => Err(gone(path, "it is there no more")),
     }
 }

@@ -67,7 +67,7 @@ catalogue! {
     "htrace." "" Ignored "there is no tracing";
     "core_workload_insertion_retry_limit" "0" Honoured "how often a failed insert of a load is repeated";
     "core_workload_insertion_retry_interval" "3" Honoured "seconds before that, a fifth more or less";
-    "core_workload_insertion_keep_going_on_error" "false" Honoured "whether a session goes on after an insert that failed for good";
+    "core_workload_insertion_keep_going_on_error" "false" Honoured "whether a session continues after an insert that failed for good";
     "table" "usertable" Honoured "name of the table or collection";
     "fieldcount" "10" Honoured "fields of each record";
     "fieldnameprefix" "field" Honoured "fields are called by this and their number";
@@ -89,14 +89,14 @@ catalogue! {
     "requestdistribution" "uniform" Honoured "uniform, sequential, zipfian, latest, hotspot, exponential";
     "hotspotdatafraction" "0.2" Honoured "share of the keys that is hot";
     "hotspotopnfraction" "0.8" Honoured "share of the operations that goes there";
-    "exponential.percentile" "95" Honoured "so many percent of the operations";
+    "exponential.percentile" "95" Honoured "percentage of the operations";
     "exponential.frac" "0.8571428571" Honoured "go to this share of the records";
     "minscanlength" "1" Honoured "shortest scan";
     "maxscanlength" "1000" Honoured "longest scan";
     "scanlengthdistribution" "uniform" Honoured "uniform, zipfian";
     "basicdb.verbose" "false" Honoured "with the binding basic: each operation on the standard output; in YCSB the default is true";
     "basicdb.simulatedelay" "0" Honoured "with the binding basic: milliseconds of each operation";
-    "basicdb.randomizedelay" "true" Honoured "with the binding basic: so many milliseconds at most, each time others";
+    "basicdb.randomizedelay" "true" Honoured "with the binding basic: a random number of milliseconds, up to simulatedelay";
     "basicdb.count" "false" Partly "with the binding basic: only false, since counts of keys are not kept";
     "mongodb.url" "mongodb://localhost:27017/ycsb?w=1" Honoured "address of the server, with all options that MongoDB's Java driver accepts; those that have no effect here are named";
     "mongodb.upsert" "false" Honoured "inserts replace a record that is there";

@@ -90,7 +90,7 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
         "DBWrapper: report latency for each error is {} and specific error codes to track for latency are: [{}]",
         settings.each_error, settings.tracked_errors
     ));
-    talk(&format!("plimsoll ycsb: plimsoll.seed={} asks the same again", settings.seed));
+    talk(&format!("plimsoll ycsb: plimsoll.seed={} repeats the same operations", settings.seed));
     let run = Run {
         settings: &settings,
         engine: &*opened.engine,
@@ -261,7 +261,7 @@ fn advice(end: &PointEnd) -> Option<&'static str> {
     }
     if says(&["code 16500", "TooManyRequests", "429"]) {
         return Some(
-            "the server throttles: it was asked for more than was provisioned, so what was measured is its limit; ask for less by -target",
+            "the server throttles: the load is higher than provisioned, so the result is its limit; lower it by -target",
         );
     }
     None

@@ -102,10 +102,10 @@ fn settings_that_do_not_go_together_are_refused_by_name() {
             vec![("write_concern", text("majority"))],
             ["`write_concern: majority`", "the URI says it as well"],
         ),
-        (vec![("parameters", text("a=1"))], ["`parameters: a=1`", "a server that runs by itself"]),
+        (vec![("parameters", text("a=1"))], ["`parameters: a=1`", "a running server"]),
         (
             vec![("directory_per_db", flag.clone())],
-            ["`directory_per_db: true`", "a server that runs by itself"],
+            ["`directory_per_db: true`", "a running server"],
         ),
         (
             vec![("compressors", text("snappy,lz4"))],

@@ -21,7 +21,7 @@ pub enum LeanError {
     Connect { host: Box<str>, source: io::Error },
     /// There was no primary for too long, or no `mongos`.
     #[error(
-        "{host} is not to be had, and nobody took its place in time; see the servers' logs for why they chose no primary"
+        "{host} is not available, and no other member took its place in time; see the servers' logs for why they chose no primary"
     )]
     NoPrimary {
         /// The server that was it before.

@@ -24,7 +24,7 @@ pub enum Flaw {
     #[error("a reply that calls itself {0} bytes long; the most is 48 MB")]
     TooLong(u32),
     /// There are other bytes than its length says.
-    #[error("{0} bytes behind a reply that nobody asked for")]
+    #[error("{0} unexpected bytes after a reply")]
     Surplus(usize),
     /// There is an answer to a change that wanted none.
     #[error(
@@ -42,7 +42,7 @@ pub enum Flaw {
     Opcode(i32),
     #[error("a reply that announces another one (moreToCome)")]
     MoreToCome,
-    #[error("a reply with a checksum, which nobody asked for")]
+    #[error("a reply with a checksum, which was not requested")]
     Checksum,
     /// It has flags that must not be ignored and that nobody knows.
     #[error("a reply with the unknown flags {0:#x}")]

@@ -149,7 +149,7 @@ impl Conversation {
     fn prove(&mut self, server_first: &[u8]) -> Result<Vec<u8>, ScramError> {
         let challenge = Challenge::of(server_first)?;
         if !challenge.nonce.starts_with(&self.nonce) || challenge.nonce.len() == self.nonce.len() {
-            return Err(ScramError::Malformed("its nonce does not go on from ours"));
+            return Err(ScramError::Malformed("its nonce does not continue ours"));
         }
         let mechanism = self.mechanism;
         let salted = stretch(mechanism, &self.secret, &challenge.salt, challenge.rounds);
@@ -327,7 +327,7 @@ mod tests {
         };
         assert_eq!(answer(""), ScramError::Malformed("it has no nonce"));
         assert_eq!(answer("r=a"), ScramError::Malformed("it has no salt"));
-        let foreign = ScramError::Malformed("its nonce does not go on from ours");
+        let foreign = ScramError::Malformed("its nonce does not continue ours");
         assert_eq!(answer("r=other,s=aaaa,i=4096"), foreign);
         let unchanged = format!("r={NONCE},s=aaaa,i=4096");
         assert_eq!(answer(&unchanged), foreign);

@@ -42,19 +42,19 @@ pub(crate) const KIND: EngineKind = EngineKind {
     settings: &[
         Setting {
             name: "uri",
-            about: "A server that runs by itself, such as `mongodb://user:${PASSWORD}@db1,db2/?replicaSet=rs0`: nothing is started. `${NAME}` is replaced from the environment, so that no password need stand in a file.",
+            about: "A running server, such as `mongodb://user:${PASSWORD}@db1,db2/?replicaSet=rs0`: nothing is started. `${NAME}` is replaced from the environment, so that no password need stand in a file.",
             kind: SettingKind::Text,
             default: None,
         },
         Setting {
             name: "client",
-            about: "Who asks: `lean`, a client of our own that costs little, over plain connections to the primary; or `driver`, the official one, as applications have it, which can do everything that a URI says. By default lean, and driver where lean lacks what the URI asks for.",
+            about: "The client: `lean`, our own, which costs little CPU, over plain connections to the primary; or `driver`, the official one, as applications have it, which can do everything that a URI says. By default lean, and driver where lean lacks what the URI asks for.",
             kind: SettingKind::Choice(&["lean", "driver"]),
             default: None,
         },
         Setting {
             name: "database",
-            about: "Database of the collection, which is called as the table of the data. By default the one that the URI names, else ycsb.",
+            about: "Database of the collection; the collection is named like the table of the data. By default the one in the URI, else ycsb.",
             kind: SettingKind::Text,
             default: None,
         },
@@ -90,43 +90,43 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "parameters",
-            about: "Server parameters of a started server, `name=value` with commas between, each handed to it as --setParameter.",
+            about: "Server parameters of a started server, `name=value` separated by commas, each passed as --setParameter.",
             kind: SettingKind::Text,
             default: None,
         },
         Setting {
             name: "arguments",
-            about: "Further words for the command line of a started server, with spaces between; they come last.",
+            about: "More arguments for the command line of a started server, separated by spaces; they come last.",
             kind: SettingKind::Text,
             default: None,
         },
         Setting {
             name: "write_concern",
-            about: "How many members of a replica set must have a change before it is acknowledged: a number, `majority` or the name of a custom concern; 0 does not wait at all. By default what the URI says, else what the server does.",
+            about: "How many members of a replica set must have a change before it is acknowledged: a number, `majority` or the name of a custom concern; 0 does not wait at all. By default the URI's, else the server's.",
             kind: SettingKind::Text,
             default: None,
         },
         Setting {
             name: "journal",
-            about: "Whether a change is acknowledged only when it is in the journal on disk. By default what the URI says, else what the server does.",
+            about: "Whether a change is acknowledged only when it is in the journal on disk. By default the URI's, else the server's.",
             kind: SettingKind::Flag,
             default: None,
         },
         Setting {
             name: "write_timeout",
-            about: "How long the server may wait for the write concern before it reports a failure. By default without end.",
+            about: "Time limit for the write concern, after which the server reports a failure. By default there is none.",
             kind: SettingKind::Duration { min_ns: MILLISECOND_NS, max_ns: 3_600 * SECOND_NS },
             default: None,
         },
         Setting {
             name: "read_concern",
-            about: "How settled what is read must be. By default what the URI says, else what the server does, which is local.",
+            about: "The read concern: how durable the returned data must be. By default the URI's, else the server's, which is local.",
             kind: SettingKind::Choice(&["local", "available", "majority", "linearizable"]),
             default: None,
         },
         Setting {
             name: "read_preference",
-            about: "Which members of a replica set may answer reads. By default what the URI says, else primary.",
+            about: "Which members of a replica set may answer reads. By default the URI's, else primary.",
             kind: SettingKind::Choice(&[
                 "primary",
                 "primaryPreferred",
@@ -138,13 +138,13 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "compressors",
-            about: "Compression of messages that client and server may choose from, in order, with commas between: snappy, zstd, zlib. By default what the URI says, else none.",
+            about: "Compression of messages that client and server may choose from, in order, separated by commas: snappy, zstd, zlib. By default the URI's, else none.",
             kind: SettingKind::Text,
             default: None,
         },
         Setting {
             name: "batch",
-            about: "Records that one insert command sends; the operations that only fill the batch are counted apart.",
+            about: "Number of records of one insert command; operations that only fill the batch are counted separately.",
             kind: SettingKind::Count { min: 1, max: 100_000 },
             default: Some("1"),
         },
@@ -156,7 +156,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "existing",
-            about: "What becomes of a collection that already holds documents: `refuse` leaves it alone and fails; `use` measures on them and loads nothing; `drop` drops them, if this program can prove that it loaded them.",
+            about: "What to do with a collection that already holds documents: `refuse` leaves it alone and fails; `use` measures on them and loads nothing; `drop` drops them, if this program can prove that it loaded them.",
             kind: SettingKind::Choice(&["refuse", "use", "drop"]),
             default: Some("refuse"),
         },
@@ -168,7 +168,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "connect_timeout",
-            about: "How long a server may take to be found and to answer when a connection is made.",
+            about: "Time limit for finding a server and connecting to it.",
             kind: SettingKind::Duration { min_ns: 10 * MILLISECOND_NS, max_ns: 3_600 * SECOND_NS },
             default: Some("10s"),
         },

@@ -139,7 +139,7 @@ impl Place {
             (Existing::Drop, false) => Err(self.failed(
                 target,
                 "dropping",
-                "it holds documents that this program did not load, so it is left alone; drop it yourself, or name another `table` or `database`; `existing: use` measures on what is there",
+                "it holds documents that this program did not load, so it is left alone; drop it yourself, or name another `table` or `database`; `existing: use` measures the documents that are there",
             )),
             (_, true) => Err(self.failed(
                 target,

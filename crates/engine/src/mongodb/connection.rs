@@ -97,7 +97,7 @@ impl Connection {
         match self.command(database, command) {
             Ok(answer) => Ok(Ok(answer)),
             Err(error) => match messages::code(&error) {
-                Some(messages::UNAUTHORIZED) => Ok(Err("the user may not ask for it")),
+                Some(messages::UNAUTHORIZED) => Ok(Err("the user has no right to it")),
                 Some(messages::COMMAND_NOT_FOUND | messages::NOT_IMPLEMENTED) => {
                     Ok(Err("the server does not have it"))
                 }

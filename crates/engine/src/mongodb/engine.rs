@@ -197,7 +197,7 @@ impl Engine for MongoDb {
         };
         notes.insert("client".into(), client.into());
         if let Some(lacks) = &self.shared.target.instead_of_lean {
-            notes.insert(INSTEAD_OF_LEAN.into(), format!("{lacks}: the official driver asks"));
+            notes.insert(INSTEAD_OF_LEAN.into(), format!("{lacks}: the official driver is used"));
         }
         notes.insert(
             "measured_state".into(),

@@ -112,9 +112,7 @@ fn advice(error: &Error, said: &str) -> Option<&'static str> {
         }
         Some(AUTHENTICATION_FAILED) => return Some(WHO),
         Some(DUPLICATE_KEY) => {
-            return Some(
-                "the record is there already; empty the collection, or take `upsert: true`",
-            );
+            return Some("the record already exists; empty the collection, or use `upsert: true`");
         }
         Some(code) if NOT_PRIMARY.contains(&code) => {
             return Some("the primary has stepped down or is shutting down");
@@ -172,7 +170,7 @@ fn connection_advice(said: &str) -> Option<&'static str> {
     }
     if says(&["Type: RsGhost"]) {
         return Some(
-            "it was started as a member of a replica set that nobody has initiated: initiate it; a server that plimsoll starts needs no `replSet` for that, but `server: {members: 3}`, or `server: {replica_set: true}` for a set of one",
+            "it was started as a member of a replica set that was not initiated: initiate it; a server that plimsoll starts needs no `replSet` for that, but `server: {members: 3}`, or `server: {replica_set: true}` for a set of one",
         );
     }
     if says(&["Type: ReplicaSetNoPrimary"]) {

@@ -76,7 +76,7 @@ impl Server {
         if needs_primary && !writable && target.managed {
             return Err(failed(
                 &found,
-                "it is no primary, so nothing can be stored there; if it was told to be a member of a replica set, take that out and write `server: {members: 3}`, or `server: {replica_set: true}` for a set of one",
+                "it is no primary, so nothing can be stored there; if it was started as a member of a replica set, remove that and write `server: {members: 3}`, or `server: {replica_set: true}` for a set of one",
             ));
         }
         if needs_primary && !writable {

@@ -75,7 +75,7 @@ impl Target {
                         return Err(refuse(
                             name,
                             &value.to_string(),
-                            "`uri` names a server that runs by itself, and this is a setting of one that is started; leave out one of the two",
+                            "`uri` names a running server, and this is a setting of one that is started; remove one of the two",
                         ));
                     }
                 }

@@ -35,7 +35,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     settings: &[
         Setting {
             name: "servers",
-            about: "Operations that are served at the same time; all others wait in one queue, first come first served.",
+            about: "Number of operations that are served at once; all others wait in one queue, first come first served.",
             kind: SettingKind::Count { min: 1, max: 10_000 },
             default: Some("1"),
         },
@@ -59,7 +59,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "stalls",
-            about: "Times at which nothing is served, from the beginning of each point with its warm-up: `3s+1s, 10s+500ms` stands still at 3 s for 1 s and at 10 s for half a second.",
+            about: "Times at which nothing is served, from the beginning of each point with its warm-up: `3s+1s, 10s+500ms` stalls at 3 s for 1 s and at 10 s for half a second.",
             kind: SettingKind::Text,
             default: None,
         },

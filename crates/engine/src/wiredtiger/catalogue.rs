@@ -33,13 +33,13 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "dirty_trigger",
-            about: "Share of changed pages at which operations themselves have to write pages out before they go on. mongod: 20%.",
+            about: "Share of changed pages from which on operations must write out pages themselves before they continue. mongod: 20%.",
             kind: SettingKind::Number { min: 0.01, max: 0.99 },
             default: Some("20%"),
         },
         Setting {
             name: "eviction_threads",
-            about: "Threads that make room in the cache. mongod: 4.",
+            about: "Number of eviction threads. mongod: 4.",
             kind: SettingKind::Count { min: 1, max: 20 },
             default: Some("4"),
         },
@@ -75,7 +75,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "update_by",
-            about: "modify logs and keeps only the changed bytes of small changes, as mongod does in a replica set; whole writes the document again, as a mongod alone does.",
+            about: "modify logs and keeps only the changed bytes of small changes, as mongod does in a replica set; whole writes the document again, as a standalone mongod does.",
             kind: SettingKind::Choice(&["modify", "whole"]),
             default: Some("modify"),
         },
@@ -141,7 +141,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "session_max",
-            about: "Sessions that may be open at the same time. mongod: 33000.",
+            about: "Largest number of open sessions. mongod: 33000.",
             kind: SettingKind::Count { min: 20, max: 1_000_000 },
             default: Some("33000"),
         },
@@ -159,19 +159,19 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "connection_config",
-            about: "Anything else for wiredtiger_open, in WiredTiger's own syntax; it is appended, and the last word counts.",
+            about: "More configuration for wiredtiger_open, in WiredTiger's own syntax; it is appended, and the last value counts.",
             kind: SettingKind::Text,
             default: None,
         },
         Setting {
             name: "collection_config",
-            about: "Anything else for the creation of the collection's table, in WiredTiger's own syntax; the last word counts.",
+            about: "More configuration for the collection's table, in WiredTiger's own syntax; the last value counts.",
             kind: SettingKind::Text,
             default: None,
         },
         Setting {
             name: "index_config",
-            about: "Anything else for the creation of the index's table, in WiredTiger's own syntax; the last word counts.",
+            about: "More configuration for the index's table, in WiredTiger's own syntax; the last value counts.",
             kind: SettingKind::Text,
             default: None,
         },

@@ -158,7 +158,7 @@ fn advice(code: Code, disk_full: bool) -> Option<&'static str> {
 
 const DISK_FULL_WORDS: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 const DISK_FULL: &str =
-    "the disk is full; free some space, take another directory, or ask for fewer records";
+    "the disk is full; free some space, use another directory, or fewer records";
 
 /// `[time][thread], file:x, WT_SESSION.create: [category][ERROR]: function, line: text` without all that comes before the text.
 fn text_alone(message: &str) -> &str {

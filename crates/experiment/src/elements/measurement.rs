@@ -158,7 +158,7 @@ pub(crate) fn check_caches(
         let why = if !kind.is_some_and(|kind| kind.keeps_data) {
             "its engine keeps no data"
         } else if !kind.is_some_and(|kind| keeps_data_here(kind, server)) {
-            "they are those of a server that runs by itself"
+            "they are those of a running server"
         } else if server.is_some_and(|server| server.members > 1) {
             "each member of its replica set has its own"
         } else {

@@ -426,11 +426,11 @@ fn caches_are_emptied_only_where_they_are_in_reach() {
     assert_eq!(plan.measurement.caches, Caches::Cold);
     for (arm, why) in [
         ("engine: noop", "its engine keeps no data"),
-        ("uri: 'mongodb://db'", "a server that runs by itself"),
+        ("uri: 'mongodb://db'", "a running server"),
         ("server: {members: 3}", "each member of its replica set"),
     ] {
         let said = with(arm).unwrap_err();
         assert!(said.contains(why), "{said}");
-        assert!(said.contains("leave `caches` out"), "{said}");
+        assert!(said.contains("remove `caches`"), "{said}");
     }
 }

@@ -16,38 +16,38 @@ object! {
     /// What every arm has, whatever its engine.
     ARM arm: "One thing being compared. The settings of its engine stand beside these keys."
     about = Shape::Text { most: 200 }, Optional, "cache larger than the data";
-        "In a few words, for legends.";
+        "A few words for legends.";
     engine = Shape::Text { most: 40 }, Default(DEFAULT_ENGINE), "wiredtiger";
-        "Which database.";
+        "The database.";
     records = RECORDS, Optional, "400k";
-        "Number of records, where it is not that of the workload.";
+        "Number of records, if it differs from the workload's.";
     size = DATA_SIZE, Optional, "480MB";
-        "Size of the data, where it is not that of the workload.";
+        "Size of the data, if it differs from the workload's.";
     working_set = WORKING_SET, Optional, "138%";
-        "Size of the data on disk as a share of the cache that the engine can use, where it is not that of the workload.";
+        "Size of the data on disk as a share of the cache that the engine can use, if it differs from the workload's.";
     on = Shape::Name, Optional, "db1";
-        "The machine that it stands on, one of `hosts`; without it the one that `plimsoll run` is started on. An embedded engine runs there together with its load.";
+        "The machine that the arm runs on, one of `hosts`. Without it, the machine that `plimsoll run` is started on. An embedded engine runs there \
+         together with its load.";
     directory = Shape::Text { most: 1_000 }, Optional, "/mnt/data";
-        "Folder in which the data directory is made, or the emulated disk is kept, found from the folder of the experiment file; \
-         without it, the program's own place.";
+        "Folder for the data directory, or for the file of the emulated disk; relative paths start at the folder of the experiment file. Without it, \
+         the program's own data folder.";
     disk = DISK_OR_PRESET, Optional, "san-raid10";
-        "The disk that the data lies on, with a filesystem of its own: the name of a preset, or its figures; `none` for a plain \
-         directory, which is also what there is without this key.";
+        "The disk under the data, with a filesystem of its own: the name of a preset, or its figures. `none`, the default, is a plain directory.";
     filesystem = FILESYSTEM_OR_KIND, Default("xfs"), "ext4";
-        "What is made on the disk, with its stock options unless more is said. Only with a disk.";
+        "The filesystem made on the disk, with its stock options unless more are given. Only with a disk.";
     readahead = Shape::size(0, 1 << 30), Optional, "32KiB";
-        "How far the kernel reads ahead at most on the disk, a multiple of 4 KiB; 0 makes it read a page of the database in requests of 4 KiB. \
-         It is set before the filesystem is made, and put back afterwards. Without it 128 KiB on an emulated disk, and on a device what that has; \
-         Btrfs has 4 MiB of its own.";
+        "The kernel's readahead on the disk, a multiple of 4 KiB; with 0 it reads a page of the database in requests of 4 KiB. It is set before the \
+         filesystem is made, and restored afterwards. Without it, 128 KiB on an emulated disk, and on a device what the device has; Btrfs uses 4 MiB of \
+         its own.";
     limits = Shape::Object(&LIMITS), Optional, "{memory: 382MiB, cpus: 1.5}";
-        "What is under test may use no more, the page cache that it fills included.";
+        "Limits of the process under test, including the page cache that it fills.";
     server = SERVER_OR_PRESET, Optional, "mongod";
-        "The server that is started for the arm, on its disk and under its limits, and ended afterwards: the name of a preset, the path of \
-         its program, or more. Without it that of the engine, if it has one, unless the arm names a server that runs by itself with `uri`.";
+        "The server that is started for the arm, on its disk and under its limits, and stopped afterwards: the name of a preset, the path of its \
+         program, or a map. Without it, the server of the engine, unless the arm names a running server with `uri`.";
     machine = Shape::Text { most: 40 }, Optional, "m3.medium";
-        "A published machine, by name: limits of memory and processors, and a price. What `limits` and `price` say beside it wins.";
+        "A published machine, by name: limits of memory and processors, and a price. Values in `limits` and `price` override it.";
     price = Shape::Object(&PRICE), Optional, "{per_hour: 0.07, currency: USD}";
-        "What the arm costs.";
+        "The price of the arm.";
     => at most one of [records, size, working_set];
 }
 

@@ -7,17 +7,17 @@ object! {
     /// What is judged, and where.
     COMPARE compare: "What is judged, and where."
     baseline = Shape::Text { most: 40 }, Optional, "in-cache";
-        "The arm that the others are compared with; without it, the first. With factors, the level of the compared factor that its other levels are compared with.";
+        "The arm that the others are compared with. Without it, the first one. With factors, the baseline level of the compared factor.";
     factor = Shape::Text { most: 40 }, Optional, "disk";
-        "The factor whose levels are compared, within each combination of the other factors' levels; without it, the first.";
+        "The factor whose levels are compared, within each combination of the other factors' levels. Without it, the first one.";
     pairs = Shape::list(&Shape::list(&Shape::Text { most: 40 }, 2, 2), 1, 1_000), Optional, "[[xfs, ext4]]";
-        "Arms that are compared with each other, the baseline of each pair first, instead of all with one.";
+        "Pairs of arms to compare, the baseline of each pair first, instead of comparing all with one.";
     primary = Shape::list(&METRIC, 1, 20), Default("[throughput, response.p99]"), "[throughput, response.p99]";
-        "Metrics that decide. All others are shown as exploratory. Where there is no load but only the search, the default is `[line]`. Metrics \
-         are `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll \
-         line) and `cost` (price of a million operations).";
+        "Metrics that decide; all others are shown as exploratory. Without a load, when only the line is searched, the default is `[line]`. Metrics are \
+         `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll line) and `cost` \
+         (of a million operations).";
     at = Shape::Object(&AT), Optional, "{threads: 16}";
-        "The load at which each mix is judged; without it, where the baseline is best. The metric `line` is always judged at the search.";
+        "The load at which each mix is judged. Without it, the load at which the baseline is best. The metric `line` is always judged at the search.";
     margins = Shape::keyed(Keys::Words(&METRICS), &SHARE, 0, 20), Default("{throughput: 3%}, 5% for all others"), "{throughput: 3%, response.p99: 5%}";
         "Smallest difference that matters in practice.";
     => at most one of [baseline, pairs];

@@ -17,47 +17,46 @@ pub(crate) const DISK_OR_PRESET: Shape =
     Shape::Any(&[Shape::Text { most: 40 }, Shape::Object(&DISK)]);
 
 object! {
-    DISK disk: "A disk: an emulated one with these figures, or a block device of this machine. What is not given is that of the preset, \
-           or has no limit."
+    DISK disk: "A disk: an emulated one with these figures, or a block device of this machine. A missing figure is that of the preset, or has no limit."
     preset = Shape::Text { most: 40 }, Optional, "gp3";
-        "Begins with this preset; the other keys change it.";
+        "The preset to start from; the other keys change it.";
     capacity = CAPACITY, Optional, "100GiB";
-        "Bytes that it holds, a multiple of 4096. Some presets are faster the larger they are. Without it that of the preset, or \
-         enough: four times the data or what there is at worst after all inserts, at least 2 GiB.";
+        "Capacity in bytes, a multiple of 4096. Some presets are faster the larger they are. Without it, that of the preset, or enough: four times the \
+         data, or the largest size after all inserts, at least 2 GiB.";
     iops = RATE, Optional, "5000";
-        "Most requests per second, reads and writes together.";
+        "Highest rate of requests per second, reads and writes together.";
     read_iops = RATE, Optional, "6000";
-        "Most reads per second.";
+        "Highest rate of reads per second.";
     write_iops = RATE, Optional, "3000";
-        "Most writes per second.";
+        "Highest rate of writes per second.";
     bandwidth = Shape::Bandwidth, Optional, "125MiB/s";
-        "Most bytes per second, reads and writes together.";
+        "Highest rate of bytes per second, reads and writes together.";
     read_bandwidth = Shape::Bandwidth, Optional, "560MB/s";
-        "Most bytes read per second.";
+        "Highest rate of bytes read per second.";
     write_bandwidth = Shape::Bandwidth, Optional, "530MB/s";
-        "Most bytes written per second.";
+        "Highest rate of bytes written per second.";
     io_unit = Shape::size(512, 1 << 30), Optional, "256KiB";
-        "A larger request counts as several of this size.";
+        "A larger request counts as several requests of this size.";
     latency = LAW, Optional, "7ms";
-        "Added to every read and write after the limits have let it pass: a duration, or a distribution.";
+        "Latency added to each read and write after the limits have admitted it: a duration, or a distribution.";
     read_latency = LAW, Optional, "5ms";
-        "Of reads, where it is not that of both.";
+        "Latency of reads, if it differs from `latency`.";
     write_latency = LAW, Optional, "{lognormal: {median: 1ms, p99: 8ms}}";
-        "Of writes, where it is not that of both.";
+        "Latency of writes, if it differs from `latency`.";
     flush = LAW, Optional, "1ms";
-        "What a flush takes.";
+        "Duration of a flush.";
     queue_depth = Shape::count(1, 65_536), Optional, "32";
-        "Requests that are served at once, each for its latency; others wait.";
+        "Number of requests that are served at once, each for its latency; others wait.";
     burst = BURST_OR_OFF, Optional, "{iops: 3000, credits: 5.4M}";
-        "Credits that are saved while little is asked and spent while much is; `off` for none where the preset has some.";
+        "Credits that are saved while the load is low and spent while it is high; `off` for none if the preset has some.";
     backing = Shape::choice(&["memory", FILE]), Optional, "file";
-        "Where the blocks are kept. Without it in memory, when that is ample.";
+        "Where the blocks are kept. By default in memory, if there is ample memory.";
     trace = Shape::CountOrOff { most: MOST_TRACED }, Default("1M"), "off";
-        "How many requests are remembered, the last ones; 32 bytes of memory each.";
+        "Number of requests that the trace keeps, the latest ones; 32 bytes of memory each.";
     device = Shape::Text { most: 1_000 }, Optional, "/dev/disk/by-id/nvme-eui.0025385b71b0c3a1";
-        "A block device of this machine instead of an emulated disk, by a name that stays. Everything on it is lost.";
+        "A block device of this machine instead of an emulated disk, by a stable name. Everything on it is lost.";
     erase = FLAG, Optional, "true";
-        "Must be `true` with a device: says that everything on it may be lost.";
+        "Must be `true` with a device: confirms that everything on it may be lost.";
     => at most one of [preset, device];
 }
 

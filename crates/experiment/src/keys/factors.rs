@@ -43,9 +43,9 @@ object! {
     to = Shape::Text { most: 40 }, Required, "250%";
         "Last level.";
     levels = Shape::count(2, MOST_LEVELS as u64), Default("5"), "5";
-        "Number of levels, first and last included.";
+        "Number of levels, including first and last.";
     refine = Shape::Text { most: 40 }, Optional, "5%";
-        "Look more closely, until levels are at most this far apart: scouting runs first measure the levels in two blocks, then others between those where \
-         the curve changes most, what limits it changes, or another level of the compared factor wins, and so on. The levels on both sides of such a place \
-         are then measured as all others. Scouting runs are experiments of their own and judge nothing.";
+        "Adds levels until neighbours are at most this far apart where it matters. Scouting runs first measure the levels in two blocks, then others \
+         between those where the curve changes most, its bottleneck changes, or another level of the compared factor wins, and so on. The levels on \
+         both sides of such a place are then measured like all others. Scouting runs are experiments of their own and judge nothing.";
 }

@@ -6,24 +6,24 @@ pub(crate) const FIELD_BYTES: Shape = Shape::size(1, 64 << 20);
 
 object! {
     /// What a record is made of.
-    FIELDS fields: "What a record is made of."
+    FIELDS fields: "The fields of a record."
     count = Shape::count(1, 100_000), Default("10"), "10";
-        "Fields of each record.";
+        "Number of fields of each record.";
     length = Shape::Any(&[FIELD_BYTES, Shape::Object(&FIELD_LENGTH)]), Default("100"), "100";
-        "Bytes in each field: a number, or a distribution of numbers.";
+        "Length of each field in bytes: a number, or a distribution of numbers.";
     name_prefix = Shape::Name, Default("field"), "field";
-        "Fields are called by this and their number, from 0.";
+        "Prefix of field names; the number of the field follows, from 0.";
 }
 
 object! {
     /// A distribution of field lengths.
-    FIELD_LENGTH field_length: "How long fields are."
+    FIELD_LENGTH field_length: "A distribution of field lengths."
     uniform = Shape::list(&FIELD_BYTES, 2, 2), Optional, "[1, 100]";
-        "Each length from the least to the most equally often.";
+        "Each length between the two is equally likely.";
     zipfian = Shape::list(&FIELD_BYTES, 2, 2), Optional, "[1, 100]";
-        "The shortest most often, by Zipf's law with exponent 0.99.";
+        "Short lengths are the most frequent, by Zipf's law with exponent 0.99.";
     histogram = Shape::Text { most: 1_000 }, Optional, "lengths.txt";
-        "A file in YCSB's form, found from the folder of the experiment file: `BlockSize`, a tab and a number of bytes; \
-         then for each bucket from 0 its number, a tab and its count.";
+        "A file in YCSB's format; relative paths start at the folder of the experiment file. It has `BlockSize`, a tab and a number of bytes; then for \
+         each bucket from 0 its number, a tab and its count.";
     => one of [uniform, zipfian, histogram];
 }

@@ -11,9 +11,9 @@ pub(crate) const FILESYSTEM_KIND: Shape = Shape::choice(&["xfs", "ext4", "btrfs"
 object! {
     FILESYSTEM filesystem: "A filesystem with more than its stock options."
     kind = FILESYSTEM_KIND, Default("xfs"), "xfs";
-        "Which.";
+        "The kind of filesystem.";
     mkfs = Shape::Text { most: 500 }, Optional, "-m reflink=0";
         "More options for mkfs: any that name no path and no device.";
     mount = Shape::Text { most: 500 }, Optional, "noatime";
-        "More mount options, with commas between them: any that name no path and no device.";
+        "More mount options, separated by commas: any that name no path and no device.";
 }

@@ -13,16 +13,16 @@ pub(crate) const LAW: Shape = Shape::Any(&[WAIT, Shape::Object(&LATENCY)]);
 object! {
     LATENCY latency: "A distribution of latencies."
     lognormal = Shape::Object(&LOGNORMAL), Optional, "{median: 5ms, p99: 20ms}";
-        "Most near the median, few much longer.";
+        "Most latencies are near the median, a few are much longer.";
     table = Shape::keyed(Keys::Words(&TABLE_PERCENTILES), &WAIT, 2, 1_000), Optional, "{p0: 1ms, p50: 3ms, p99: 10ms, p100: 40ms}";
-        "By percentiles that were measured somewhere, in straight lines between them.";
+        "Percentiles that were measured somewhere, with straight lines between them.";
     => one of [lognormal, table];
 }
 
 object! {
-    LOGNORMAL lognormal: "The lognormal distribution by two of its percentiles."
+    LOGNORMAL lognormal: "The lognormal distribution, by two of its percentiles."
     median = Shape::duration(1, LONGEST_WAIT_NS), Required, "5ms";
-        "Half are below it.";
+        "Half of the latencies are below it.";
     p99 = Shape::duration(1, LONGEST_WAIT_NS), Required, "20ms";
-        "One of a hundred is above it. At least the median.";
+        "One latency of a hundred is above it. At least the median.";
 }

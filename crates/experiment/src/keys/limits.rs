@@ -3,12 +3,12 @@
 use crate::table::*;
 
 object! {
-    LIMITS limits: "Limits of what is under test: of the server where one is started, and not of its client."
+    LIMITS limits: "Limits of what is under test: of the server if one is started, and not of its client."
     memory = Shape::size(1 << 20, 1 << 50), Optional, "382MiB";
-        "Of the process and the page cache that it fills together.";
+        "Memory of the process and of the page cache that it fills, together.";
     page_cache = Shape::size(1 << 20, 1 << 50), Optional, "190MiB";
-        "In place of `memory`: what there is room for in the page cache. When the data is stored, the memory is limited to this and \
-         to what the process, or the server with all its members, takes; the limit follows that from then on.";
+        "Instead of `memory`: room in the page cache. Once the data is loaded, the memory is limited to this plus what the process, or the server with \
+         all its members, uses; the limit then follows that.";
     cpus = Shape::number(0.01, 10_000.0), Optional, "1.5";
         "Processor time per time: 1.5 is one and a half processors.";
     pin = Shape::list(&Shape::count(0, 100_000), 1, 1_024), Optional, "[0, 1]";

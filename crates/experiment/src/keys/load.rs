@@ -7,15 +7,15 @@ use crate::table::*;
 
 object! {
     /// How high the load is.
-    LOAD load: "How hard it is asked: a closed loop, an open loop, or both, the closed one first; or stages."
+    LOAD load: "The load: a closed loop, an open loop, or both, the closed one first; or stages."
     closed = Shape::Object(&CLOSED), Optional, "{threads: [1, 2, 4, 8, 16]}";
-        "Closed loop: each session asks again when its last operation is complete. Shows what can be had; hides how \
-         long callers would wait.";
+        "Closed loop: each session sends its next operation when the last one is complete. Shows the attainable throughput; hides how long callers \
+         would wait.";
     open = Shape::Object(&OPEN), Optional, "{rates: [5k, 10k]}";
-        "Open loop: operations are due at times fixed beforehand, whether or not earlier ones are complete. Response \
-         time counts from when an operation was due.";
+        "Open loop: operations are due at times fixed beforehand, whether or not earlier ones are complete. Response time counts from when an operation \
+         was due.";
     stages = Shape::Object(&STAGES), Optional, "{steps: [{to: 20k, duration: 60s}]}";
-        "Open loop with a rate that changes: one point of several stages.";
+        "Open loop with a changing rate: one point of several stages.";
     => any of [closed, open, stages];
     => at most one of [closed, stages];
     => at most one of [open, stages];

@@ -4,7 +4,7 @@ use crate::table::*;
 
 object! {
     /// How the data is stored.
-    LOAD_PHASE load_phase: "How the data is stored before anything is measured."
+    LOAD_PHASE load_phase: "How the data is loaded before anything is measured."
     threads = SESSIONS, Default("4"), "4";
-        "Sessions at once.";
+        "Concurrent sessions.";
 }

@@ -13,9 +13,9 @@ pub(crate) const DISTRIBUTIONS: Shape =
     Shape::choice(&["uniform", "sequential", "zipfian", "latest", "hotspot", "exponential"]);
 
 object! {
-    MIX mix: "A mix of operations. Proportions are weights: only their ratios count, and what is not given is that of the preset, or 0."
+    MIX mix: "A mix of operations. Proportions are weights: only their ratios count; a missing weight is that of the preset, or 0."
     preset = PRESET, Optional, "a";
-        "Begins with one of YCSB's core workloads; the other keys change it.";
+        "The YCSB core workload to start from; the other keys change it.";
     read = WEIGHT, Optional, "0.95";
         "Weight of reading one record.";
     update = WEIGHT, Optional, "0.05";
@@ -27,53 +27,52 @@ object! {
     read_modify_write = WEIGHT, Optional, "0.5";
         "Weight of reading one record and then changing it.";
     request_distribution = Shape::Any(&[DISTRIBUTIONS, Shape::Object(&REQUEST_DISTRIBUTION)]), Default("uniform"), "zipfian";
-        "How the key of an operation is chosen: each equally often (`uniform`), one after the other (`sequential`), few \
-         keys very often (`zipfian`), the newest most often (`latest`), one part of the keys for one part of the \
-         operations (`hotspot`), falling off with age (`exponential`).";
+        "How the key of an operation is chosen: each equally often (`uniform`), one after the other (`sequential`), few keys very often (`zipfian`), \
+         the newest most often (`latest`), a part of the keys for a part of the operations (`hotspot`), declining with age (`exponential`).";
     scan_length = Shape::Any(&[SCAN_RECORDS, Shape::Object(&SCAN_LENGTH)]), Default("{uniform: [1, 1000]}"), "{uniform: [1, 100]}";
-        "How many records a scan asks for: a number, or a distribution of numbers.";
+        "Number of records that a scan reads: a number, or a distribution of numbers.";
     read_all_fields = FLAG, Default("true"), "false";
-        "Reads ask for all fields, otherwise for one.";
+        "Whether reads return all fields, otherwise one.";
     read_all_fields_by_name = FLAG, Default("false"), "true";
-        "Reads of all fields name each of them.";
+        "Whether reads of all fields name each of them.";
     write_all_fields = FLAG, Default("false"), "true";
-        "Updates change all fields, otherwise one.";
+        "Whether updates change all fields, otherwise one.";
 }
 
 object! {
     /// Distributions of keys with parameters.
     REQUEST_DISTRIBUTION request_distribution: "A distribution of keys with its parameters."
     hotspot = Shape::Object(&HOTSPOT), Optional, "{data_fraction: 20%, operation_fraction: 80%}";
-        "One part of the keys gets one part of the operations.";
+        "A part of the keys gets a part of the operations.";
     exponential = Shape::Object(&EXPONENTIAL), Optional, "{percentile: 95, fraction: 0.857}";
-        "The newest keys most often, falling off exponentially with age.";
+        "The newest keys are the most frequent; frequency declines exponentially with age.";
     => one of [hotspot, exponential];
 }
 
 object! {
     /// Parameters of the hot spot.
-    HOTSPOT hotspot: "One part of the keys gets one part of the operations."
+    HOTSPOT hotspot: "A part of the keys gets a part of the operations."
     data_fraction = SHARE, Default("20%"), "20%";
-        "Share of the keys that is hot.";
+        "Share of the keys in the hot part.";
     operation_fraction = SHARE, Default("80%"), "80%";
-        "Share of the operations that goes there.";
+        "Share of the operations on the hot part.";
 }
 
 object! {
     /// Parameters of the exponential distribution.
-    EXPONENTIAL exponential: "So many percent of the operations go to this share of the records, the newest."
+    EXPONENTIAL exponential: "This percentage of the operations goes to this share of the records, the newest ones."
     percentile = Shape::number(1e-9, 100.0 - 1e-9), Default("95"), "95";
-        "Percent of the operations.";
+        "Percentage of the operations.";
     fraction = Shape::number(1e-12, 1e12), Default("0.8571428571"), "0.857";
         "Share of the records.";
 }
 
 object! {
     /// A distribution of scan lengths.
-    SCAN_LENGTH scan_length: "How many records a scan asks for."
+    SCAN_LENGTH scan_length: "A distribution of scan lengths."
     uniform = Shape::list(&SCAN_RECORDS, 2, 2), Optional, "[1, 100]";
-        "Each number from the least to the most equally often.";
+        "Each length between the two is equally likely.";
     zipfian = Shape::list(&SCAN_RECORDS, 2, 2), Optional, "[1, 100]";
-        "The shortest most often.";
+        "Short lengths are the most frequent.";
     => one of [uniform, zipfian];
 }

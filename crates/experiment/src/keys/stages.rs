@@ -10,14 +10,14 @@ pub(crate) static EACH_STAGE: Shape = Shape::Object(&STAGE);
 
 object! {
     /// An open loop of stages.
-    STAGES stages: "Open loop with a rate that changes."
+    STAGES stages: "Open loop with a changing rate."
     steps = Shape::list(&EACH_STAGE, 1, 1_000), Required, "[{to: 20k, duration: 60s}, {rate: 20k, duration: 30s}]";
         "The stages, in order. Together they are one point, which lasts as long as they do.";
     arrivals = ARRIVALS, Default("poisson"), "constant";
-        "Gaps between operations: all equal, or as of independent callers.";
+        "Gaps between operations: all equal, or as from independent callers.";
     sessions = SESSIONS, Default("64"), "64";
-        "Sessions that serve the operations: how many can be under way at once. Operations that are due wait while all \
-         are busy, and the wait counts.";
+        "Sessions that serve the operations: the largest number in progress at once. Operations that are due wait while all sessions are busy, and the \
+         wait counts.";
 }
 
 object! {
@@ -25,11 +25,11 @@ object! {
     rate = STAGE_RATE, Optional, "20k";
         "Operations per second from beginning to end.";
     from = STAGE_RATE, Optional, "5k";
-        "Rate at the beginning of a ramp; without it, where the last stage ended, or 0.";
+        "Rate at the beginning of a ramp. Without it, the rate at which the last stage ended, or 0.";
     to = STAGE_RATE, Optional, "20k";
         "Rate at the end of a ramp.";
     duration = Shape::duration(SHORTEST_NS, LONGEST_NS), Required, "60s";
-        "How long the stage lasts.";
+        "Duration of the stage.";
     => one of [rate, to];
     => at most one of [rate, from];
 }

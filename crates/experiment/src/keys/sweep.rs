@@ -9,23 +9,23 @@ pub(crate) const UNTIL_BENT: &str = "until-bent";
 pub(crate) const SWEPT: Shape = Shape::choice(&[UNTIL_BENT]);
 
 object! {
-    THREADS_SWEEP threads_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
-        by less than 2 %, over two points, or the objective is missed."
+    THREADS_SWEEP threads_sweep: "Points that follow from each other, measured until the curve has bent: throughput has fallen, or has risen by less than 2 %, over two points, \
+         or the objective is missed."
     from = SESSIONS, Default("1"), "1";
         "Sessions of the first point.";
     to = SESSIONS, Default("1024"), "256";
         "No point has more, bent or not.";
     factor = FACTOR, Default("2"), "1.5";
-        "From each point to the next.";
+        "Ratio of each point to the one before.";
 }
 
 object! {
-    RATES_SWEEP rates_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
-        by less than 2 %, over two points, or the objective is missed."
+    RATES_SWEEP rates_sweep: "Points that follow from each other, measured until the curve has bent: throughput has fallen, or has risen by less than 2 %, over two points, \
+         or the objective is missed."
     from = RATE, Default("100"), "200";
         "Rate of the first point.";
     to = RATE, Default("1M"), "500k";
         "No point has a higher one, bent or not.";
     factor = FACTOR, Default("2"), "1.5";
-        "From each point to the next.";
+        "Ratio of each point to the one before.";
 }

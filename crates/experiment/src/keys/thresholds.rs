@@ -9,7 +9,7 @@ pub(crate) const THRESHOLD_OR_BOUND: Shape = Shape::Any(&[BOUND, Shape::Object(&
 
 object! {
     /// A bound with its scope.
-    THRESHOLD threshold: "A bound with its scope. A bound alone, as text, concerns every arm, mix and point."
+    THRESHOLD threshold: "A bound with its scope. A bound alone, as text, applies to every arm, mix and point."
     metric = BOUND, Required, "response.p99 <= 5ms";
         "A metric, `>=` or `<=`, and a bound in the unit of the metric.";
     arm = Shape::Text { most: 40 }, Optional, "in-cache";

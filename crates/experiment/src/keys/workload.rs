@@ -19,37 +19,36 @@ pub(crate) static EACH_MIX: Shape = Shape::Object(&MIX);
 
 object! {
     /// What is stored and which operations are measured.
-    WORKLOAD workload: "What is stored and what is asked. Names and defaults are those of YCSB's core workload."
+    WORKLOAD workload: "The data, and the operations on it. Names and defaults are those of YCSB's core workload."
     records = RECORDS, Optional, "100k";
         "Number of records. Arms can have their own.";
     size = DATA_SIZE, Optional, "120MB";
-        "Size of the data instead of a number of records: keys, field names and values, before the engine adds or \
-         compresses anything. The number of records follows from the mean size of one.";
+        "Size of the data instead of a number of records: keys, field names and values, before the engine adds or compresses anything. The number of \
+         records follows from the mean size of one.";
     working_set = WORKING_SET, Optional, "138%";
-        "Size of the data on disk as a share of the cache that the engine can use, instead of a number of records. A small load \
-         measures what a record takes on disk.";
+        "Size of the data on disk as a share of the cache that the engine can use, instead of a number of records. A small load measures the size of a \
+         record on disk.";
     preset = PRESET, Optional, "a";
-        "One of YCSB's core workloads: a (half reads, half updates), b (95 % reads, 5 % updates), c (reads), d (reads \
-         of the latest, 5 % inserts), e (short scans, 5 % inserts), f (half reads, half read-modify-writes).";
+        "One of YCSB's core workloads: a (half reads, half updates), b (95 % reads, 5 % updates), c (reads), d (reads of the latest, 5 % inserts), e \
+         (short scans, 5 % inserts), f (half reads, half read-modify-writes).";
     mixes = Shape::Any(&[Shape::list(&PRESET, 1, 100), Shape::keyed(Keys::Names("mix"), &EACH_MIX, 1, 100)]), Optional, "[a, c]";
-        "Several mixes of operations, each measured at every point of the load, one after the other on the same data: a \
-         list of presets, or names with every parameter.";
+        "Several mixes of operations, each measured at every point of the load, one after the other on the same data: a list of presets, or names with \
+         every parameter.";
     ycsb = Shape::Text { most: 1_000 }, Optional, "workloads/workloada";
-        "A property file of YCSB, found from the folder of the experiment file: it says what the records are and names one mix, called after the \
-         file. Other keys of the workload win over it. Properties that are not about records and operations are refused by name.";
+        "A property file of YCSB; a relative path starts at the folder of the experiment file. It defines the records and one mix, named after the \
+         file. Other keys of the workload override it. Properties that do not concern records and operations are refused by name.";
     fields = Shape::Object(&FIELDS), Optional, "{count: 10, length: 100}";
-        "What a record is made of.";
+        "The fields of a record.";
     key_order = Shape::choice(&["hashed", ORDERED]), Default("hashed"), "ordered";
         "Whether keys are scattered by a hash of their number, or follow it.";
     zero_padding = Shape::count(0, 1_000), Default("1"), "12";
-        "Least number of digits in a key; shorter ones get zeros in front.";
+        "Least number of digits in a key; shorter numbers are padded with zeros.";
     data_integrity = FLAG, Default("false"), "true";
-        "Makes each value follow from its key and field, and verifies it when it is read. Needs fields of constant \
-         length.";
+        "Derives each value from its key and field, and verifies it when it is read. Needs fields of constant length.";
     insert_start = Shape::count(0, MOST_RECORDS), Default("0"), "50k";
-        "First key number that is loaded and asked for.";
+        "First key number that is loaded and used.";
     insert_count = Shape::count(1, MOST_RECORDS), Optional, "50k";
-        "How many key numbers are loaded and asked for; without it, all from `insert_start` on.";
+        "Number of key numbers that are loaded and used. Without it, all from `insert_start` on.";
     table = Shape::Name, Default("usertable"), "usertable";
         "Name of the table or collection.";
     => one of [preset, mixes, ycsb];

@@ -62,7 +62,7 @@ pub enum NatsError {
     #[error("invalid agent name {0:?}: use 1 to 64 letters, digits, - and _")]
     Name(String),
     /// Somebody else has the name.
-    #[error("an agent with the name {0} is there already; choose another name or stop that agent")]
+    #[error("an agent named {0} is already connected; choose another name or stop that agent")]
     NameTaken(String),
     /// The card is longer than a lease may be.
     #[error("the agent card has {length} bytes, at most {longest} are allowed")]

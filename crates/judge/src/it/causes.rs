@@ -177,7 +177,7 @@ fn data_from_the_page_cache() {
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::PageCache);
-    assert_snapshot!(sentence, @"page cache: 100 % of 401 MiB/s that the engine asks for, 13.6 KiB an operation; 50 % of the worker's CPU time is spent in the kernel");
+    assert_snapshot!(sentence, @"page cache: 100 % of 401 MiB/s that the engine requests, 13.6 KiB an operation; 50 % of the worker's CPU time is spent in the kernel");
 }
 
 #[test]

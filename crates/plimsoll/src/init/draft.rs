@@ -54,7 +54,7 @@ impl Draft {
 # Written by `plimsoll init`. Change what you like: docs/experiment-file.md explains every key.
 #
 #   plimsoll plan {file}     what it would do, for how long, and where each value comes from
-#   plimsoll run  {file}     does it; after an interruption the same command goes on
+#   plimsoll run  {file}     does it; after an interruption the same command resumes
 
 plimsoll: 1                     # version of this file format
 name: {name}
@@ -175,7 +175,7 @@ compare:
                 "MongoDB's storage engine, within this program: no server to install",
             ),
             Database::Mongod => {
-                line("engine: mongodb".into(), "a mongod from PATH, started anew for each run")
+                line("engine: mongodb".into(), "a mongod from PATH, restarted for each run")
             }
             Database::Uri(_) => line("engine: mongodb".into(), ""),
         }

@@ -85,11 +85,11 @@ mod slow {
 
         let more =
             laboratory.run(&["run", "experiment.yaml", "--only", "2ms/1", "--only", "servers=2"]);
-        assert_contains(&more.err, "goes on: 2 of 8 runs are there");
+        assert_contains(&more.err, "resumes: 2 of 8 runs are done");
         assert_eq!(finished(&laboratory.record()), 6);
 
         let rest = laboratory.run(&["run", "experiment.yaml"]);
-        assert_contains(&rest.err, "goes on: 6 of 8 runs are there");
+        assert_contains(&rest.err, "resumes: 6 of 8 runs are done");
         let after = laboratory.record();
         assert_eq!(
             (after.id.as_str(), after.state),

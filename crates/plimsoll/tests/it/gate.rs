@@ -40,7 +40,7 @@ fn what_is_no_gate_is_refused_with_its_reason() {
     let laboratory = laboratory("threads: 1}", "threads: 2}");
     let said = gate(&laboratory, &[]);
     assert_eq!(said.code, Some(104), "{said:?}");
-    assert!(said.err.contains("do not ask the same: the load differs"), "{said:?}");
+    assert!(said.err.contains("do not measure the same: the load differs"), "{said:?}");
 
     laboratory.write("new.yaml", FILE.replace("only: ", "only: , more: "));
     let said = gate(&laboratory, &[]);

@@ -1015,7 +1015,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
         let mut second = fleet.environment(&laboratory, &["agent", "--name", "l1"], "nats/l1.seed");
         let said = crate::laboratory::Said::of(second.output().unwrap());
         assert_eq!(said.code, Some(1), "{said:?}");
-        assert_contains(&said.err, "an agent with the name l1 is there already");
+        assert_contains(&said.err, "an agent named l1 is already connected");
         // A password that would travel in clear.
         laboratory.write(
             "experiment.yaml",

@@ -115,7 +115,7 @@ mod slow {
         let refused = format!("{} has 20.0 MiB free and ", laboratory.path("small").display());
         assert_contains(&said.err, &refused);
         let words =
-            " are needed: make room, ask for less data, or name a directory on another filesystem";
+            " are needed: make room, use less data, or name a directory on another filesystem";
         assert_contains(&said.err, words);
         let found = std::fs::read_dir(laboratory.path("small")).unwrap().count();
         assert_eq!(found, 0);

@@ -92,7 +92,7 @@ mod slow {
             assert_eq!(again.code, Some(0), "{again:?}");
             if kept > 0 {
                 let missing = 6 - kept;
-                let words = format!("goes on: {kept} of 6 runs are there, {missing} are missing");
+                let words = format!("resumes: {kept} of 6 runs are done, {missing} are missing");
                 assert_contains(&again.err, &words);
             }
             let after = laboratory.record();
@@ -283,7 +283,7 @@ measurement: {warm_up: 0s, duration: 1h, blocks: 1}
         });
         let changed = format!("{SHORT_RUNS}thresholds: [throughput >= 1G]\n");
         let said = laboratory.experiment(&changed);
-        assert!(said.err.contains("goes on"), "{said:?}");
+        assert!(said.err.contains("resumes"), "{said:?}");
         assert_eq!(said.code, Some(99), "{said:?}");
         let record = laboratory.record();
         assert_eq!(record.file_text, changed);

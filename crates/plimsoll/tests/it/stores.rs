@@ -139,10 +139,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30, spare_blo
         mounted.grow("20m");
         let again = laboratory.run(&run);
         assert!(matches!(again.code, Some(0 | 106)), "{again:?}");
-        assert_contains(
-            &again.err,
-            &format!("goes on: {} of 30 runs are there", finished(&before)),
-        );
+        assert_contains(&again.err, &format!("resumes: {} of 30 runs are done", finished(&before)));
         let after = load();
         assert_eq!(after.state, ExperimentState::Finished);
         assert_eq!(finished(&after), 30);

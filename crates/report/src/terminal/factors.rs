@@ -47,7 +47,7 @@ pub(super) fn factors(out: &mut String, analysis: &Analysis, screen: &Screen) {
         paragraph(out, DIM, &more, 2, screen);
     }
     for group in &results.aliases {
-        let description = format!("cannot be told apart: {}", group.join(" = "));
+        let description = format!("cannot be distinguished: {}", group.join(" = "));
         paragraph(out, DIM, &description, 2, screen);
     }
 }

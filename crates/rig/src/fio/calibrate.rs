@@ -184,7 +184,7 @@ mod tests {
             carried: spelled(71_000.0, Figure::Iops),
             requested: spelled(370_000.0, Figure::Iops),
         };
-        let expected = "this machine carries 71,000 IOPS with random reads of 4 KiB, 4 jobs of 32 in flight; nvme asks for 370,000 IOPS: choose a slower disk, or a faster machine";
+        let expected = "this machine carries 71,000 IOPS with random reads of 4 KiB, 4 jobs of 32 in flight; nvme needs 370,000 IOPS: choose a slower disk, or a faster machine";
         assert_eq!(error.to_string(), expected);
     }
 }

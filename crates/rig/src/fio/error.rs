@@ -59,7 +59,7 @@ pub enum FioError {
     NotShaped(String),
     /// The disk is asked to be faster than this machine can make one.
     #[error(
-        "this machine carries {carried} with {what}; {disk} asks for {requested}: choose a slower disk, or a faster machine"
+        "this machine carries {carried} with {what}; {disk} needs {requested}: choose a slower disk, or a faster machine"
     )]
     NotCarried {
         /// The disk: its preset or what it is.

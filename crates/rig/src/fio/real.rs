@@ -189,7 +189,7 @@ mod slow {
         .unwrap_err();
         assert_eq!(shaped, [false, true]);
         let said = error.to_string();
-        assert_contains(&said, "dream asks for 1,000,000,000 IOPS");
+        assert_contains(&said, "dream needs 1,000,000,000 IOPS");
 
         // A plain loop device is not a disk that takes a minute for a read.
         let disk = DiskSpec {

@@ -117,7 +117,7 @@ fn check_contents(named: &Path, path: &Path, tools: &Tools) -> Result<(), Testbe
     if let Some(table) = value("PTTYPE") {
         return Err(refused(
             named,
-            format!("has a partition table ({table}); `wipefs --all` it if nobody needs it"),
+            format!("has a partition table ({table}); `wipefs --all` it if it is not needed"),
         ));
     }
     match (value("USAGE"), value("TYPE")) {
@@ -125,7 +125,7 @@ fn check_contents(named: &Path, path: &Path, tools: &Tools) -> Result<(), Testbe
         (Some(_), kind) => Err(refused(
             named,
             format!(
-                "holds {}, which may be part of something larger; `wipefs --all` it if nobody needs it",
+                "holds {}, which may be part of something larger; `wipefs --all` it if it is not needed",
                 kind.unwrap_or("something")
             ),
         )),

@@ -184,7 +184,7 @@ fn what_is_not_ours_is_refused_and_untouched() {
     write_marker(&copied, 1, copied.metadata().unwrap().ino());
     for (run, reason) in [
         ("full", "has no marker of plimsoll and is not empty"),
-        ("empty", "is there already"),
+        ("empty", "already exists"),
         ("link", "is no directory"),
         ("file", "is no directory"),
         ("marked", "was left by an earlier run whose journal is gone"),

@@ -186,7 +186,7 @@ fn in_the_way(
                 return Ok(TestbedError::InUse { path: path.to_owned() });
             }
             Contents::Marked(..) => "was left by an earlier run whose journal is gone",
-            Contents::Empty => "is there already",
+            Contents::Empty => "already exists",
             Contents::Foreign(reason) => reason,
         },
     };

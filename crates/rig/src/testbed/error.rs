@@ -40,21 +40,21 @@ pub enum TestbedError {
         why: Untrust,
     },
     /// The mount is not ours to take away.
-    #[error("did not unmount {}: it {reason}; look at it and unmount it by hand if nobody needs it", path.display())]
+    #[error("did not unmount {}: it {reason}; look at it and unmount it by hand if it is not needed", path.display())]
     NotUnmounted {
         path: PathBuf,
         /// What speaks against it, as in "it …".
         reason: &'static str,
     },
     /// The directory is not ours to remove.
-    #[error("did not remove {}: it {reason}; look at it and remove it by hand if nobody needs it", path.display())]
+    #[error("did not remove {}: it {reason}; look at it and remove it by hand if it is not needed", path.display())]
     NotRemoved {
         path: PathBuf,
         /// What speaks against it, as in "it …".
         reason: &'static str,
     },
     #[error(
-        "{} has {} free and {} are needed: make room, ask for less data, or name a directory on another filesystem",
+        "{} has {} free and {} are needed: make room, use less data, or name a directory on another filesystem",
         path.display(),
         Size(*free_bytes),
         Size(*need_bytes)
@@ -103,7 +103,7 @@ pub enum TestbedError {
     NoDevice { path: &'static str, advice: &'static str },
     /// All loop devices are taken, or none may be made.
     #[error(
-        "no free loop device: see `losetup --list`, and free those that nobody needs with `losetup --detach`; a container must be given the devices"
+        "no free loop device: see `losetup --list`, and free unused ones with `losetup --detach`; a container must be given the devices"
     )]
     NoLoopDevice,
     /// The loop device would go through the page cache twice.
@@ -132,7 +132,7 @@ pub enum TestbedError {
         reason: String,
     },
     /// The disk cannot hold the data.
-    #[error("the disk of {} is too small: {} are needed{why}; give it a larger `capacity`, or ask for less data", Size(*capacity_bytes), Size(*need_bytes))]
+    #[error("the disk of {} is too small: {} are needed{why}; give it a larger `capacity`, or use less data", Size(*capacity_bytes), Size(*need_bytes))]
     DiskTooSmall {
         /// Its size or the room in its filesystem, bytes.
         capacity_bytes: u64,
@@ -141,7 +141,7 @@ pub enum TestbedError {
         why: &'static str,
     },
     /// The machine has too little memory for what is asked.
-    #[error("{what} need {} of memory, and this machine has {}: ask for less, or keep the disk's blocks in a file with `backing: file`", Size(*need_bytes), Size(*there_bytes))]
+    #[error("{what} need {} of memory, and this machine has {}: use less, or keep the disk's blocks in a file with `backing: file`", Size(*need_bytes), Size(*there_bytes))]
     NotEnoughMemory {
         /// What, as in "… need".
         what: &'static str,
@@ -197,7 +197,7 @@ pub enum TestbedError {
     Disk(#[from] plimsoll_disk::DiskError),
     /// A device has another readahead than was requested.
     #[error(
-        "the readahead of {device} is {} kB after {} kB were asked for: ask for what the device takes, in whole pages of memory",
+        "the readahead of {device} is {} kB after {} kB were requested: use a value that the device takes, in whole pages of memory",
         taken_bytes >> 10,
         requested_bytes >> 10
     )]

@@ -150,7 +150,7 @@ mod tests {
             need_bytes: 3 << 30,
             free_bytes: 512 << 20,
         };
-        let expected = "/data has 512.0 MiB free and 3.0 GiB are needed: make room, ask for less data, or name a directory on another filesystem";
+        let expected = "/data has 512.0 MiB free and 3.0 GiB are needed: make room, use less data, or name a directory on another filesystem";
         assert_eq!(error.to_string(), expected);
     }
 }

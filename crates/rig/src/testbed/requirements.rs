@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_disk_on_which_no_filesystem_can_be_is_refused() {
         let error = check_room_for(FilesystemKind::Xfs, 100 << 20).unwrap_err();
-        let expected = "the disk of 100.0 MiB is too small: 300.0 MiB are needed for its filesystem alone; give it a larger `capacity`, or ask for less data";
+        let expected = "the disk of 100.0 MiB is too small: 300.0 MiB are needed for its filesystem alone; give it a larger `capacity`, or use less data";
         assert_eq!(error.to_string(), expected);
     }
 

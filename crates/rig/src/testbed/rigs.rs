@@ -349,7 +349,7 @@ mod slow {
         let error = site.build(&spec, 1 << 20).unwrap_err().to_string();
         assert_ends(
             &error,
-            "is 4 kB after 5 kB were asked for: ask for what the device takes, in whole pages of memory",
+            "is 4 kB after 5 kB were requested: use a value that the device takes, in whole pages of memory",
         );
         site.nothing_is_left();
         assert_eq!(left_without_readahead(), [""; 0]);
@@ -443,7 +443,7 @@ mod slow {
         let mut site = Site::new();
         let small = spec(disk(64 << 20), FilesystemKind::Ext4);
         let error = site.build(&small, 65 << 20).unwrap_err().to_string();
-        let expected = "the disk of 64.0 MiB is too small: 65.0 MiB are needed for the data; give it a larger `capacity`, or ask for less data";
+        let expected = "the disk of 64.0 MiB is too small: 65.0 MiB are needed for the data; give it a larger `capacity`, or use less data";
         assert_eq!(error, expected);
         // It fits on the disk, and not into its filesystem.
         let error = site.build(&small, 63 << 20).unwrap_err();

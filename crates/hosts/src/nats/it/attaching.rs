@@ -46,7 +46,7 @@ mod slow {
         let settings = server.settings();
         let mut first = Agent::join(&settings, "r6g", "{}".to_owned()).unwrap();
         let error = Agent::join(&settings, "r6g", "{}".to_owned()).unwrap_err();
-        assert_contains(&error, "an agent with the name r6g is there already; ");
+        assert_contains(&error, "an agent named r6g is already connected; ");
         // The first one is as it was.
         let mut here = attach(&settings, "r6g", "the test").unwrap();
         let mut there = first.accept().unwrap();

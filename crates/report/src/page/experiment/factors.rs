@@ -73,7 +73,7 @@ fn legend_of_factors(results: &FactorResults) -> Markup {
         }
         @if let Some(scouting) = &results.scouting { p.remark { (prose::prose(scouting)) } }
         @if !results.aliases.is_empty() {
-            p.remark { "Cannot be told apart: " (results.aliases.iter().map(|group| group.join(" = ")).collect::<Vec<_>>().join("; ")) "." }
+            p.remark { "Cannot be distinguished: " (results.aliases.iter().map(|group| group.join(" = ")).collect::<Vec<_>>().join("; ")) "." }
         }
     }
 }

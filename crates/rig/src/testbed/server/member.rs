@@ -144,7 +144,7 @@ pub(super) fn exit_in_words(status: Option<ExitStatus>) -> String {
     };
     match (status.signal(), status.code()) {
         (Some(9), _) => {
-            "it was killed (SIGKILL): by somebody, or by the kernel for want of memory, which `dmesg` would tell".into()
+            "it was killed (SIGKILL): by a user, or by the kernel because memory ran out; see `dmesg`".into()
         }
         (Some(signal), _) => format!("it crashed with signal {signal}"),
         (None, Some(code)) => format!("it ended with exit code {code}"),
