@@ -50,5 +50,5 @@ pub use problems::{Collector, Problem, Problems};
 pub use reader::{Checked, Field, Reader, Value, join};
 pub use scalar::{is_name, out_of_range};
 pub use shape::{Choice, Key, KeyWords, Keys, Need, Object, OpenMap, Shape, Word};
-pub use source::{Place, SourceText};
+pub use source::{SourceText, Span};
 pub use yaml::{Entry, Kind, MOST_BYTES, Node, read};

@@ -1,6 +1,6 @@
 //! Decides values and remembers where each comes from.
 
-use crate::document::{Checked, Key, Need, Place, Shape, SourceText, Value};
+use crate::document::{Checked, Key, Need, Shape, SourceText, Span, Value};
 use plimsoll_plan::{Origin, SettingKind, SettingValue, Source};
 use plimsoll_record::quantities::units;
 use plimsoll_record::redact::redact;
@@ -20,7 +20,7 @@ impl<'s> Origins<'s> {
         self.list.push(Origin { path: path.to_owned(), value: redact(&value.into()), source });
     }
 
-    pub(crate) fn add_file(&mut self, path: &str, value: impl Into<String>, place: Place) {
+    pub(crate) fn add_file(&mut self, path: &str, value: impl Into<String>, place: Span) {
         let line = self.source.line(place.start);
         self.add(path, value, Source::File { line });
     }

@@ -86,13 +86,13 @@ struct Work<'a> {
 
 /// A worker that was started.
 struct Working {
-    tell: Sender<Told>,
+    tell: Sender<WorkerEvent>,
     /// Ends when the worker has.
     gone: Receiver<()>,
 }
 
 /// What the thread of a worker hears.
-enum Told {
+enum WorkerEvent {
     Kill,
     OutputEnded,
 }
@@ -139,7 +139,7 @@ impl Work<'_> {
             Ask::StartWorker { channel, start } => self.start_worker(channel, &start),
             Ask::Kill { channel } => {
                 if let Some(worker) = self.workers.get(&channel) {
-                    let _ = worker.tell.send(Told::Kill);
+                    let _ = worker.tell.send(WorkerEvent::Kill);
                 }
                 value(&())
             }
@@ -182,14 +182,14 @@ impl Work<'_> {
         self.workers.retain(|_, worker| worker.gone.try_recv() == Err(TryRecvError::Empty));
         let StartedWorker { process, input, output, mut handle } =
             self.agent.worker.start(&start).map_err(|error| error.to_string())?;
-        let (tell_worker, receiver): (_, Receiver<Told>) = channel();
+        let (tell_worker, receiver): (_, Receiver<WorkerEvent>) = channel();
         let reader = ToldWhenDropped { output, tell: tell_worker.clone() };
         self.channels.attach(on, reader, input).map_err(|error| error.to_string())?;
         let events = self.events.clone();
         let (has_ended, gone) = channel();
         std::thread::spawn(move || {
             // Nobody left to tell is a reason to end it, too.
-            if !matches!(receiver.recv(), Ok(Told::OutputEnded)) {
+            if !matches!(receiver.recv(), Ok(WorkerEvent::OutputEnded)) {
                 handle.kill();
             }
             let exit = handle.wait();
@@ -222,7 +222,7 @@ impl Work<'_> {
     /// Ends the workers first, so that nobody asks what is being undone.
     fn end(self) {
         for worker in self.workers.values() {
-            let _ = worker.tell.send(Told::Kill);
+            let _ = worker.tell.send(WorkerEvent::Kill);
         }
         for worker in self.workers.values() {
             // One that the system does not let die keeps nobody from undoing the rest.
@@ -274,7 +274,7 @@ fn value(answer: &impl Serialize) -> Result<Value, String> {
 /// The output of a worker. It is dropped when it has ended, or nobody takes it any more.
 struct ToldWhenDropped {
     output: Box<dyn Read + Send>,
-    tell: Sender<Told>,
+    tell: Sender<WorkerEvent>,
 }
 
 impl Read for ToldWhenDropped {
@@ -285,6 +285,6 @@ impl Read for ToldWhenDropped {
 
 impl Drop for ToldWhenDropped {
     fn drop(&mut self) {
-        let _ = self.tell.send(Told::OutputEnded);
+        let _ = self.tell.send(WorkerEvent::OutputEnded);
     }
 }

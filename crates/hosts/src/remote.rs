@@ -88,12 +88,12 @@ pub struct RemoteHost {
     name: String,
     /// Dropped first: the agent hears that the rig is let go.
     rigs: RigProcess,
-    line: Arc<Line>,
+    line: Arc<RemoteChannels>,
     /// The command that carries, where one does.
     carrier: EndedWhenDropped,
 }
 
-struct Line {
+struct RemoteChannels {
     channels: Channels,
     next_number: AtomicU64,
     next_channel: AtomicU32,
@@ -117,7 +117,7 @@ impl RemoteHost {
         here: &Identity,
     ) -> Result<Self, HostError> {
         let (channels, control) = Channels::over(carrier);
-        let line = Arc::new(Line {
+        let line = Arc::new(RemoteChannels {
             channels,
             next_number: AtomicU64::new(0),
             next_channel: AtomicU32::new(RIG + 1),
@@ -303,7 +303,7 @@ impl Drop for Ending {
 }
 
 struct RemoteWorker {
-    line: Arc<Line>,
+    line: Arc<RemoteChannels>,
     channel: u32,
     receiver: Receiver<WorkerExit>,
     ended: Option<WorkerExit>,
@@ -334,7 +334,7 @@ enum AskError {
     Lost(String),
 }
 
-impl Line {
+impl RemoteChannels {
     fn ask<T: DeserializeOwned>(&self, ask: Ask, longest: Duration) -> Result<T, AskError> {
         let answer = self.send(ask)?;
         wait(&answer, longest)

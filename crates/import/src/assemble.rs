@@ -12,7 +12,7 @@ use plimsoll_plan::{
     PlannedRun, Point,
 };
 use plimsoll_record::{
-    EngineDescription, ExperimentRecord, ExperimentState, Imported, LoadKind, Machine, Operation,
+    EngineDescription, ExperimentRecord, ExperimentState, Imported, LoadKind, Operation,
     OperationSlice, PointEnd, PointLabel, PointRecord, Program, RECORD_VERSION, RigSpec, RunRecord,
     RunState, ShapedFrom, Status, Warning, WarningId,
 };
@@ -51,7 +51,7 @@ pub struct Frame {
 }
 
 /// One place in the plan.
-struct Place {
+struct PlannedPoint {
     mix: String,
     load: Load,
     kind: LoadKind,
@@ -64,7 +64,7 @@ pub fn record(frame: &Frame, mut arms: Vec<Arm>) -> Result<ExperimentRecord, Imp
         let outputs = std::mem::take(&mut arm.outputs);
         arm.outputs = clients::together(outputs, |output| mix_of(frame, output));
     }
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<PlannedPoint> = Vec::new();
     // By arm: (place, output).
     let mut placed: Vec<Vec<(usize, Measured)>> = Vec::new();
     let mut arms_of_plan = Vec::new();
@@ -77,7 +77,7 @@ pub fn record(frame: &Frame, mut arms: Vec<Arm>) -> Result<ExperimentRecord, Imp
             longest_ns = longest_ns.max(output.measured_ns);
             primary.also(Knows::of(&output));
             let place = place_of(frame, &output);
-            let same = |known: &Place| known.mix == place.mix && known.kind == place.kind;
+            let same = |known: &PlannedPoint| known.mix == place.mix && known.kind == place.kind;
             let index = places.iter().position(same).unwrap_or_else(|| {
                 places.push(place);
                 places.len() - 1
@@ -173,22 +173,16 @@ pub fn record(frame: &Frame, mut arms: Vec<Arm>) -> Result<ExperimentRecord, Imp
     };
     Ok(ExperimentRecord {
         plimsoll_record: RECORD_VERSION,
-        id: String::new(),
         name: frame.name.clone(),
-        question: None,
         state: ExperimentState::Finished,
-        file_text: String::new(),
-        file_hash: String::new(),
         plan_hash: plan.hash(),
         plan: json!(plan),
-        seed: 0,
         program: frame.program.clone(),
-        machine: Machine::default(),
         command: frame.command.clone(),
         started_at: frame.now.clone(),
         ended_at: Some(frame.now.clone()),
-        calibrations: Vec::new(),
         runs: records,
+        ..ExperimentRecord::default()
     })
 }
 
@@ -267,13 +261,13 @@ fn engine(output: &Measured) -> EngineDescription {
     }
 }
 
-fn place_of(frame: &Frame, output: &Measured) -> Place {
+fn place_of(frame: &Frame, output: &Measured) -> PlannedPoint {
     let sessions = frame.sessions.or(output.sessions).unwrap_or(0);
     let target = output.target;
     let load = Load::Closed { sessions, think_time_ns: 0, target };
     let kind = LoadKind::Closed { sessions, think_time_ns: 0, target };
     let mix = mix_of(frame, output);
-    Place { mix, load, kind }
+    PlannedPoint { mix, load, kind }
 }
 
 /// The name of its workload.
@@ -304,14 +298,14 @@ fn composed(output: &Measured) -> String {
 }
 
 /// Places by mix in the order in which they came, then by load.
-fn order_of(places: &[Place]) -> Vec<usize> {
+fn order_of(places: &[PlannedPoint]) -> Vec<usize> {
     let mut mixes: Vec<&str> = Vec::new();
     for place in places {
         if !mixes.contains(&place.mix.as_str()) {
             mixes.push(&place.mix);
         }
     }
-    let number = |place: &Place| match place.kind {
+    let number = |place: &PlannedPoint| match place.kind {
         LoadKind::Closed { target: Some(target), .. } => target,
         LoadKind::Closed { sessions, .. } => f64::from(sessions),
         LoadKind::Open { rate, .. } => rate,
@@ -332,27 +326,18 @@ fn empty_run(block: u32, position: u32, arm: &str) -> RunRecord {
         position,
         attempt: 1,
         state: RunState::Finished,
-        seed: 0,
-        started_at: String::new(),
-        ended_at: None,
-        engine: None,
-        machine: Machine::default(),
-        storage: None,
-        records_loaded: None,
-        data_bytes: None,
-        caches_emptied: false,
-        warmed: None,
-        rig: None,
-        load: None,
-        points: Vec::new(),
-        half: None,
-        probe_tasks: Vec::new(),
-        warnings: Vec::new(),
+        ..RunRecord::default()
     }
 }
 
 /// Puts an output into its run.
-fn add_point(run: &mut RunRecord, frame: &Frame, place: &Place, index: usize, output: Measured) {
+fn add_point(
+    run: &mut RunRecord,
+    frame: &Frame,
+    place: &PlannedPoint,
+    index: usize,
+    output: Measured,
+) {
     let engine = engine(&output);
     let subject = match &output.files[..] {
         [] => run.arm.clone(),

@@ -143,7 +143,7 @@ struct Entry {
 pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, ImportError> {
     let file = lines.name().to_owned();
     let bytes = lines.document()?;
-    let found = Found::of(&bytes).map_err(|problem| problem.of(&file))?;
+    let found = Documents::of(&bytes).map_err(|problem| problem.of(&file))?;
     let mut all = Vec::new();
     for document in &found.runs {
         let outputs = document.outputs(&file)?;
@@ -161,14 +161,14 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
 }
 
 /// The documents of one file.
-struct Found {
+struct Documents {
     /// Last document of each run.
     runs: Vec<Document>,
     /// Signs that the file is incomplete.
     damage: Vec<String>,
 }
 
-impl Found {
+impl Documents {
     fn of(bytes: &[u8]) -> Result<Self, Problem> {
         let begins = begins(bytes);
         if begins.is_empty() {

@@ -346,13 +346,13 @@ fn without_escapes(line: &str) -> Cow<'_, str> {
 /// The text of a line of Docker's log files.
 fn docker_line(line: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Line {
+    struct DockerLine {
         log: String,
     }
     if !line.starts_with("{\"log\":") {
         return None;
     }
-    let Line { log } = serde_json::from_str(line.trim_end()).ok()?;
+    let DockerLine { log } = serde_json::from_str(line.trim_end()).ok()?;
     Some(log.trim_end_matches(['\n', '\r']).to_owned())
 }
 

@@ -11,11 +11,10 @@ use laboratory::{Laboratory, SECOND_NS, Shown};
 #[allow(unused_imports)] // The module above names them by this root.
 use plimsoll_judge::{Analysis, Comparison, CurvePoint, analyse};
 use plimsoll_record::{
-    Completed, Histogram, Latencies, Operation, OperationSlice, PointEnd, PointRecord, Slice,
-    Status, WorkerUse, figures as names,
+    Histogram, Latencies, Operation, OperationSlice, PointEnd, PointRecord, Slice, Status,
+    WorkerUse, figures as names,
 };
 use plimsoll_store::Store;
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 const POINTS: u32 = 20;
@@ -122,16 +121,13 @@ fn slice(index: u32, middle_ns: f64, operations: &[Operation], random: &mut Rand
         start_ns: u64::from(index) * SECOND_NS,
         length_ns: SECOND_NS,
         warm_up: index == 0,
-        completed: Completed::default(),
-        operations: Vec::new(),
-        by_host: Vec::new(),
         worker: WorkerUse {
             cpu_user_ns: random.around(600e6),
             cpu_system_ns: random.around(300e6),
             context_switches: random.around(10_000.0),
             resident_bytes: random.around(1e9),
         },
-        telemetry: BTreeMap::new(),
+        ..Slice::default()
     };
     for operation in operations {
         let count = random.around(OPERATIONS as f64 / operations.len() as f64);

@@ -3,7 +3,7 @@
 use crate::block_search::{BlockSearch, replay, trials};
 use crate::gates::FOREIGN_JUDGED_NS;
 use crate::roles::{follows_line, is_line, load_label};
-use crate::sample::{Request, Sample};
+use crate::sample::{Requirements, Sample};
 use crate::select::Selection;
 use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{Calibration, FOREIGN_INVALID, RunRecord};
@@ -29,7 +29,7 @@ pub(crate) fn samples(
     plan: &Plan,
     calibrations: &[Calibration],
 ) -> Vec<ArmSamples> {
-    let requested = &Request::by(plan, calibrations);
+    let requested = &Requirements::by(plan, calibrations);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(plan.arms.len());
         for (index, arm) in plan.arms.iter().enumerate() {
@@ -49,7 +49,7 @@ impl ArmSamples {
     pub(crate) fn of(
         arm: &Arm,
         (runs, cut_off): (&BTreeMap<u32, &RunRecord>, &BTreeMap<u32, Vec<&RunRecord>>),
-        requested: &Request<'_>,
+        requested: &Requirements<'_>,
     ) -> Self {
         let mut samples = Self::default();
         let points = &requested.plan.points;
@@ -110,7 +110,7 @@ impl ArmSamples {
         arm: &Arm,
         run: &RunRecord,
         cut_off: &[&RunRecord],
-        requested: &Request<'_>,
+        requested: &Requirements<'_>,
     ) {
         let Some(objective) = requested.objective else {
             return;

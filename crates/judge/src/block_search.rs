@@ -2,7 +2,7 @@
 //! thought while it measured.
 
 use crate::extract::Reading;
-use crate::sample::{Request, Sample};
+use crate::sample::{Requirements, Sample};
 use crate::select::as_u32;
 use crate::{BlockLine, TrialResult};
 use plimsoll_plan::search::trial_with_outcome;
@@ -44,7 +44,7 @@ pub(crate) fn trials<'a>(
 pub(crate) fn replay(
     trials: &[Tried<'_>],
     arm: &Arm,
-    requested: &Request<'_>,
+    requested: &Requirements<'_>,
     (objective, search): (&Objective, &Search),
     block: u32,
 ) -> (BlockSearch, Option<Sample>) {

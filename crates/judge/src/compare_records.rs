@@ -8,10 +8,10 @@ use crate::comparison::{
 use crate::cost::in_one_currency;
 use crate::difference::{ComparedArm, between};
 use crate::estimate::CONFIDENCE;
-use crate::matched::{Matched, Measured};
+use crate::matched::{ArmValues, Matched};
 use crate::pairing::primaries;
 use crate::roles::follows_line;
-use crate::sample::{Request, Sample};
+use crate::sample::{Requirements, Sample};
 use crate::select::{Selection, as_u32};
 use crate::sentence::{Question, sentence};
 use crate::words::counted;
@@ -155,7 +155,7 @@ impl<'a> Read<'a> {
         let mut selection = Selection::of(record, &plan);
         let has_blocks = crate::imported::is_paired(&selection);
         let runs = selection.finished.swap_remove(arm);
-        let requested = Request::by(&plan, &record.calibrations);
+        let requested = Requirements::by(&plan, &record.calibrations);
         let samples = ArmSamples::of(&plan.arms[arm], (&runs, &selection.cut_off[arm]), &requested);
         let labelled = Arm { name: label([name, &record.id], other), ..plan.arms[arm].clone() };
         let mut warnings = crate::warnings::of_arm(&labelled.name, &samples);
@@ -276,9 +276,9 @@ fn of_point(
             continue;
         }
         let mut measured = if paired {
-            Measured::Paired(Matched::of(of_a, of_b, metric))
+            ArmValues::Paired(Matched::of(of_a, of_b, metric))
         } else {
-            Measured::apart([of_a, of_b], metric)
+            ArmValues::apart([of_a, of_b], metric)
         };
         // The rate at the line stands for throughput there.
         let stands_for = if metric == Metric::Line { Metric::Throughput } else { metric };

@@ -7,7 +7,7 @@ use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding;
 use crate::demanded::Demanded;
 use crate::estimate::CONFIDENCE;
-use crate::matched::{Matched, Measured, preferred};
+use crate::matched::{ArmValues, Matched, preferred};
 use crate::pairing::primaries;
 use crate::roles::{is_line, load_label};
 use crate::sample::Sample;
@@ -72,10 +72,10 @@ pub(crate) fn comparisons(
                     }
                     let measured = if paired {
                         let matched = Matched::in_plan(plan, arms, pair, point_index, metric);
-                        Measured::Paired(matched)
+                        ArmValues::Paired(matched)
                     } else {
                         let sides = pair.map(|arm| &arms[arm].points[point_index][..]);
-                        Measured::apart(sides, metric)
+                        ArmValues::apart(sides, metric)
                     };
                     let mut case = Case::of(plan, pair, point_index, metric, measured);
                     case.in_two_states =
@@ -135,7 +135,7 @@ struct Case {
     load_label: String,
     metric: Metric,
     rule: Rule,
-    measured: Measured,
+    measured: ArmValues,
     /// Why there is nothing to compare, where that is known beforehand.
     obstacle: Option<String>,
     /// Of each arm, in how many of its runs throughput stood at two levels by turns, and how many there are.
@@ -172,7 +172,7 @@ impl Case {
         [a, b]: [usize; 2],
         point: usize,
         metric: Metric,
-        mut measured: Measured,
+        mut measured: ArmValues,
     ) -> Self {
         let arms = [a, b].map(|arm| plan.arms[arm].name.clone());
         let names = arms.each_ref().map(String::as_str);
@@ -203,7 +203,7 @@ impl Case {
         }
         if !self.measured.has_any() {
             let nothing = match (&self.measured, self.metric) {
-                (Measured::Apart(_), _) => "one of them has no valid run with such a value",
+                (ArmValues::Apart(_), _) => "one of them has no valid run with such a value",
                 (_, Metric::Line) => "in no block is the line of both known from both sides",
                 _ => "in no block have both a valid point with such a value",
             };
@@ -235,11 +235,11 @@ impl Case {
     /// Failures may be absent from both arms, which no ratio can express.
     fn nothing_on_either_side(&self) -> bool {
         let is_nothing = match &self.measured {
-            Measured::Paired(matched) => {
+            ArmValues::Paired(matched) => {
                 let mut values = matched.values.iter();
                 values.all(|(_, a, b)| *a == 0.0 && *b == 0.0)
             }
-            Measured::Apart(apart) => apart.values.iter().flatten().all(|value| *value == 0.0),
+            ArmValues::Apart(apart) => apart.values.iter().flatten().all(|value| *value == 0.0),
         };
         self.measured.has_any() && is_nothing
     }
@@ -445,14 +445,14 @@ fn comparison(case: Case, primary: bool, verdict: Verdict, grounds: Option<Groun
     }
     let bounds = case.measured.bounds();
     let (pairs, apart, judged) = match case.measured {
-        Measured::Paired(Matched { values, known, .. }) => {
+        ArmValues::Paired(Matched { values, known, .. }) => {
             let measured = values.iter().map(|(_, a, b)| (*a, *b));
             let judged = known.iter().map(|[a, b]| (a.value(), b.value()));
             let is_as_measured = bounds > 0 || measured.eq(judged.clone());
             let judged = if is_as_measured { Vec::new() } else { judged.collect() };
             (values, None, judged)
         }
-        Measured::Apart(apart) => (Vec::new(), Some(apart.values.into()), Vec::new()),
+        ArmValues::Apart(apart) => (Vec::new(), Some(apart.values.into()), Vec::new()),
     };
     let [baseline, arm] = case.arms;
     Comparison {

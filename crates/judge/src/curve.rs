@@ -31,12 +31,12 @@ pub(crate) fn curves(plan: &Plan, arms: &[ArmSamples]) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (arm, samples) in plan.arms.iter().zip(arms) {
         for (mix_index, mix) in plan.mixes.iter().enumerate() {
-            let mut of_mix: Vec<Measured<'_>> = Vec::new();
+            let mut of_mix: Vec<PointSamples<'_>> = Vec::new();
             for (point, samples) in plan.points.iter().zip(&samples.points) {
                 let is_of_mix = usize::try_from(point.mix) == Ok(mix_index);
                 if is_of_mix && !is_line(point) && !samples.is_empty() {
                     let shown = curve_point(plan, arm, samples);
-                    of_mix.push(Measured { point, samples, shown });
+                    of_mix.push(PointSamples { point, samples, shown });
                 }
             }
             of_mix.sort_by(|left, right| {
@@ -56,7 +56,7 @@ pub(crate) fn curves(plan: &Plan, arms: &[ArmSamples]) -> Vec<Curve> {
 }
 
 /// One point of a curve.
-struct Measured<'a> {
+struct PointSamples<'a> {
     point: &'a Point,
     samples: &'a [Sample],
     shown: CurvePoint,
@@ -64,7 +64,7 @@ struct Measured<'a> {
 
 /// The points of a curve that are one sweep: all of one kind of loop where the file asks for a sweep of it, otherwise all whose load the file gives. Loads
 /// that follow from the line of the run are part of no sweep.
-fn sweep<'a, 'b>(of_mix: &'b [Measured<'a>]) -> Vec<&'b Measured<'a>> {
+fn sweep<'a, 'b>(of_mix: &'b [PointSamples<'a>]) -> Vec<&'b PointSamples<'a>> {
     let given = of_mix.iter().filter(|one| !follows_line(one.point));
     let mut swept = of_mix.iter().filter(|one| one.point.role == PointRole::Sweep);
     match swept.next() {
@@ -168,7 +168,7 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
 }
 
 /// Knee of every block's own curve, summarised. Blocks in which a point in the midst of the curve is missing, or one is not valid, have none.
-fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
+fn knee_of(plan: &Plan, sweep: &[&PointSamples<'_>]) -> Option<Knee> {
     let is_sweep = sweep.len() >= FEWEST_POINTS
         && sweep.windows(2).all(|pair| same_kind(pair[0].shown.load, pair[1].shown.load));
     if !is_sweep {
@@ -201,7 +201,7 @@ fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
 }
 
 /// Whether every run ended its sweep before the last point that it might have measured. It did so because the sweep had bent.
-fn has_ended(plan: &Plan, sweep: &[&Measured<'_>]) -> bool {
+fn has_ended(plan: &Plan, sweep: &[&PointSamples<'_>]) -> bool {
     let Some(swept) = sweep.iter().find(|measured| measured.point.role == PointRole::Sweep) else {
         return false;
     };
@@ -218,7 +218,7 @@ fn has_ended(plan: &Plan, sweep: &[&Measured<'_>]) -> bool {
 }
 
 /// Throughput at each point of a sweep. Where blocks ended it at different points, of those that went furthest, so that all points are of the same blocks.
-fn throughput(sweep: &[&Measured<'_>], curves: &[Vec<LoadPoint>]) -> Vec<f64> {
+fn throughput(sweep: &[&PointSamples<'_>], curves: &[Vec<LoadPoint>]) -> Vec<f64> {
     let is_even = curves.windows(2).all(|pair| pair[0].len() == pair[1].len());
     let mut throughput = Vec::with_capacity(sweep.len());
     for (index, measured) in sweep.iter().enumerate() {
@@ -232,7 +232,7 @@ fn throughput(sweep: &[&Measured<'_>], curves: &[Vec<LoadPoint>]) -> Vec<f64> {
 }
 
 /// The points that a block measured: all, or those up to where its sweep ended.
-fn curve_of_block(block: u32, sweep: &[&Measured<'_>]) -> Option<Vec<LoadPoint>> {
+fn curve_of_block(block: u32, sweep: &[&PointSamples<'_>]) -> Option<Vec<LoadPoint>> {
     let mut curve = Vec::with_capacity(sweep.len());
     let mut has_ended = false;
     for measured in sweep {
@@ -269,7 +269,7 @@ fn same_kind(left: LoadKind, right: LoadKind) -> bool {
 }
 
 /// The universal scalability law through the medians of a closed sweep without pauses.
-fn scalability(sweep: &[&Measured<'_>]) -> Option<Scalability> {
+fn scalability(sweep: &[&PointSamples<'_>]) -> Option<Scalability> {
     let mut measured = Vec::with_capacity(sweep.len());
     for point in sweep.iter().map(|one| &one.shown) {
         let LoadKind::Closed { sessions, think_time_ns: 0, target: None } = point.load else {

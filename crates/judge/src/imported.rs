@@ -8,9 +8,7 @@ use crate::select::Selection;
 use crate::steadiness::Settling;
 use crate::{SeriesSecond, Steadiness};
 use plimsoll_plan::Plan;
-use plimsoll_record::{
-    Imported, Latencies, LoadKind, PointRecord, Slice, Warning, WarningId, WorkerUse,
-};
+use plimsoll_record::{Imported, Latencies, LoadKind, PointRecord, Slice, Warning, WarningId};
 use std::collections::BTreeMap;
 
 /// Every imported point of the runs that count.
@@ -38,15 +36,10 @@ pub(crate) fn whole(point: &PointRecord) -> Option<Slice> {
     let stated = point.imported()?.stated.as_ref()?;
     let length_ns = point.end.as_ref()?.measured_ns;
     Some(Slice {
-        index: 0,
-        start_ns: 0,
         length_ns,
-        warm_up: false,
         completed: stated.completed,
         operations: stated.operations.clone(),
-        by_host: Vec::new(),
-        worker: WorkerUse::default(),
-        telemetry: BTreeMap::new(),
+        ..Slice::default()
     })
 }
 

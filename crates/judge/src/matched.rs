@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::f64::consts::SQRT_2;
 
 /// What two arms measured of one metric at one load.
-pub(crate) enum Measured {
+pub(crate) enum ArmValues {
     Paired(Matched),
     /// Each by itself, where nothing says which runs belong together.
     Apart(Apart),
@@ -36,7 +36,7 @@ pub(crate) struct Apart {
     bounds: usize,
 }
 
-impl Measured {
+impl ArmValues {
     pub(crate) fn apart(sides: [&[Sample]; 2], metric: Metric) -> Self {
         let readings = sides.map(|side| {
             let readings = side.iter().filter_map(|sample| sample.reading(metric));

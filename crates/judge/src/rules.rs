@@ -619,7 +619,7 @@ fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let full = processors_are_full(evidence)?;
     let requested = figures.asked_bytes_per_second?;
     if requested == 0.0 {
-        return Some((false, "nothing asked of it".into()));
+        return Some((false, "not used".into()));
     }
     let hits = figures.page_cache_hit_ratio?;
     let per_operation = figures.page_cache_bytes_per_second? / figures.operations_per_second?;

@@ -84,7 +84,7 @@ fn host_samples(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Vec<HostSamp
 }
 
 /// What is required of every point.
-pub(crate) struct Request<'a> {
+pub(crate) struct Requirements<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) objective: Option<&'a Objective>,
     limits: Limits,
@@ -93,7 +93,7 @@ pub(crate) struct Request<'a> {
     calibrations: &'a [Calibration],
 }
 
-impl<'a> Request<'a> {
+impl<'a> Requirements<'a> {
     /// The percentiles of every report, and those that the plan names.
     pub(crate) fn by(plan: &'a Plan, calibrations: &'a [Calibration]) -> Self {
         let mut percentiles = vec![50.0, 95.0, 99.0, 99.9];
@@ -128,7 +128,7 @@ impl Sample {
         point: &PointRecord,
         run: &RunRecord,
         arm: &Arm,
-        requested: &Request<'_>,
+        requested: &Requirements<'_>,
     ) -> Self {
         Self::within(requested.limits, point, run, arm, requested)
     }
@@ -138,7 +138,7 @@ impl Sample {
         point: &PointRecord,
         run: &RunRecord,
         arm: &Arm,
-        requested: &Request<'_>,
+        requested: &Requirements<'_>,
     ) -> Self {
         Self::within(requested.limits_of_trials, point, run, arm, requested)
     }
@@ -148,7 +148,7 @@ impl Sample {
         point: &PointRecord,
         run: &RunRecord,
         arm: &Arm,
-        requested: &Request<'_>,
+        requested: &Requirements<'_>,
     ) -> Self {
         let cores = telemetry_cores(point, run, arm);
         let extract = Extract::of(point, arm, &requested.percentiles, cores);

@@ -177,8 +177,8 @@ impl Scouted {
                 let mut standings = Vec::new();
                 for (amount, _, values) in ours {
                     let other = theirs.iter().find(|other| other.0 == amount);
-                    let standing =
-                        other.map(|other| Standing::of(&values, &other.2, margin(plan, place.1)));
+                    let standing = other
+                        .map(|other| CellStanding::of(&values, &other.2, margin(plan, place.1)));
                     standings.extend(standing.map(|standing| (amount, standing)));
                 }
                 let (name, baseline) = (factor.level(level), factor.level(factor.baseline()));
@@ -194,7 +194,7 @@ impl Scouted {
 
 /// How a cell stands against the baseline beside it, over the blocks that have both.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct CellStanding {
     /// Whether it keeps up with it; `None` where the blocks do not agree.
     keeps_up: Option<bool>,
     /// Median difference, as a logarithm.
@@ -203,7 +203,7 @@ struct Standing {
     range: f64,
 }
 
-impl Standing {
+impl CellStanding {
     fn of(ours: &BTreeMap<u32, f64>, theirs: &BTreeMap<u32, f64>, margin: f64) -> Self {
         let differences = ours.iter().filter_map(|(block, value)| Some(value - theirs.get(block)?));
         let differences: Vec<f64> = differences.collect();
@@ -224,12 +224,12 @@ impl Standing {
 
 /// Between which neighbouring amounts a cell begins (`true`) or ceases to keep up: all blocks agree on both sides, and it changes by more than the blocks of either side
 /// differ. Two blocks of noise alone would too often say that something changes.
-fn changes_of_standing(standings: &[(f64, Standing)]) -> Vec<(f64, f64, bool)> {
+fn changes_of_standing(standings: &[(f64, CellStanding)]) -> Vec<(f64, f64, bool)> {
     let states: Vec<_> = standings
         .iter()
         .map(|(amount, standing)| (*amount, standing.keeps_up.map(|_| *standing)))
         .collect();
-    let of_state = |before: &Standing, after: &Standing| {
+    let of_state = |before: &CellStanding, after: &CellStanding| {
         let change = (after.difference - before.difference).abs();
         before.keeps_up != after.keeps_up && change > before.range.max(after.range)
     };
@@ -286,9 +286,9 @@ mod tests {
     use super::*;
 
     /// Of a cell whose blocks differ from the baseline by these logarithms.
-    fn standing(differences: [f64; 2]) -> Standing {
+    fn standing(differences: [f64; 2]) -> CellStanding {
         let ours = BTreeMap::from([(0, differences[0]), (1, differences[1])]);
-        Standing::of(&ours, &BTreeMap::from([(0, 0.0), (1, 0.0)]), 0.03)
+        CellStanding::of(&ours, &BTreeMap::from([(0, 0.0), (1, 0.0)]), 0.03)
     }
 
     #[test]

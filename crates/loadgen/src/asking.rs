@@ -119,7 +119,7 @@ impl Due {
 
 /// One operation that was sent: its instants in nanoseconds, and how it ended.
 #[derive(Clone, Copy)]
-pub(crate) struct Request {
+pub(crate) struct OperationTimes {
     pub(crate) intended: u64,
     pub(crate) dispatched: u64,
     pub(crate) completed: u64,
@@ -139,7 +139,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
 
     /// Asks the engine and records the answer. What completes at or after the deadline is counted as unfinished then and nothing else.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, ask: Ask<'_>, due: Due, shared: &Shared) -> Request {
+    pub(crate) fn ask(&mut self, ask: Ask<'_>, due: Due, shared: &Shared) -> OperationTimes {
         let mut halfway = None;
         let mut scanned = 0;
         let dispatched = self.clock.now();
@@ -208,7 +208,13 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 let read = halfway.map_or(seen.status, |(_, read)| read);
                 self.verify(ask, read);
             }
-            return Request { intended, dispatched, completed, operation, status: seen.status };
+            return OperationTimes {
+                intended,
+                dispatched,
+                completed,
+                operation,
+                status: seen.status,
+            };
         }
         self.recorder.reach(completed);
         let mut status = match outcome {
@@ -232,7 +238,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
             }
         }
         self.end.ended = completed + 1;
-        Request { intended, dispatched, completed, operation, status }
+        OperationTimes { intended, dispatched, completed, operation, status }
     }
 
     /// Ends the session: sends the batch that has begun, and gives the session back to its engine.

@@ -164,7 +164,7 @@ impl PlanExplanation {
                 vec![
                     arm.name.clone(),
                     format!("on {}", arm.on.as_deref().unwrap_or(CONTROLLER)),
-                    format!("asked from {}", arm.load_hosts.join(", ")),
+                    format!("load from {}", arm.load_hosts.join(", ")),
                 ]
             })
             .collect();

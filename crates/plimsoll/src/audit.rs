@@ -78,7 +78,7 @@ fn files_below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Judges every output of a file. What was only found in a folder need not be a result.
-fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<Seen>) {
+fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<ResultIdentity>) {
     let shown = redact_command(&path.display().to_string());
     let outputs = match outputs(path, &shown) {
         Ok(outputs) => outputs,
@@ -106,7 +106,7 @@ fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<Seen>)
             1 => shown.clone(),
             _ => format!("{shown} ({} of {count})", number + 1),
         };
-        seen.push(Seen {
+        seen.push(ResultIdentity {
             place: audit.results.len(),
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
             fingerprint: fingerprint(&output),
@@ -118,7 +118,7 @@ fn look_at(path: &Path, is_found: bool, audit: &mut Audit, seen: &mut Vec<Seen>)
 }
 
 /// What identifies copies and clients of one run.
-struct Seen {
+struct ResultIdentity {
     place: usize,
     folder: PathBuf,
     fingerprint: Option<String>,
@@ -126,7 +126,7 @@ struct Seen {
     logged: Option<Logged>,
 }
 
-impl Seen {
+impl ResultIdentity {
     /// Whether both are logs of different times of the same operations.
     fn is_same_as(&self, other: &Self) -> bool {
         let logs = self.logged.as_ref().zip(other.logged.as_ref());
@@ -135,7 +135,7 @@ impl Seen {
 }
 
 /// Marks copies of a result, and removes them from `seen`.
-fn name_copies(audit: &mut Audit, seen: &mut Vec<Seen>) {
+fn name_copies(audit: &mut Audit, seen: &mut Vec<ResultIdentity>) {
     let mut first: BTreeMap<String, usize> = BTreeMap::new();
     seen.retain(|one| {
         let Some(key) = &one.fingerprint else {
@@ -159,7 +159,7 @@ fn name_copies(audit: &mut Audit, seen: &mut Vec<Seen>) {
 const NAMED: usize = 3;
 
 /// Marks results of one folder and workload that overlap in time: probably clients of one run.
-fn name_clients(audit: &mut Audit, seen: &[Seen]) {
+fn name_clients(audit: &mut Audit, seen: &[ResultIdentity]) {
     let runs = grouped(seen, |first, one| {
         let [ours, theirs] = [first, one].map(|one| &audit.results[one.place]);
         first.folder == one.folder
@@ -168,7 +168,7 @@ fn name_clients(audit: &mut Audit, seen: &[Seen]) {
     });
     for run in runs {
         // A client has one log of service times, and perhaps another one of response times.
-        let mut clients: Vec<&Seen> = Vec::new();
+        let mut clients: Vec<&ResultIdentity> = Vec::new();
         for one in run {
             let Some(first) = clients.iter().find(|first| first.is_same_as(one)) else {
                 clients.push(one);

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::log::Log;
 use crate::plan::{BETWEEN, Checked, complain, overrides, read_with};
 use crate::rig::Rigs;
-use crate::run::{Measured, Request, measure};
+use crate::run::{Measured, RunRequest, measure};
 use crate::screen::tell;
 use crate::{servers, show};
 use plimsoll_experiment::{GateRequest, Mistake, Overrides, Problems};
@@ -98,7 +98,7 @@ pub fn gate(
         Some(_) => checked.text,
         None => format!("{}{BETWEEN}{}", checked.text, base.text),
     };
-    let requested = Request {
+    let requested = RunRequest {
         experiment: &ExperimentFile::default(),
         nats: &arguments.nats,
         fresh: true,

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 /// What is known of a machine.
 #[derive(Debug, Serialize)]
-struct Seen {
+struct HostReport {
     /// `None`: the one that this command runs on.
     name: Option<String>,
     way: String,
@@ -50,7 +50,7 @@ pub fn hosts(arguments: &arguments::Hosts, rigs: &Rigs) -> anyhow::Result<Exit> 
     names.extend(plan.hosts.iter().map(|host| Some(host.name.as_str())));
     let mut all = Vec::new();
     for name in names {
-        let mut seen = Seen {
+        let mut seen = HostReport {
             name: name.map(str::to_owned),
             way: way(&plan, name),
             arms: Vec::new(),
@@ -112,7 +112,7 @@ fn joined(nats: Option<&Connection>, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn look(plan: &Plan, name: Option<&str>, host: &dyn RunHost, seen: &mut Seen) {
+fn look(plan: &Plan, name: Option<&str>, host: &dyn RunHost, seen: &mut HostReport) {
     let arms: Vec<_> = plan.arms.iter().filter(|arm| arm.on.as_deref() == name).collect();
     let rigs = arms.iter().map(|arm| arm.rig.clone()).collect();
     match host.rigs().what_runs(rigs) {
@@ -139,7 +139,7 @@ fn way(plan: &Plan, name: Option<&str>) -> String {
     spec.map_or_else(|| "this machine".to_owned(), |host| host.way.to_string())
 }
 
-fn words(seen: &Seen) -> String {
+fn words(seen: &HostReport) -> String {
     let name = seen.name.as_deref().unwrap_or("controller");
     let mut text = format!("{} ({})", line(name), line(&seen.way));
     if seen.name.is_none() && seen.arms.is_empty() {

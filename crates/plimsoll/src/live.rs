@@ -7,7 +7,7 @@ use plimsoll_plan::explain;
 use plimsoll_record::quantities::words::counted;
 use plimsoll_record::redact::lines;
 use plimsoll_record::{PointLabel, RunState, Slice};
-use plimsoll_report::progress::{Left, Phase, PointProgress, Span};
+use plimsoll_report::progress::{Phase, PointProgress, Span, TimeLeft};
 use plimsoll_report::terminal::progress::Moment;
 use plimsoll_runner::{Event, Watcher};
 use std::io::IsTerminal;
@@ -29,7 +29,7 @@ pub struct Live {
     logs: PathBuf,
     log_path: Option<PathBuf>,
     now: Now,
-    left: Left,
+    left: TimeLeft,
     runs_to_begin: u32,
     started: Instant,
 }
@@ -79,7 +79,7 @@ impl Live {
             logs,
             log_path: None,
             now: Now::default(),
-            left: Left::default(),
+            left: TimeLeft::default(),
             runs_to_begin: 0,
             started: Instant::now(),
         })
@@ -97,7 +97,7 @@ impl Live {
         self.log_path.as_deref()
     }
 
-    /// On the clock of [`Left`].
+    /// On the clock of [`TimeLeft`].
     fn seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
     }
@@ -188,7 +188,7 @@ impl Watcher for Live {
                     Err(error) => self
                         .say(&format!("there will be no log in {}: {error}", self.logs.display())),
                 }
-                self.left = Left::of(&explain(plan, plimsoll_engine::kinds()).needs);
+                self.left = TimeLeft::of(&explain(plan, plimsoll_engine::kinds()).needs);
                 for seconds in took {
                     self.left.finished_before(*seconds);
                 }

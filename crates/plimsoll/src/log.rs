@@ -80,10 +80,10 @@ impl Log {
         let mut file = folder.open(name.as_ref())?;
         file.seek(SeekFrom::End(0))?;
         let mut kept = self.file.lock();
-        if let Kept::InMemory(lines) = &*kept {
+        if let LogTarget::InMemory(lines) = &*kept {
             file.write_all(lines)?;
         }
-        *kept = Kept::InFile(file);
+        *kept = LogTarget::InFile(file);
         Ok(folder.path().join(name))
     }
 }
@@ -104,23 +104,23 @@ impl Write for ErrorLines {
 
 /// Where the lines of an experiment go.
 #[derive(Clone, Debug, Default)]
-struct LogFile(Arc<Mutex<Kept>>);
+struct LogFile(Arc<Mutex<LogTarget>>);
 
 #[derive(Debug)]
-enum Kept {
+enum LogTarget {
     /// It is not known yet which experiment it is.
     InMemory(Vec<u8>),
     InFile(File),
 }
 
-impl Default for Kept {
+impl Default for LogTarget {
     fn default() -> Self {
         Self::InMemory(Vec::new())
     }
 }
 
 impl LogFile {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, LogTarget> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,8 +129,8 @@ impl Write for LogFile {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = redact(&String::from_utf8_lossy(line));
         match &mut *self.lock() {
-            Kept::InMemory(lines) => lines.extend_from_slice(text.as_bytes()),
-            Kept::InFile(file) => file.write_all(text.as_bytes())?,
+            LogTarget::InMemory(lines) => lines.extend_from_slice(text.as_bytes()),
+            LogTarget::InFile(file) => file.write_all(text.as_bytes())?,
         }
         Ok(line.len())
     }

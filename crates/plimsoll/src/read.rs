@@ -21,7 +21,7 @@ pub fn store_path(named: Option<&Path>) -> Result<PathBuf, StoreError> {
 }
 
 /// A record, and the disk maps that came with it.
-pub struct Found {
+pub struct LoadedRecord {
     pub record: ExperimentRecord,
     /// Of a bundle whose page has any.
     pub maps: Vec<DiskMap>,
@@ -30,11 +30,11 @@ pub struct Found {
 }
 
 /// What is meant by an id, its beginning, a name, `last`, or the path of an exported record or a bundle.
-pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
+pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<LoadedRecord> {
     if is_bundle(wanted.as_ref()) {
         let bundle = bundle(wanted.as_ref())?;
         let maps = bundle.maps.as_deref().map(serde_json::from_str).transpose();
-        return Ok(Found {
+        return Ok(LoadedRecord {
             record: bundle.record,
             maps: maps
                 .with_context(|| format!("cannot use the disk maps of {wanted}"))?
@@ -56,7 +56,7 @@ pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
         loaded?
     };
     let maps = Vec::new();
-    Ok(Found { record, maps, is_stored })
+    Ok(LoadedRecord { record, maps, is_stored })
 }
 
 pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRecord> {

@@ -79,7 +79,7 @@ pub fn run(
     {
         return Ok(exit);
     }
-    let requested = Request {
+    let requested = RunRequest {
         experiment: &arguments.experiment,
         nats: &arguments.nats,
         fresh: arguments.fresh,
@@ -144,7 +144,7 @@ pub fn run(
 }
 
 /// What is asked of a measurement, besides its plan.
-pub struct Request<'a> {
+pub struct RunRequest<'a> {
     /// The file of the plan, for those that are scouted first.
     pub experiment: &'a arguments::ExperimentFile,
     pub nats: &'a arguments::Nats,
@@ -179,7 +179,7 @@ pub struct Made {
 
 /// Makes the runs of a plan, which scouting may change, and loads their record.
 pub fn measure(
-    requested: Request<'_>,
+    requested: RunRequest<'_>,
     plan: &mut Plan,
     text: &str,
     store: Option<&Path>,

@@ -31,7 +31,7 @@ pub const HIDDEN: &str = "***";
 
 /// Values that an option may show: others of it are hidden.
 #[derive(Clone, Copy)]
-enum Shown {
+enum VisibleValue {
     Number,
     /// `true` or `false`, and older words for them.
     Truth,
@@ -62,54 +62,54 @@ const REPRESENTATIONS: &[&str] =
 const COMPRESSORS: &[&str] = &["snappy", "zlib", "zstd", "none"];
 
 /// Options of addresses that may be shown, by their names in small letters, with the values that may be.
-const ALLOWED: &[(&str, Shown)] = &[
-    ("authmechanism", Shown::Words(MECHANISMS)),
-    ("causalconsistency", Shown::Truth),
-    ("compression", Shown::Words(COMPRESSORS)),
-    ("compressors", Shown::Words(COMPRESSORS)),
-    ("connecttimeoutms", Shown::Number),
-    ("directconnection", Shown::Truth),
-    ("fsync", Shown::Truth),
-    ("heartbeatfrequencyms", Shown::Number),
-    ("j", Shown::Truth),
-    ("journal", Shown::Truth),
-    ("loadbalanced", Shown::Truth),
-    ("localthresholdms", Shown::Number),
-    ("maxconnecting", Shown::Number),
-    ("maxidletimems", Shown::Number),
-    ("maxlifetimems", Shown::Number),
-    ("maxpoolsize", Shown::Number),
-    ("maxstalenessseconds", Shown::Number),
-    ("minpoolsize", Shown::Number),
-    ("proxyport", Shown::Number),
-    ("readconcernlevel", Shown::Words(CONCERNS)),
-    ("readpreference", Shown::Words(PREFERENCES)),
-    ("retryreads", Shown::Truth),
-    ("retrywrites", Shown::Truth),
-    ("safe", Shown::Truth),
-    ("servermonitoringmode", Shown::Words(&["auto", "poll", "stream"])),
-    ("serverselectiontimeoutms", Shown::Number),
-    ("serverselectiontryonce", Shown::Truth),
-    ("slaveok", Shown::Truth),
-    ("sockettimeoutms", Shown::Number),
-    ("srvmaxhosts", Shown::Number),
-    ("ssl", Shown::Truth),
-    ("sslinvalidhostnameallowed", Shown::Truth),
-    ("timeoutms", Shown::Number),
-    ("tls", Shown::Truth),
-    ("tlscafile", Shown::Path),
-    ("tlsallowinvalidcertificates", Shown::Truth),
-    ("tlsallowinvalidhostnames", Shown::Truth),
-    ("tlsdisablecertificaterevocationcheck", Shown::Truth),
-    ("tlsdisableocspendpointcheck", Shown::Truth),
-    ("tlsinsecure", Shown::Truth),
-    ("uuidrepresentation", Shown::Words(REPRESENTATIONS)),
-    ("w", Shown::NumberOr(&["majority"])),
-    ("waitqueuemultiple", Shown::Number),
-    ("waitqueuetimeoutms", Shown::Number),
-    ("wtimeout", Shown::Number),
-    ("wtimeoutms", Shown::Number),
-    ("zlibcompressionlevel", Shown::Number),
+const ALLOWED: &[(&str, VisibleValue)] = &[
+    ("authmechanism", VisibleValue::Words(MECHANISMS)),
+    ("causalconsistency", VisibleValue::Truth),
+    ("compression", VisibleValue::Words(COMPRESSORS)),
+    ("compressors", VisibleValue::Words(COMPRESSORS)),
+    ("connecttimeoutms", VisibleValue::Number),
+    ("directconnection", VisibleValue::Truth),
+    ("fsync", VisibleValue::Truth),
+    ("heartbeatfrequencyms", VisibleValue::Number),
+    ("j", VisibleValue::Truth),
+    ("journal", VisibleValue::Truth),
+    ("loadbalanced", VisibleValue::Truth),
+    ("localthresholdms", VisibleValue::Number),
+    ("maxconnecting", VisibleValue::Number),
+    ("maxidletimems", VisibleValue::Number),
+    ("maxlifetimems", VisibleValue::Number),
+    ("maxpoolsize", VisibleValue::Number),
+    ("maxstalenessseconds", VisibleValue::Number),
+    ("minpoolsize", VisibleValue::Number),
+    ("proxyport", VisibleValue::Number),
+    ("readconcernlevel", VisibleValue::Words(CONCERNS)),
+    ("readpreference", VisibleValue::Words(PREFERENCES)),
+    ("retryreads", VisibleValue::Truth),
+    ("retrywrites", VisibleValue::Truth),
+    ("safe", VisibleValue::Truth),
+    ("servermonitoringmode", VisibleValue::Words(&["auto", "poll", "stream"])),
+    ("serverselectiontimeoutms", VisibleValue::Number),
+    ("serverselectiontryonce", VisibleValue::Truth),
+    ("slaveok", VisibleValue::Truth),
+    ("sockettimeoutms", VisibleValue::Number),
+    ("srvmaxhosts", VisibleValue::Number),
+    ("ssl", VisibleValue::Truth),
+    ("sslinvalidhostnameallowed", VisibleValue::Truth),
+    ("timeoutms", VisibleValue::Number),
+    ("tls", VisibleValue::Truth),
+    ("tlscafile", VisibleValue::Path),
+    ("tlsallowinvalidcertificates", VisibleValue::Truth),
+    ("tlsallowinvalidhostnames", VisibleValue::Truth),
+    ("tlsdisablecertificaterevocationcheck", VisibleValue::Truth),
+    ("tlsdisableocspendpointcheck", VisibleValue::Truth),
+    ("tlsinsecure", VisibleValue::Truth),
+    ("uuidrepresentation", VisibleValue::Words(REPRESENTATIONS)),
+    ("w", VisibleValue::NumberOr(&["majority"])),
+    ("waitqueuemultiple", VisibleValue::Number),
+    ("waitqueuetimeoutms", VisibleValue::Number),
+    ("wtimeout", VisibleValue::Number),
+    ("wtimeoutms", VisibleValue::Number),
+    ("zlibcompressionlevel", VisibleValue::Number),
 ];
 
 /// A text without the secrets in the addresses that stand in it. A place for a variable, `${NAME}`, stays: it is no secret but the name of one.
@@ -279,11 +279,11 @@ fn may_show(name: &str, value: &str) -> bool {
     };
     let is_of = |words: &[&str]| value.split(',').all(|word| words.contains(&word));
     match shown {
-        Shown::Number => is_number(),
-        Shown::Truth => is_of(&["true", "false", "yes", "no", "1", "0"]),
-        Shown::Words(words) => is_of(words),
-        Shown::NumberOr(words) => is_number() || is_of(words),
-        Shown::Path => {
+        VisibleValue::Number => is_number(),
+        VisibleValue::Truth => is_of(&["true", "false", "yes", "no", "1", "0"]),
+        VisibleValue::Words(words) => is_of(words),
+        VisibleValue::NumberOr(words) => is_number() || is_of(words),
+        VisibleValue::Path => {
             let is_plain =
                 |letter: char| letter.is_ascii_alphanumeric() || "/\\._-".contains(letter);
             value.chars().all(is_plain) && value.contains(['/', '.'])

@@ -1,11 +1,11 @@
 //! How far an experiment is, as the terminal's line and the live page show it: [`Phase`] says what a run is doing, [`PointProgress`] how far its point is,
-//! [`Span`] adds up what was seen, [`Left`] says how long the rest will take.
+//! [`Span`] adds up what was seen, [`TimeLeft`] says how long the rest will take.
 
 mod left;
 mod point;
 mod span;
 
-pub use left::Left;
+pub use left::TimeLeft;
 pub use point::PointProgress;
 pub use span::Span;
 

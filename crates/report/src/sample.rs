@@ -789,22 +789,14 @@ fn runs(shape: &Shape, analysis: &Analysis) -> Vec<RunRecord> {
                     settings: settings(index),
                     notes: BTreeMap::from([("allocator".into(), "imaginary".into())]),
                 }),
-                machine: Machine::default(),
                 storage: Some(storage()),
                 records_loaded: Some(200_000),
-                data_bytes: None,
-                caches_emptied: false,
-                warmed: None,
-                rig: None,
-                load: None,
                 points: if shape.slices {
                     points(shape, analysis, arm, block.block, minute)
                 } else {
                     Vec::new()
                 },
-                half: None,
-                probe_tasks: Vec::new(),
-                warnings: Vec::new(),
+                ..RunRecord::default()
             });
         }
     }
@@ -847,16 +839,13 @@ pub fn slice(index: u32, block: u32, load: LoadKind) -> Slice {
         start_ns: u64::from(index) * 1_000_000_000,
         length_ns: 1_000_000_000,
         warm_up: index < 4,
-        completed: Completed::default(),
-        operations: Vec::new(),
-        by_host: Vec::new(),
         worker: WorkerUse {
             cpu_user_ns: 700_000_000,
             cpu_system_ns: 50_000_000,
             context_switches: 12,
             resident_bytes: 90 << 20,
         },
-        telemetry: BTreeMap::new(),
+        ..Slice::default()
     };
     if index == 2 {
         return slice;

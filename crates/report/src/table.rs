@@ -21,6 +21,26 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+/// Makes `columns()` and a function that makes a row: each line of the table has the name of a column, the kind of its values, and the value.
+macro_rules! table {
+    (
+        fn $row:ident<$life:lifetime>($($name:ident: $type:ty),*);
+        $(let $of:pat = $what:expr;)*
+        $($column:literal: $kind:ident = $value:expr;)*
+    ) => {
+        pub(super) fn columns() -> Vec<$crate::table::Column> {
+            use $crate::table::{Column, Kind};
+            [$(($column, Kind::$kind)),*].map(|(name, kind)| Column::new(name, kind)).into()
+        }
+
+        fn $row<$life>($($name: $type),*) -> Vec<$crate::table::Cell<$life>> {
+            $(let $of = $what;)*
+            vec![$($value.into()),*]
+        }
+    };
+}
+pub(crate) use table;
+
 mod cell;
 mod comma;
 mod packed;

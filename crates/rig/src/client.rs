@@ -2,7 +2,7 @@
 
 use crate::RigError;
 use crate::fio::{Characterisation, Profile, Watch};
-use crate::orders::{Answer, Built, Characterised, Go, Order, Request, TornDown};
+use crate::orders::{Answer, Built, Characterised, Go, Order, RigRequest, TornDown};
 use crate::testbed::{Disturb, Disturbed};
 use plimsoll_record::files::read_line_within;
 use plimsoll_record::{Calibration, DiskSpec, RigSpec};
@@ -128,7 +128,7 @@ impl RigProcess {
             built: self.ask_about(number, order)?,
             process: self,
             number,
-            left: Left::Everything,
+            left: Remaining::Everything,
         })
     }
 
@@ -199,7 +199,7 @@ impl RigProcess {
                 host.unwrap_or_default()
             ))
         };
-        write(&mut socket, &Request { rig, order }).map_err(gone)?;
+        write(&mut socket, &RigRequest { rig, order }).map_err(gone)?;
         loop {
             let mut line = String::new();
             if !read_line_within(&mut *socket, &mut line, LONGEST_ANSWER).map_err(gone)? {
@@ -239,11 +239,11 @@ pub struct BuiltRig<'a> {
     built: Built,
     process: &'a RigProcess,
     number: usize,
-    left: Left,
+    left: Remaining,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+enum Remaining {
     Everything,
     Directory,
     Nothing,
@@ -310,15 +310,15 @@ impl BuiltRig<'_> {
 
     /// Undoes everything but the directory, in which the trace of an emulated disk is.
     pub fn tear_down(&mut self) -> Result<TornDown, RigError> {
-        self.left = Left::Nothing;
+        self.left = Remaining::Nothing;
         let torn_down = self.ask(Order::TearDown)?;
-        self.left = Left::Directory;
+        self.left = Remaining::Directory;
         Ok(torn_down)
     }
 
     /// Removes the directory of a rig that was torn down.
     pub fn remove(mut self) -> Result<(), RigError> {
-        self.left = Left::Nothing;
+        self.left = Remaining::Nothing;
         self.ask(Order::Remove)
     }
 }
@@ -326,10 +326,10 @@ impl BuiltRig<'_> {
 impl Drop for BuiltRig<'_> {
     fn drop(&mut self) {
         // Nobody is left to tell. What could not be undone is in the journal.
-        if self.left == Left::Everything {
+        if self.left == Remaining::Everything {
             let _ = self.tear_down();
         }
-        if self.left == Left::Directory {
+        if self.left == Remaining::Directory {
             let _: Result<(), RigError> = self.ask(Order::Remove);
         }
     }

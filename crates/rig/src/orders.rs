@@ -14,7 +14,7 @@ pub(crate) const RIGS: usize = 2;
 
 /// An order, and which rig it is about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Request {
+pub(crate) struct RigRequest {
     /// Below [`RIGS`]; 0 where the order is about none.
     #[serde(default)]
     pub(crate) rig: usize,

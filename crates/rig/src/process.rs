@@ -8,7 +8,7 @@ use crate::fio::{
 };
 use crate::log::SocketLayer;
 use crate::orders::{
-    Answer, Built, Characterised, Go, Order, RIGS, Request, RunningServer, TornDown, User,
+    Answer, Built, Characterised, Go, Order, RIGS, RigRequest, RunningServer, TornDown, User,
 };
 use crate::testbed::{
     BareDisk, Client, Journal, Rig, RigOrder, abandoned, check_place, default_parent,
@@ -40,7 +40,7 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
     let Some(client) = client else {
         return Ok(());
     };
-    let mut line = Line {
+    let mut line = Duplex {
         input: BufReader::new(stream.try_clone()?),
         output: Arc::new(Output(Mutex::new(stream))),
     };
@@ -51,8 +51,8 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
     // What a server leaves behind becomes a child of this process, and is found by that.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     while let Some(text) = line.read()? {
-        let answer = match serde_json::from_str::<Request>(&text) {
-            Ok(Request { rig, order }) => {
+        let answer = match serde_json::from_str::<RigRequest>(&text) {
+            Ok(RigRequest { rig, order }) => {
                 let (name, is_routine, begun) =
                     (order.to_string(), order.is_routine(), Instant::now());
                 let carried_out = process.carry_out(rig, order, &mut line);
@@ -84,7 +84,7 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
     Ok(())
 }
 
-struct Line {
+struct Duplex {
     input: BufReader<UnixStream>,
     output: Arc<Output>,
 }
@@ -101,7 +101,7 @@ impl Output {
     }
 }
 
-impl Line {
+impl Duplex {
     /// `None` when the client is gone.
     fn read(&mut self) -> std::io::Result<Option<String>> {
         let mut text = String::new();
@@ -137,7 +137,7 @@ impl Line {
 
 /// What stands. What is declared first is dropped first.
 struct Process {
-    places: [Place; RIGS],
+    places: [RigSlot; RIGS],
     journal: Option<Journal>,
     client: Client,
     daemon: DaemonProgram,
@@ -146,12 +146,12 @@ struct Process {
 
 /// Where a rig may stand.
 #[derive(Default)]
-struct Place {
+struct RigSlot {
     rig: Option<Rig>,
     torn_down: Option<crate::testbed::TornDown>,
 }
 
-impl Place {
+impl RigSlot {
     fn rig(&self) -> Result<&Rig, RigError> {
         self.rig.as_ref().ok_or_else(no_rig)
     }
@@ -183,7 +183,7 @@ impl Process {
         &mut self,
         number: usize,
         order: Order,
-        line: &mut Line,
+        line: &mut Duplex,
     ) -> Result<Value, RigError> {
         let place = self.places.get_mut(number).ok_or_else(no_rig)?;
         match order {
@@ -401,7 +401,7 @@ fn shape(control: &mut Control, shaped: bool) -> Result<(), String> {
     control.shape(shaped).map_err(|error| error.to_string())
 }
 
-fn clean(dry_run: bool, line: &mut Line) -> Result<Value, RigError> {
+fn clean(dry_run: bool, line: &mut Duplex) -> Result<Value, RigError> {
     let mut failures = Vec::new();
     for left in abandoned(&default_state_dir()?)? {
         if dry_run {

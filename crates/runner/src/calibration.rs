@@ -93,7 +93,7 @@ fn explain(arm: &Arm, calibration: &Calibration) -> String {
         .filter(|check| !check.passed())
         .map(|check| {
             format!(
-                "{}: {:.0} {} asked, {:.0} measured",
+                "{}: {:.0} {} requested, {:.0} measured",
                 check.what, check.requested, check.unit, check.measured
             )
         })

@@ -103,7 +103,7 @@ pub(crate) fn supervise(
         }
         let rest = all.iter().map(|run| run.team.agenda.rest(LOOK)).min();
         match receiver.recv_timeout(rest.unwrap_or(LOOK)) {
-            Ok(Told { run, place, frame }) => {
+            Ok(WorkerFrame { run, place, frame }) => {
                 // One that watches speaks each second, whatever the others do.
                 if !matches!(frame, None | Some(Frame::Watched { .. })) {
                     last_heard = Instant::now();
@@ -191,7 +191,7 @@ impl<'a> RunWorkers<'a> {
     fn start(
         number: usize,
         run: &'a Supervised<'a>,
-        tell: &Sender<Told>,
+        tell: &Sender<WorkerFrame>,
     ) -> Result<Self, RunnerError> {
         let Supervised { start, order, below } = run;
         // The limits are those of what is under test.
@@ -216,7 +216,7 @@ impl<'a> RunWorkers<'a> {
 
     /// Puts the workers under the limits of what they stand on, and gives them their orders. Before that they do nothing, so all that they will ever use is counted
     /// and limited.
-    fn admit(&mut self, receiver: &Receiver<Told>) -> Result<(), RunnerError> {
+    fn admit(&mut self, receiver: &Receiver<WorkerFrame>) -> Result<(), RunnerError> {
         for (place, worker) in self.workers.iter_mut().enumerate() {
             if !self.start.members[place].is_below {
                 continue;
@@ -301,7 +301,7 @@ impl<'a> RunWorkers<'a> {
     }
 }
 
-struct Told {
+struct WorkerFrame {
     /// The number of its run.
     run: usize,
     place: usize,
@@ -321,7 +321,7 @@ impl Worker {
         is_limited: bool,
         variables: Vec<String>,
         (run, place): (usize, usize),
-        tell: Sender<Told>,
+        tell: Sender<WorkerFrame>,
     ) -> Result<Self, RunnerError> {
         let member = &start.members[place];
         let rig = start.rig.filter(|_| member.is_below);
@@ -333,7 +333,7 @@ impl Worker {
                 variables,
                 processors: start.half.map(|half| half.processors.clone()),
             })?;
-        let says = move |frame| tell.send(Told { run, place, frame }).is_ok();
+        let says = move |frame| tell.send(WorkerFrame { run, place, frame }).is_ok();
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
             let mut line = String::new();
@@ -391,7 +391,7 @@ impl Drop for Worker {
 }
 
 /// Whether a worker is about to be gone, or is: its output ends. Nothing else that is said before the first order matters.
-fn is_going((run, place): (usize, usize), receiver: &Receiver<Told>) -> bool {
+fn is_going((run, place): (usize, usize), receiver: &Receiver<WorkerFrame>) -> bool {
     loop {
         match receiver.recv_timeout(GOING) {
             Ok(one) if (one.run, one.place) == (run, place) && one.frame.is_none() => return true,

@@ -63,7 +63,7 @@ struct Phase<'a> {
     began_ns: u64,
     /// Slices that not all have told yet, with the number of those who have.
     slices: BTreeMap<u32, (usize, Slice)>,
-    seen: Vec<Seen>,
+    seen: Vec<HostTotals>,
     ends: Vec<Option<PointEnd>>,
     tally: Tally<'a>,
     /// Operations that are due in the measured part of a trial.
@@ -84,7 +84,7 @@ struct Phase<'a> {
 
 /// What one host measured by itself.
 #[derive(Clone, Default)]
-struct Seen {
+struct HostTotals {
     completed: Completed,
     used: WorkerUse,
     measured_ns: u64,
@@ -589,7 +589,7 @@ impl<'a> Phase<'a> {
             clocks: vec![ClockOffset::default(); count],
             began_ns: 0,
             slices: BTreeMap::new(),
-            seen: vec![Seen::default(); count],
+            seen: vec![HostTotals::default(); count],
             ends: vec![None; count],
             tally: Tally::new(order.objective.as_ref()),
             due: None,

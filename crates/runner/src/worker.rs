@@ -399,8 +399,8 @@ fn check_existing(order: &Order, engine: &dyn Engine, key_space: &KeySpace) -> R
         let mut fields = NamedFields { data: key_space, found: 0 };
         match session.read(key, FieldChoice::All, Some(&mut fields)) {
             Outcome::Ok if fields.found >= data.field_count => {}
-            Outcome::Ok => return refuse(key, "a document lacks fields that would be asked for"),
-            Outcome::NotFound => return refuse(key, "a key that would be asked for is not there"),
+            Outcome::Ok => return refuse(key, "a document lacks fields that the workload uses"),
+            Outcome::NotFound => return refuse(key, "a key that the workload uses is missing"),
             Outcome::Error(message) => return Err(message.into()),
             Outcome::Batched => return Err("a read was batched".into()),
         }
@@ -516,7 +516,7 @@ fn checkpoint(engine: &dyn Engine) -> Result<(), String> {
     match engine.checkpoint().map_err(|error| error.to_string())? {
         true => Ok(()),
         false => Err(format!(
-            "`checkpoints: before-points`: {} has no checkpoint that can be asked for, or its user may not (mongod: the role hostManager)",
+            "`checkpoints: before-points`: {} has no checkpoint on request, or its user has no right to it (mongod: the role hostManager)",
             engine.description().name
         )),
     }

@@ -22,12 +22,12 @@ pub(crate) struct Bundles {
     folders: Vec<PathBuf>,
     tell: fn(&str),
     scratch: tempfile::TempDir,
-    known: Mutex<BTreeMap<PathBuf, Known>>,
+    known: Mutex<BTreeMap<PathBuf, CachedBundle>>,
 }
 
 /// A bundle as it was when it was read.
 #[derive(Clone, Debug, PartialEq)]
-struct Known {
+struct CachedBundle {
     state: (u64, Option<SystemTime>),
     /// `None` where it cannot be shown.
     id: Option<String>,
@@ -52,7 +52,7 @@ impl Bundles {
         self.scratch.path().join("bundles.db")
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Known>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<PathBuf, CachedBundle>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,10 +74,10 @@ impl Bundles {
             walk(folder, DEEPEST, &mut found);
         }
         let before = self.known().clone();
-        let is_as_before = |path: &PathBuf, known: &Known| {
+        let is_as_before = |path: &PathBuf, known: &CachedBundle| {
             found.get(path).is_some_and(|state| *state == known.state)
         };
-        let mut kept: BTreeMap<PathBuf, Known> = before.clone();
+        let mut kept: BTreeMap<PathBuf, CachedBundle> = before.clone();
         kept.retain(|path, known| is_as_before(path, known));
         let mut store = Store::open(&self.store())?;
         for (path, known) in &before {
@@ -101,7 +101,7 @@ impl Bundles {
                     None
                 }
             };
-            kept.insert(path, Known { state, id });
+            kept.insert(path, CachedBundle { state, id });
         }
         *self.known() = kept;
         Ok(())

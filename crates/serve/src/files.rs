@@ -33,7 +33,7 @@ enum Source {
     Trace(Arc<SharedTrace>),
 }
 
-enum Found {
+enum ExportSource {
     /// One that is made as a whole, by its place among the files of the export.
     Whole(usize),
     /// One that is written as it is taken.
@@ -52,9 +52,9 @@ pub(crate) async fn file(
         aside(move || find(&judged, &name)).await?
     };
     let body = match found {
-        Found::Whole(place) => Body::from(app.library.file(judged, &name, place).await?),
-        Found::Written(place) => written(&app, Source::Export { judged, place }).await?,
-        Found::Trace(path, length) => {
+        ExportSource::Whole(place) => Body::from(app.library.file(judged, &name, place).await?),
+        ExportSource::Written(place) => written(&app, Source::Export { judged, place }).await?,
+        ExportSource::Trace(path, length) => {
             drop(judged);
             let named = path.clone();
             let open = move || {
@@ -84,17 +84,17 @@ pub(crate) async fn file(
     Ok(response)
 }
 
-fn find(judged: &Judged, name: &str) -> Result<Found, Failure> {
+fn find(judged: &Judged, name: &str) -> Result<ExportSource, Failure> {
     let files = files(&judged.report());
     if let Some(place) = files.iter().position(|file| file.name == name) {
         return Ok(match files[place].form {
-            Form::Parquet => Found::Whole(place),
-            _ => Found::Written(place),
+            Form::Parquet => ExportSource::Whole(place),
+            _ => ExportSource::Written(place),
         });
     }
     let traces = traces(&judged.record);
     if let Some((_, path)) = traces.iter().find(|(known, _)| known == name) {
-        return length(path).map(|length| Found::Trace(path.clone(), length));
+        return length(path).map(|length| ExportSource::Trace(path.clone(), length));
     }
     let names = files
         .iter()

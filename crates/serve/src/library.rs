@@ -80,7 +80,7 @@ pub(crate) struct SharedTrace {
 }
 
 /// An experiment as it was found in the store.
-struct Found {
+struct StoredExperiment {
     id: String,
     version: Version,
     is_running: bool,
@@ -161,12 +161,12 @@ impl Library {
             .unwrap_or(StoreError::Unknown { path: self.store.clone(), wanted: String::new() }))
     }
 
-    async fn find(self: &Arc<Self>, wanted: &str) -> Result<Found, Failure> {
+    async fn find(self: &Arc<Self>, wanted: &str) -> Result<StoredExperiment, Failure> {
         let (library, wanted) = (Arc::clone(self), wanted.to_owned());
         aside(move || {
             let found = library.first(|store| {
                 let (id, version) = store.version(&wanted)?;
-                Ok(Found {
+                Ok(StoredExperiment {
                     is_running: store.is_running(&id)?,
                     id,
                     version,
@@ -224,7 +224,7 @@ impl Library {
     }
 
     /// Of at least that version: when it was written to while it was read, it is made again the next time.
-    async fn judged_as(self: &Arc<Self>, found: &Found) -> Result<Arc<Judged>, Failure> {
+    async fn judged_as(self: &Arc<Self>, found: &StoredExperiment) -> Result<Arc<Judged>, Failure> {
         let key = (found.id.clone(), found.version);
         if let Some(judged) = self.judged.kept(&key) {
             return Ok(judged);

@@ -117,17 +117,17 @@ impl Reserved {
 
 /// Bytes that are shared by all who read them, and counted as long as anybody does.
 pub(crate) fn counted(bytes: Vec<u8>, mut reserved: Reserved) -> Result<Bytes, Failure> {
-    struct Counted {
+    struct CountedBytes {
         bytes: Vec<u8>,
         _reserved: Reserved,
     }
-    impl AsRef<[u8]> for Counted {
+    impl AsRef<[u8]> for CountedBytes {
         fn as_ref(&self) -> &[u8] {
             &self.bytes
         }
     }
     reserved.fit(bytes.len())?;
-    Ok(Bytes::from_owner(Counted { bytes, _reserved: reserved }))
+    Ok(Bytes::from_owner(CountedBytes { bytes, _reserved: reserved }))
 }
 
 pub(crate) struct Cached<V> {
@@ -156,7 +156,7 @@ struct State<K, V> {
     made: usize,
 }
 
-enum Found<V> {
+enum CacheEntry<V> {
     Kept(V),
     Making(Making<V>),
     Nothing,
@@ -171,13 +171,13 @@ impl<K: PartialEq + Clone, V: Clone> State<K, V> {
         Some(value)
     }
 
-    fn find(&mut self, key: &K) -> Found<V> {
+    fn find(&mut self, key: &K) -> CacheEntry<V> {
         if let Some(value) = self.kept(key) {
-            return Found::Kept(value);
+            return CacheEntry::Kept(value);
         }
         match self.making.iter().find(|(known, _)| known == key) {
-            Some((_, making)) => Found::Making(making.clone()),
-            None => Found::Nothing,
+            Some((_, making)) => CacheEntry::Making(making.clone()),
+            None => CacheEntry::Nothing,
         }
     }
 
@@ -246,17 +246,17 @@ where
     ) -> Result<V, Failure> {
         let found = lock(&self.state).find(&key);
         match found {
-            Found::Kept(value) => return Ok(value),
-            Found::Making(making) => return making.await,
-            Found::Nothing => {}
+            CacheEntry::Kept(value) => return Ok(value),
+            CacheEntry::Making(making) => return making.await,
+            CacheEntry::Nothing => {}
         }
         let gate = lock(&self.state).gate(&key);
         let passed = gate.lock().await;
         let found = lock(&self.state).find(&key);
         let making = match found {
-            Found::Kept(value) => return Ok(value),
-            Found::Making(making) => making,
-            Found::Nothing => {
+            CacheEntry::Kept(value) => return Ok(value),
+            CacheEntry::Making(making) => making,
+            CacheEntry::Nothing => {
                 self.make_room(bytes);
                 let reserved = self.memory.reserve(bytes).await?;
                 let hand = patiently(&self.hands, 1).await?;

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use tower::ServiceExt;
 
 /// A folder with a store, and the routes over it.
-pub(crate) struct Place {
+pub(crate) struct TestServer {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) router: Router,
     pub(crate) app: Arc<App>,
@@ -29,17 +29,17 @@ pub(crate) struct Place {
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123";
 
-pub(crate) fn place() -> Place {
+pub(crate) fn place() -> TestServer {
     place_beside(None)
 }
 
-fn place_beside(bundles: Option<Arc<Bundles>>) -> Place {
+fn place_beside(bundles: Option<Arc<Bundles>>) -> TestServer {
     let token = Token::parse(TOKEN).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("plimsoll.db");
     let (close, closing) = watch::channel(false);
     let app = App::new(store, bundles, &[], closing);
-    Place { folder, router: router(Arc::clone(&app), Access::new(7546, token)), app, close }
+    TestServer { folder, router: router(Arc::clone(&app), Access::new(7546, token)), app, close }
 }
 
 pub(crate) struct Answer {
@@ -48,7 +48,7 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
-impl Place {
+impl TestServer {
     pub(crate) fn store(&self) -> Store {
         Store::open(&self.path("plimsoll.db")).unwrap()
     }

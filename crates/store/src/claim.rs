@@ -10,7 +10,7 @@
 
 use crate::StoreError;
 use crate::holder::Holder;
-use crate::place::Place;
+use crate::place::StorePath;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
@@ -35,7 +35,7 @@ pub(crate) struct Claims {
 
 impl Claims {
     /// For a program that writes.
-    pub(crate) fn open(place: &Place) -> Result<Self, StoreError> {
+    pub(crate) fn open(place: &StorePath) -> Result<Self, StoreError> {
         let file = place
             .folder
             .open(&place.beside("-lock"))
@@ -44,7 +44,7 @@ impl Claims {
     }
 
     /// For a program that only looks.
-    pub(crate) fn look(place: &Place) -> Self {
+    pub(crate) fn look(place: &StorePath) -> Self {
         let file = place.folder.open_to_read(&place.beside("-lock")).ok();
         Self { store: place.shown.clone(), file, held: BTreeSet::new() }
     }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_ever_and_the_holder_is_named() {
         let directory = tempfile::tempdir().unwrap();
-        let place = Place::to_write(&directory.path().join("plimsoll.db")).unwrap();
+        let place = StorePath::to_write(&directory.path().join("plimsoll.db")).unwrap();
         let mut first = Claims::open(&place).unwrap();
         let second = Claims::open(&place).unwrap();
         first.begin_set_up(Duration::ZERO).unwrap();

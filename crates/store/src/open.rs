@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::claim::Claims;
-use crate::place::Place;
+use crate::place::StorePath;
 use crate::schema::{self, APPLICATION_ID, SCHEMA_VERSION};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -38,9 +38,9 @@ impl Store {
 
     /// Opens a store for reading and writing, and creates it and its directory when there is none.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let place = Place::to_write(path)?;
+        let place = StorePath::to_write(path)?;
         let mut open_stores = open_stores();
-        if inspect(&place, &open_stores)? == Found::Nothing {
+        if inspect(&place, &open_stores)? == FileState::Nothing {
             create_empty(&place)?;
         }
         let claims = Claims::open(&place)?;
@@ -66,9 +66,9 @@ impl Store {
 
     /// Opens a store for reading, also where nothing can be written, and creates nothing.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
-        let place = Place::to_read(path)?;
+        let place = StorePath::to_read(path)?;
         let mut open_stores = open_stores();
-        if inspect(&place, &open_stores)? == Found::Nothing {
+        if inspect(&place, &open_stores)? == FileState::Nothing {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
         let connection = if place.folder.is_safe() {
@@ -106,7 +106,7 @@ fn default_path_from(
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum FileState {
     /// No file, an empty one, or a database without anything.
     Nothing,
     /// A store of a version that is known here.
@@ -114,12 +114,12 @@ enum Found {
 }
 
 /// Looks at a file without SQLite, which would already write beside it.
-fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError> {
+fn inspect(place: &StorePath, open_stores: &OpenStores) -> Result<FileState, StoreError> {
     let path = &place.shown;
     let not_a_store = |reason| StoreError::NotAStore { path: path.to_owned(), reason };
     let io = |error| StoreError::from_io(path, error);
     let Some(about) = place.folder.stat(place.name()).map_err(io)? else {
-        return Ok(Found::Nothing);
+        return Ok(FileState::Nothing);
     };
     match FileType::from_raw_mode(about.st_mode) {
         FileType::RegularFile => {}
@@ -128,10 +128,10 @@ fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError>
         _ => return Err(not_a_store("is a device, pipe or socket")),
     }
     if open_stores.contains_key(&(about.st_dev, about.st_ino)) {
-        return Ok(Found::Store);
+        return Ok(FileState::Store);
     }
     if about.st_size == 0 {
-        return Ok(Found::Nothing);
+        return Ok(FileState::Nothing);
     }
     let mut bytes = [0; 100];
     let read =
@@ -149,13 +149,13 @@ fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError>
         schema::read_header(&bytes).ok_or_else(|| not_a_store("is not a SQLite database"))?;
     // A store that is being made at this moment, or whose maker died. While it is made it has no log.
     if header.is_empty() && !has_log(place) {
-        return Ok(Found::Nothing);
+        return Ok(FileState::Nothing);
     }
     if header.application_id != APPLICATION_ID {
         return Err(not_a_store("is the SQLite database of another program"));
     }
     check_version(path, header.user_version)?;
-    Ok(Found::Store)
+    Ok(FileState::Store)
 }
 
 fn check_version(path: &Path, found: u32) -> Result<(), StoreError> {
@@ -166,7 +166,7 @@ fn check_version(path: &Path, found: u32) -> Result<(), StoreError> {
 }
 
 /// Makes an empty file, for the sake of a clear error where that is not possible, and so that it is for its owner alone.
-fn create_empty(place: &Place) -> Result<(), StoreError> {
+fn create_empty(place: &StorePath) -> Result<(), StoreError> {
     let made = place.folder.open(place.name());
     made.map_err(|error| StoreError::from_io(&place.shown, error))?;
     Ok(())
@@ -201,7 +201,7 @@ fn bring_up_to_date(path: &Path, connection: &mut Connection) -> Result<(), Stor
     Ok(())
 }
 
-fn connect_for_reading(place: &Place) -> Result<Connection, StoreError> {
+fn connect_for_reading(place: &StorePath) -> Result<Connection, StoreError> {
     let path = &place.shown;
     let sqlite = |error| StoreError::from_sqlite(path, error);
     // Readers of a write-ahead log register in a shared file beside it. Opened for writing where that is allowed, SQLite also tidies
@@ -229,7 +229,7 @@ fn needs_write_access(error: &rusqlite::Error) -> bool {
 }
 
 /// For a file in a place where nothing can be written. SQLite then reads the file alone, so its log must be empty.
-fn connect_immutable(place: &Place) -> Result<Connection, StoreError> {
+fn connect_immutable(place: &StorePath) -> Result<Connection, StoreError> {
     let path = &place.shown;
     if has_log(place) {
         return Err(StoreError::Unmerged { path: path.to_owned() });
@@ -242,7 +242,7 @@ fn connect_immutable(place: &Place) -> Result<Connection, StoreError> {
 }
 
 /// Whether there is something in the write-ahead log.
-fn has_log(place: &Place) -> bool {
+fn has_log(place: &StorePath) -> bool {
     let about = place.folder.stat(&place.beside("-wal"));
     about.is_ok_and(|about| about.is_some_and(|about| about.st_size > 0))
 }
@@ -279,7 +279,7 @@ fn open_stores() -> MutexGuard<'static, OpenStores> {
 #[derive(Debug)]
 struct Registration(u64, u64);
 
-fn register(place: &Place, open_stores: &mut OpenStores) -> Result<Registration, StoreError> {
+fn register(place: &StorePath, open_stores: &mut OpenStores) -> Result<Registration, StoreError> {
     let metadata =
         place.path.metadata().map_err(|error| StoreError::from_io(&place.shown, error))?;
     let file = (metadata.dev(), metadata.ino());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const ENDS: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
 
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct StorePath {
     pub(crate) folder: OwnFolder,
     name: OsString,
     /// The file, in a folder without symbolic links: what is opened.
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) shown: PathBuf,
 }
 
-impl Place {
+impl StorePath {
     /// Makes the folder if it is missing.
     pub(crate) fn to_write(path: &Path) -> Result<Self, StoreError> {
         Self::of(path, OwnFolder::make)

@@ -89,7 +89,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Interruptions, Place};
+    use crate::{Interruptions, WritablePath};
     use plimsoll_record::{ForeignCpu, ForeignProgram, Machine, Storage};
 
     /// A server that somebody has prepared.
@@ -127,8 +127,8 @@ mod tests {
                 clock_readings: 20_000_000,
             }),
             stolen_share: Some(0.0),
-            data: vec![Place { storage, writable: true }],
-            store: Some(Place {
+            data: vec![WritablePath { storage, writable: true }],
+            store: Some(WritablePath {
                 storage: Storage {
                     directory: "/home/a/plimsoll.db".to_owned(),
                     ..Storage::default()
@@ -140,8 +140,8 @@ mod tests {
 
     /// A small guest with everything wrong that can be.
     fn neglected() -> Survey {
-        let place =
-            |directory: &str, filesystem: &str, device: Option<&str>, readahead_bytes| Place {
+        let place = |directory: &str, filesystem: &str, device: Option<&str>, readahead_bytes| {
+            WritablePath {
                 storage: Storage {
                     directory: directory.to_owned(),
                     filesystem: Some(filesystem.to_owned()),
@@ -150,7 +150,8 @@ mod tests {
                     ..Storage::default()
                 },
                 writable: false,
-            };
+            }
+        };
         Survey {
             machine: Machine {
                 memory_bytes: 1 << 30,

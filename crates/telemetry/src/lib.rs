@@ -61,7 +61,7 @@ pub use network::{Network, round_trips};
 pub use processors::on_processors;
 pub use slice_sampler::SliceSampler;
 pub use storage::whole_disk;
-pub use survey::{Place, Survey};
+pub use survey::{Survey, WritablePath};
 pub use system::{SystemSampler, SystemUse};
 pub use worker::WorkerSampler;
 

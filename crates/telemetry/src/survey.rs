@@ -23,13 +23,13 @@ pub struct Survey {
     pub stolen_share: Option<f64>,
     /// What other programs used of the processors during that look.
     pub foreign: Option<ForeignCpu>,
-    pub data: Vec<Place>,
-    pub store: Option<Place>,
+    pub data: Vec<WritablePath>,
+    pub store: Option<WritablePath>,
 }
 
 /// A directory or file that the program would write.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Place {
+pub struct WritablePath {
     /// What lies under it. Its `directory` is the path.
     pub storage: Storage,
     /// Whether this user may write there. For what does not exist yet, whether it may be made.
@@ -65,13 +65,13 @@ impl Survey {
             interruptions,
             stolen_share,
             foreign,
-            data: data.iter().map(|directory| Place::look_at(&host, directory)).collect(),
-            store: store.map(|file| Place::look_at(&host, file)),
+            data: data.iter().map(|directory| WritablePath::look_at(&host, directory)).collect(),
+            store: store.map(|file| WritablePath::look_at(&host, file)),
         }
     }
 }
 
-impl Place {
+impl WritablePath {
     fn look_at(host: &Host, path: &Path) -> Self {
         Self { storage: host.storage(path), writable: may_write(path) }
     }

@@ -15,7 +15,7 @@ pub enum Treatment {
 
 /// A property that is known.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct KnownProperty {
     /// Its name; one that ends in a dot stands for all that begin so.
     pub name: &'static str,
     /// Its default, as a file would say it; empty where there is none.
@@ -28,8 +28,8 @@ pub struct Known {
 macro_rules! catalogue {
     ($($name:literal $default:literal $treatment:ident $about:literal;)*) => {
         /// Every property that is known, in the order of the documentation.
-        pub static PROPERTIES: &[Known] = &[
-            $(Known { name: $name, default: $default, treatment: Treatment::$treatment, about: $about },)*
+        pub static PROPERTIES: &[KnownProperty] = &[
+            $(KnownProperty { name: $name, default: $default, treatment: Treatment::$treatment, about: $about },)*
         ];
     };
 }
@@ -115,7 +115,7 @@ catalogue! {
 }
 
 /// The property of this name.
-pub fn find(name: &str) -> Option<&'static Known> {
+pub fn find(name: &str) -> Option<&'static KnownProperty> {
     let exact = PROPERTIES.iter().find(|known| known.name == name);
     exact.or_else(|| {
         PROPERTIES.iter().find(|known| known.name.ends_with('.') && name.starts_with(known.name))

@@ -1,7 +1,7 @@
 //! The three forms of the final report.
 
 use crate::number::double;
-use crate::report::{Line, Value};
+use crate::report::{ReportLine, Value};
 
 /// In which form the final report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Exporter {
     }
 }
 
-pub(crate) fn write(exporter: Exporter, lines: &[Line]) -> String {
+pub(crate) fn write(exporter: Exporter, lines: &[ReportLine]) -> String {
     match exporter {
         Exporter::Text => {
             let mut text = String::new();
@@ -52,8 +52,8 @@ fn plain(value: Value) -> String {
     }
 }
 
-fn objects(lines: &[Line]) -> Vec<String> {
-    let object = |line: &Line| {
+fn objects(lines: &[ReportLine]) -> Vec<String> {
+    let object = |line: &ReportLine| {
         let value = match line.value {
             Value::Double(value) if !value.is_finite() => quoted(&double(value)),
             value => plain(value),
@@ -87,8 +87,8 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn lines() -> Vec<Line> {
-        let line = |measurement: &str, value| Line {
+    fn lines() -> Vec<ReportLine> {
+        let line = |measurement: &str, value| ReportLine {
             metric: "READ".into(),
             measurement: measurement.into(),
             value,

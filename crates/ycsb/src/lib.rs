@@ -43,7 +43,7 @@ mod talk;
 mod tally;
 mod watcher;
 
-pub use catalogue::{Known, PROPERTIES, Treatment};
+pub use catalogue::{KnownProperty, PROPERTIES, Treatment};
 pub use command::{Binding, Command, CommandError, Phase, USAGE};
 pub use error::YcsbError;
 pub use execute::{Ended, Surroundings, execute};

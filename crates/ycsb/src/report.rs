@@ -7,7 +7,7 @@ use crate::tally::{Buckets, Cell, Kinds, Returns, Row, Series, Tally};
 
 /// One line: `[METRIC], MEASUREMENT, VALUE`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct ReportLine {
     pub(crate) metric: String,
     pub(crate) measurement: String,
     pub(crate) value: Value,
@@ -53,7 +53,7 @@ pub(crate) fn blocks(tally: &Tally) -> Vec<(String, &Cell)> {
 }
 
 /// The lines about the whole run. A run shorter than a millisecond is taken for one.
-pub(crate) fn overall(run_time_ms: u64, operations: u64) -> Vec<Line> {
+pub(crate) fn overall(run_time_ms: u64, operations: u64) -> Vec<ReportLine> {
     let run_time_ms = run_time_ms.max(1);
     let per_second = 1_000.0 * operations as f64 / run_time_ms as f64;
     vec![
@@ -63,7 +63,7 @@ pub(crate) fn overall(run_time_ms: u64, operations: u64) -> Vec<Line> {
 }
 
 /// The lines of all blocks.
-pub(crate) fn lines(tally: &Tally, style: &Style) -> Vec<Line> {
+pub(crate) fn lines(tally: &Tally, style: &Style) -> Vec<ReportLine> {
     let mut lines = Vec::new();
     let is_two_in_one = style.kinds.is_two_in_one();
     for (name, cell) in blocks(tally) {
@@ -91,11 +91,11 @@ pub(crate) fn lines(tally: &Tally, style: &Style) -> Vec<Line> {
     lines
 }
 
-fn line(metric: &str, measurement: impl Into<String>, value: impl Into<Value>) -> Line {
-    Line { metric: metric.into(), measurement: measurement.into(), value: value.into() }
+fn line(metric: &str, measurement: impl Into<String>, value: impl Into<Value>) -> ReportLine {
+    ReportLine { metric: metric.into(), measurement: measurement.into(), value: value.into() }
 }
 
-fn return_lines(name: &str, returns: &Returns, lines: &mut Vec<Line>) {
+fn return_lines(name: &str, returns: &Returns, lines: &mut Vec<ReportLine>) {
     for ended in Return::ALL {
         let count = returns[ended as usize];
         if count > 0 {
@@ -109,7 +109,7 @@ fn hdr_lines(
     hdr: &hdrhistogram::Histogram<u64>,
     style: &Style,
     returns: &Returns,
-    lines: &mut Vec<Line>,
+    lines: &mut Vec<ReportLine>,
 ) {
     let mean = if hdr.is_empty() { 0.0 } else { hdr.mean() };
     lines.push(line(name, "Operations", hdr.len()));
@@ -134,7 +134,7 @@ fn bucket_lines(
     buckets: &Buckets,
     style: &Style,
     returns: &Returns,
-    lines: &mut Vec<Line>,
+    lines: &mut Vec<ReportLine>,
 ) {
     let sums = &buckets.sums;
     lines.push(line(name, "Operations", sums.count));
@@ -162,7 +162,7 @@ fn bucket_lines(
     }
 }
 
-fn series_lines(name: &str, series: &Series, returns: &Returns, lines: &mut Vec<Line>) {
+fn series_lines(name: &str, series: &Series, returns: &Returns, lines: &mut Vec<ReportLine>) {
     let sums = &series.sums;
     lines.push(line(name, "Operations", sums.count));
     lines.push(line(name, "AverageLatency(us)", sums.mean()));
@@ -179,14 +179,20 @@ fn series_lines(name: &str, series: &Series, returns: &Returns, lines: &mut Vec<
     }
 }
 
-fn raw_lines(name: &str, raw: &[Row], style: &Style, returns: &Returns, lines: &mut Vec<Line>) {
+fn raw_lines(
+    name: &str,
+    raw: &[Row],
+    style: &Style,
+    returns: &Returns,
+    lines: &mut Vec<ReportLine>,
+) {
     let mut sorted: Vec<u64> = raw.iter().map(|row| row.micros).collect();
     sorted.sort_unstable();
     lines.push(line(name, "Total Operations", sorted.len() as u64));
     if let (Some(least), Some(most), false) = (sorted.first(), sorted.last(), style.no_raw_summary)
     {
         let head = "Below is a summary of latency in microseconds:";
-        lines.push(Line { value: Value::Whole(-1), ..line(name, head, 0) });
+        lines.push(ReportLine { value: Value::Whole(-1), ..line(name, head, 0) });
         let mean = sorted.iter().map(|micros| *micros as f64).sum::<f64>() / sorted.len() as f64;
         lines.push(line(name, "Average", mean));
         lines.push(line(name, "Min", *least));

@@ -57,7 +57,7 @@ pub enum Flaw {
     #[error("a reply without `{0}`, or with another type of it")]
     Missing(&'static str),
     /// More documents than requested.
-    #[error("a reply with more documents than asked for")]
+    #[error("a reply with more documents than requested")]
     TooMany,
     /// Batch after batch without a document.
     #[error("reply after reply without a document, and none that says that it is the last")]

@@ -16,7 +16,7 @@ const MARKS: &str = "plimsoll.marks";
 
 /// A collection of a database.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Namespace {
     pub(super) database: String,
     pub(super) collection: String,
 }
@@ -40,7 +40,7 @@ pub(super) struct Listed {
     kind: String,
 }
 
-impl Place {
+impl Namespace {
     fn failed(&self, target: &Target, doing: &str, message: &str) -> EngineError {
         target.failed(&format!("{doing} {}.{}", self.database, self.collection), message)
     }
@@ -240,7 +240,7 @@ fn first_of_batch(answer: &Document) -> Option<Document> {
 
 /// Marks a collection before the first record is stored, by whichever session comes first.
 pub(super) struct Marking {
-    place: Place,
+    place: Namespace,
     /// Whether there is nothing left to do.
     done: AtomicBool,
     /// Held by the one who does it.
@@ -249,7 +249,7 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    pub(super) fn new(place: Place, needed: bool, connection: Arc<Connection>) -> Self {
+    pub(super) fn new(place: Namespace, needed: bool, connection: Arc<Connection>) -> Self {
         Self { place, done: AtomicBool::new(!needed), turn: Mutex::new(()), connection }
     }
 

@@ -1,7 +1,7 @@
 //! One server, found and ready.
 
 use super::catalogue::OF_MONGOD;
-use super::collection::{Marking, Place};
+use super::collection::{Marking, Namespace};
 use super::connection::{Connection, runtime};
 use super::driver::{DriverSession, Shared};
 use super::lean::{self, LeanSession, LeanShared, Primary};
@@ -47,7 +47,7 @@ pub(super) struct MongoDb {
     lean: Option<Arc<LeanShared>>,
     shared: Arc<Shared>,
     server: Server,
-    place: Place,
+    place: Namespace,
     administration: Arc<Connection>,
     statistics: Statistics,
     /// Whether what the server says of sizes is true, because it has written everything out.
@@ -91,8 +91,10 @@ impl MongoDb {
                 "FerretDB answers even what wants no answer, so this cannot be measured on it",
             ));
         }
-        let place =
-            Place { database: target.database(&options), collection: target.collection.clone() };
+        let place = Namespace {
+            database: target.database(&options),
+            collection: target.collection.clone(),
+        };
         let is_ours = place.prepare(&administration, &target)?;
         let marking = Arc::new(Marking::new(place.clone(), is_ours, Arc::clone(&administration)));
         let lean = lean_shared(opening, &target, &options, &server, &place, &marking);
@@ -156,7 +158,7 @@ fn lean_shared(
     target: &Target,
     options: &ClientOptions,
     server: &Server,
-    place: &Place,
+    place: &Namespace,
     marking: &Arc<Marking>,
 ) -> Option<Arc<LeanShared>> {
     if target.client != ClientChoice::Lean {

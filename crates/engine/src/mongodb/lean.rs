@@ -82,11 +82,11 @@ pub(super) struct Primary {
     options: ClientOptions,
     target: Target,
     lean: LeanOptions,
-    found: Mutex<Found>,
+    found: Mutex<KnownPrimary>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct KnownPrimary {
     host: Option<Host>,
     at: Instant,
 }
@@ -98,7 +98,7 @@ impl Primary {
             lean: lean.clone(),
             options: options.clone(),
             target: target.clone(),
-            found: Mutex::new(Found { host: Some(lean.host.clone()), at: Instant::now() }),
+            found: Mutex::new(KnownPrimary { host: Some(lean.host.clone()), at: Instant::now() }),
         }
     }
 
@@ -107,7 +107,7 @@ impl Primary {
         self.found().host.clone()
     }
 
-    fn found(&self) -> MutexGuard<'_, Found> {
+    fn found(&self) -> MutexGuard<'_, KnownPrimary> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -149,7 +149,7 @@ impl FindPrimary for Primary {
         if found.at < lost {
             let host = self.seek();
             let at = Instant::now();
-            *found = Found { host, at };
+            *found = KnownPrimary { host, at };
         }
         found.host.clone()
     }

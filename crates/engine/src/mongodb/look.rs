@@ -1,7 +1,7 @@
 //! A look at a server that runs by itself, before anything is stored there or here.
 
 use super::KIND;
-use super::collection::Place;
+use super::collection::Namespace;
 use super::connection::{Connection, runtime};
 use super::engine::reads_from_primary;
 use super::messages::words;
@@ -58,7 +58,7 @@ fn target(settings: &Settings, data: &DataSpec) -> Result<Target, EngineError> {
     Target::new(&Opening::new(&settings, data), &variable)
 }
 
-fn reached(target: &mut Target) -> Result<(Connection, ClientOptions, Place), EngineError> {
+fn reached(target: &mut Target) -> Result<(Connection, ClientOptions, Namespace), EngineError> {
     let runtime =
         runtime().map_err(|error| target.failed("making a client", &error.to_string()))?;
     let mut options = runtime.block_on(target.options())?;
@@ -66,7 +66,7 @@ fn reached(target: &mut Target) -> Result<(Connection, ClientOptions, Place), En
     options.server_selection_timeout = Some(target.connect_timeout);
     let connection = Connection::open(runtime, &options, target)?;
     let place =
-        Place { database: target.database(&options), collection: target.collection.clone() };
+        Namespace { database: target.database(&options), collection: target.collection.clone() };
     Ok((connection, options, place))
 }
 
@@ -84,7 +84,7 @@ fn may(
     connection: &Connection,
     target: &Target,
     options: &ClientOptions,
-    place: &Place,
+    place: &Namespace,
     actions: &[&'static str],
 ) -> Result<(), EngineError> {
     let Some(user) =
@@ -117,7 +117,7 @@ fn may(
 }
 
 /// The actions that no privilege allows in this collection.
-fn missing(privileges: &[Bson], place: &Place, actions: &[&'static str]) -> Vec<&'static str> {
+fn missing(privileges: &[Bson], place: &Namespace, actions: &[&'static str]) -> Vec<&'static str> {
     let covers = |privilege: &Document| {
         let Ok(resource) = privilege.get_document("resource") else {
             return false;
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_a_user_may_not_do_is_found_in_its_privileges() {
-        let place = Place { database: "shop".into(), collection: "orders".into() };
+        let place = Namespace { database: "shop".into(), collection: "orders".into() };
         let reads = bson!({ "resource": { "db": "shop", "collection": "" }, "actions": ["find"] });
         let other =
             bson!({ "resource": { "db": "shop", "collection": "other" }, "actions": ["insert"] });

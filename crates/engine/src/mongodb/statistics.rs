@@ -45,12 +45,12 @@ const LEFT_OUT: [&str; 28] = [
 
 pub(super) struct Statistics {
     options: ClientOptions,
-    requested: Mutex<Request>,
+    requested: Mutex<StatisticsSource>,
 }
 
 /// Whom the figures are from.
 #[derive(Default)]
-struct Request {
+struct StatisticsSource {
     /// Made when it is first needed.
     connection: Option<Connection>,
     /// The server that told them last.
@@ -68,7 +68,7 @@ impl Statistics {
     /// after a failover, for its counters have risen from elsewhere.
     pub(super) fn read(&self, target: &Target, into: &mut Vec<(&'static str, f64)>) {
         let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
-        let Request { connection, server } = &mut *requested;
+        let StatisticsSource { connection, server } = &mut *requested;
         if connection.is_none() {
             *connection = runtime()
                 .ok()

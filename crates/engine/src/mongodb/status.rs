@@ -15,7 +15,7 @@ const MIB: f64 = 1_048_576.0;
 type Path = &'static [&'static str];
 
 /// A figure and where it stands.
-struct Kept {
+struct StatusFigure {
     figure: &'static str,
     unit: f64,
     /// Each a sum of places, of which all must be there; the first that is complete counts.
@@ -24,11 +24,11 @@ struct Kept {
     less: Option<Path>,
 }
 
-const fn kept(figure: &'static str, unit: f64, places: &'static [&'static [Path]]) -> Kept {
-    Kept { figure, unit, places, less: None }
+const fn kept(figure: &'static str, unit: f64, places: &'static [&'static [Path]]) -> StatusFigure {
+    StatusFigure { figure, unit, places, less: None }
 }
 
-static KEPT: &[Kept] = &[
+static KEPT: &[StatusFigure] = &[
     kept(
         figures::ENGINE_CACHE_USED,
         1.0,
@@ -73,7 +73,7 @@ static KEPT: &[Kept] = &[
             &["wiredTiger", "cache", "unmodified pages evicted"],
         ]],
     ),
-    Kept {
+    StatusFigure {
         figure: figures::ENGINE_EVICTIONS_BY_APPLICATION,
         unit: 1.0,
         places: &[

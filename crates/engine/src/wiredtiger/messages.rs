@@ -25,12 +25,12 @@ pub(super) struct Messages {
 
 #[derive(Default)]
 struct AllSaid {
-    latest: VecDeque<Said>,
+    latest: VecDeque<SessionMessage>,
     /// Whether a full disk was ever spoken of. That stops WiredTiger for good, and later calls no longer say why.
     disk_full: bool,
 }
 
-struct Said {
+struct SessionMessage {
     /// Address of the session that it is about, for comparison alone.
     session: usize,
     text: String,
@@ -58,7 +58,7 @@ impl Messages {
         (&raw const *self).cast_mut().cast()
     }
 
-    fn keep(&self, said: Said) {
+    fn keep(&self, said: SessionMessage) {
         let mut all = self.said.lock().expect(NO_PANIC);
         all.disk_full |= DISK_FULL_WORDS.iter().any(|words| said.text.contains(words));
         if all.latest.len() == KEPT {
@@ -189,7 +189,7 @@ unsafe extern "C" fn keep_error(
     if let Some((end, _)) = text.char_indices().nth(400) {
         text.truncate(end);
     }
-    messages.keep(Said { session: session.addr(), text });
+    messages.keep(SessionMessage { session: session.addr(), text });
     0
 }
 
@@ -242,9 +242,9 @@ mod tests {
     fn failures_are_explained_with_what_was_said() {
         let messages = Messages::new();
         for number in 0..KEPT + 4 {
-            messages.keep(Said { session: 1, text: format!("thing {number}.") });
+            messages.keep(SessionMessage { session: 1, text: format!("thing {number}.") });
         }
-        messages.keep(Said { session: 2, text: "other".into() });
+        messages.keep(SessionMessage { session: 2, text: "other".into() });
         let text = messages.explain(Code(wt::WT_CACHE_FULL), Some(1));
         assert!(text.starts_with("WT_CACHE_FULL"), "{text}");
         // The last is `other`, so that 5 to 19 were kept of these, and three are told.
@@ -261,7 +261,7 @@ mod tests {
         let messages = Messages::new();
         assert!(messages.explain(Code(28), Some(1)).contains("the disk is full"));
         assert!(!messages.explain(Code(wt::WT_PANIC), Some(1)).contains("the disk is full"));
-        messages.keep(Said {
+        messages.keep(SessionMessage {
             session: 7,
             text: "journal/WiredTigerLog.1: write: No space left on device".into(),
         });

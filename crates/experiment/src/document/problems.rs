@@ -1,6 +1,6 @@
 //! Everything wrong with a document, shown at once: each mistake underlined, with what to do.
 
-use crate::document::source::{Place, SourceText};
+use crate::document::source::{SourceText, Span};
 use crate::mistake::Mistake;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
@@ -19,9 +19,9 @@ pub struct Problem {
     /// The key that it concerns, with dots: `arms.small.cache_size`. Empty for the file as a whole.
     pub path: String,
     pub mistake: Mistake,
-    place: Option<Place>,
+    place: Option<Span>,
     /// The other place of something that is there twice.
-    first: Option<Place>,
+    first: Option<Span>,
 }
 
 /// Everything wrong with one document.
@@ -47,12 +47,12 @@ impl<'s> Collector<'s> {
     }
 
     /// A mistake in the value of a key; without a place it concerns the document as a whole.
-    pub fn add(&mut self, path: &str, place: Option<Place>, mistake: Mistake) {
+    pub fn add(&mut self, path: &str, place: Option<Span>, mistake: Mistake) {
         self.push(Problem { path: path.to_owned(), mistake, place, first: None });
     }
 
     /// Something that is at two places.
-    pub fn add_twice(&mut self, path: &str, second: Place, first: Place, mistake: Mistake) {
+    pub fn add_twice(&mut self, path: &str, second: Span, first: Span, mistake: Mistake) {
         self.push(Problem {
             path: path.to_owned(),
             mistake,
@@ -269,15 +269,15 @@ struct Excerpt<'p> {
 
 impl Excerpt<'_> {
     /// The part of a place that is in its first line and not longer than a line of a screen; never empty but at an end of line.
-    fn in_one_line(&self, place: Place) -> Place {
+    fn in_one_line(&self, place: Span) -> Span {
         let (line_start, line_end) = self.source.line_bounds(self.source.line_index(place.start));
         let start = place.start.clamp(line_start, line_end);
         let written = self.shown[start..place.end.clamp(start, line_end)].trim_end();
         let end = floor_char_boundary(&self.shown, start + written.len().min(LONG_LINE / 2));
-        Place { start, end }
+        Span { start, end }
     }
 
-    fn far_apart_in_line(&self, one: Place, other: Place) -> bool {
+    fn far_apart_in_line(&self, one: Span, other: Span) -> bool {
         one.start.abs_diff(other.start) > LONG_LINE
             && self.source.line_index(one.start).abs_diff(self.source.line_index(other.start)) <= 3
     }

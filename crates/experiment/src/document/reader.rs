@@ -3,7 +3,7 @@
 use crate::document::problems::Collector;
 use crate::document::scalar::is_name;
 use crate::document::shape::{Key, Keys, Need, Object, Shape};
-use crate::document::source::Place;
+use crate::document::source::Span;
 use crate::document::yaml::{Entry, Kind, Node};
 use crate::mistake::Mistake;
 use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
@@ -12,7 +12,7 @@ use plimsoll_record::quantities::units::shortened;
 /// A value that has the right shape, or is known to be wrong.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    pub place: Place,
+    pub place: Span,
     pub value: Value,
 }
 
@@ -32,7 +32,7 @@ pub enum Value {
 pub struct Field {
     pub key: String,
     /// Where the key is written.
-    pub key_place: Place,
+    pub key_place: Span,
     pub checked: Checked,
 }
 
@@ -148,7 +148,7 @@ impl<'r, 's> Reader<'r, 's> {
     }
 
     /// Reports keys that exclude each other, or of which one is missing.
-    pub fn choices(&mut self, path: &str, object: &Object, entries: &[Entry], place: Place) {
+    pub fn choices(&mut self, path: &str, object: &Object, entries: &[Entry], place: Span) {
         for choice in object.choices {
             let mut present =
                 entries.iter().filter(|entry| choice.keys.contains(&entry.key.as_str()));
@@ -243,7 +243,7 @@ impl<'r, 's> Reader<'r, 's> {
         self.mistake(path, node.place, Mistake::WrongKind { expected: shape.expected(), found })
     }
 
-    fn mistake(&mut self, path: &str, place: Place, mistake: Mistake) -> Value {
+    fn mistake(&mut self, path: &str, place: Span, mistake: Mistake) -> Value {
         self.problems.add(path, Some(place), mistake);
         Value::Wrong
     }

@@ -2,7 +2,7 @@
 
 /// A stretch of the text, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Span {
     pub start: usize,
     /// The byte behind the last.
     pub end: usize,

@@ -4,9 +4,9 @@
 //! Scalars stay text: what `1_000` or `no` means is decided by the key that it belongs to.
 
 use crate::document::problems::Collector;
-use crate::document::source::Place;
+use crate::document::source::Span;
 use crate::mistake::Mistake;
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use std::collections::HashMap;
 
 /// The most bytes of a document.
@@ -20,7 +20,7 @@ const BYTES_OF_A_VALUE: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct Node {
-    pub place: Place,
+    pub place: Span,
     pub kind: Kind,
 }
 
@@ -40,7 +40,7 @@ pub enum Kind {
 pub struct Entry {
     pub key: String,
     /// Where the key is written.
-    pub key_place: Place,
+    pub key_place: Span,
     pub value: Node,
 }
 
@@ -85,7 +85,7 @@ fn weight(text: &str) -> usize {
 
 /// A list or map that is being read.
 struct Open {
-    start: Place,
+    start: Span,
     anchor: usize,
     kind: OpenKind,
 }
@@ -95,8 +95,8 @@ enum OpenKind {
     Map {
         entries: Vec<Entry>,
         /// The key that waits for its value.
-        waiting: Option<(String, Place)>,
-        seen: HashMap<String, Place>,
+        waiting: Option<(String, Span)>,
+        seen: HashMap<String, Span>,
     },
 }
 
@@ -119,7 +119,7 @@ pub fn read(text: &str, problems: &mut Collector<'_>) -> Option<Node> {
         let result = match event {
             Ok((event, span)) => tree.take(event, offsets.place(span), problems),
             Err(error) => {
-                let place = offsets.place(Span::empty(*error.marker()));
+                let place = offsets.place(saphyr_parser::Span::empty(*error.marker()));
                 Err((place, Mistake::Syntax { what: error.info().to_owned() }))
             }
         };
@@ -144,14 +144,14 @@ struct TreeBuilder {
     documents: usize,
 }
 
-type Refusal = (Place, Mistake);
+type Refusal = (Span, Mistake);
 
 impl TreeBuilder {
     /// Takes one event. What only spoils a part is added to `problems`; what spoils the whole is returned.
     fn take(
         &mut self,
         event: Event<'_>,
-        place: Place,
+        place: Span,
         problems: &mut Collector<'_>,
     ) -> Result<(), Refusal> {
         match event {
@@ -195,7 +195,7 @@ impl TreeBuilder {
                     OpenKind::List(items) => Kind::List(items),
                     OpenKind::Map { entries, .. } => Kind::Map(entries),
                 };
-                let place = Place { start: open.start.start, end: place.end.max(open.start.end) };
+                let place = Span { start: open.start.start, end: place.end.max(open.start.end) };
                 self.finish(Node { place, kind }, open.anchor, problems)?;
             }
             Event::Alias(anchor) => {
@@ -299,8 +299,8 @@ impl ByteOffsets {
         }
     }
 
-    fn place(&self, span: Span) -> Place {
+    fn place(&self, span: saphyr_parser::Span) -> Span {
         let (start, end) = (self.byte(span.start.index()), self.byte(span.end.index()));
-        Place { start, end: end.max(start) }
+        Span { start, end: end.max(start) }
     }
 }

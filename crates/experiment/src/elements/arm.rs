@@ -1,6 +1,6 @@
 //! `arms` and `defaults`: what arms have in common, what each gives itself, and the settings of their engines.
 
-use crate::document::{Checked, Entry, Kind, Node, Place, Value, is_name, join};
+use crate::document::{Checked, Entry, Kind, Node, Span, Value, is_name, join};
 use crate::keys::arm::{ARM, DEFAULT_ENGINE, arm};
 use crate::keys::file::file;
 use crate::mistake::Mistake;
@@ -20,7 +20,7 @@ pub(crate) const AMOUNTS: [&Key; 3] = [arm::records, arm::size, arm::working_set
 /// An arm as read: its data is decided with the workload.
 pub(crate) struct ReadArm {
     pub name: String,
-    pub name_place: Place,
+    pub name_place: Span,
     /// `None` when the file names an engine that there is not.
     pub engine: Option<EngineKind>,
     /// Values from the arm or the defaults, by key.
@@ -228,7 +228,7 @@ impl<'r, 's> ArmReader<'r, 's> {
         Mistake::UnknownKey { key, valid }
     }
 
-    fn choices(&mut self, path: &str, entries: &[Entry], place: Place) {
+    fn choices(&mut self, path: &str, entries: &[Entry], place: Span) {
         Reader::new(self.problems).choices(path, &ARM, entries, place);
     }
 }

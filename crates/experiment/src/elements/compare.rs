@@ -1,7 +1,7 @@
 //! `compare`: what is judged, and where.
 
 use crate::Collector;
-use crate::document::{Checked, Place, join};
+use crate::document::{Checked, Span, join};
 use crate::elements::load::{LoadPoint, load_at_text};
 use crate::keys::compare::{at, compare};
 use crate::keys::file::file;
@@ -288,7 +288,7 @@ impl JudgedReader<'_, '_> {
     pub(crate) fn check_basis(
         &mut self,
         path: &str,
-        place: Place,
+        place: Span,
         metric: Metric,
         compared: &[&str],
     ) {

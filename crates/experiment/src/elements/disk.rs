@@ -1,6 +1,6 @@
 //! `disk`: an emulated disk, by a preset or by figures, or a device of this machine.
 
-use crate::document::{Checked, Kind, Node, Place, SourceText, Value};
+use crate::document::{Checked, Kind, Node, SourceText, Span, Value};
 use crate::elements::arm::{ArmValue, ReadArm};
 use crate::elements::burst::burst;
 use crate::elements::latency::latencies;
@@ -48,7 +48,7 @@ pub fn disk_by_text(text: &str) -> Result<DiskSpec, Problems> {
 fn read(text: &str, problems: &mut Collector<'_>) -> Option<DiskDraft> {
     let node = match text.trim() {
         // Nothing is no disk, but to YAML no text at all.
-        "" => Node { place: Place::default(), kind: Kind::Scalar(String::new()) },
+        "" => Node { place: Span::default(), kind: Kind::Scalar(String::new()) },
         _ => crate::document::read(text, problems)?,
     };
     let checked = Reader::new(problems).read("", &DISK_OR_PRESET, &node);

@@ -1,6 +1,6 @@
 //! `factors`, `except` and `design`: what is varied. The cells of the grid become the arms of the experiment.
 
-use crate::document::{Checked, Entry, Kind, Node, Place, join};
+use crate::document::{Checked, Entry, Kind, Node, Span, join};
 use crate::elements::scales::over;
 use crate::keys::arm::{ARM, arm};
 use crate::keys::closed::closed;
@@ -34,14 +34,14 @@ pub(crate) struct Grid {
 
 struct ReadLevel {
     name: String,
-    place: Place,
+    place: Span,
     /// What it gives a cell.
     entries: Vec<Entry>,
 }
 
 struct ReadFactor {
     name: String,
-    place: Place,
+    place: Span,
     levels: Vec<ReadLevel>,
     quantity: Option<Quantity>,
     values: Vec<Option<f64>>,
@@ -101,7 +101,7 @@ pub(crate) fn with_points(root: &Node, problems: &mut Collector<'_>) -> Node {
 /// A value under keys inside each other.
 fn nested<'n>(
     names: impl DoubleEndedIterator<Item = &'n str>,
-    key_place: Place,
+    key_place: Span,
     value: &Node,
 ) -> Entry {
     let mut names = names.rev();
@@ -514,7 +514,7 @@ impl GridReader<'_, '_> {
         root: &Node,
         factors: &[ReadFactor],
         word: &str,
-        place: Place,
+        place: Span,
     ) -> Option<(Design, Vec<Vec<u32>>)> {
         let before = self.problems.count();
         let path = file::design.name;
@@ -629,7 +629,7 @@ fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry], own: &[Ent
     if let Some(own) = own.iter().find(|cell| cell.key == name) {
         entries = over(&entries, own.value.entries());
     }
-    let place = chosen.last().map_or(Place { start: 0, end: 0 }, |level| level.place);
+    let place = chosen.last().map_or(Span { start: 0, end: 0 }, |level| level.place);
     Entry { key: name, key_place: place, value: Node { place, kind: Kind::Map(entries) } }
 }
 
@@ -640,7 +640,7 @@ fn is_range(levels: &Node) -> bool {
 }
 
 /// A level that gives one key a value.
-fn level_of(factor: &Entry, text: &str, place: Place) -> ReadLevel {
+fn level_of(factor: &Entry, text: &str, place: Span) -> ReadLevel {
     let value = Node { place, kind: Kind::Scalar(text.to_owned()) };
     ReadLevel {
         name: text.to_owned(),

@@ -1,6 +1,6 @@
 //! `limits` of an arm, and the published `machine` that they may come from.
 
-use crate::document::{Checked, Place};
+use crate::document::{Checked, Span};
 use crate::elements::arm::ReadArm;
 use crate::elements::rig::RigReader;
 use crate::keys::arm::arm;
@@ -66,7 +66,7 @@ impl RigReader<'_, '_> {
                 .or(machine.map(|machine| f64::from(machine.cores))),
             pin: Vec::new(),
         };
-        let mut origin = |key: &Key, text: String, (_, place, own): &(String, Place, bool)| {
+        let mut origin = |key: &Key, text: String, (_, place, own): &(String, Span, bool)| {
             let path = key.under(&path);
             match (own, machine) {
                 (false, Some(machine)) => {

@@ -1,7 +1,7 @@
 //! `load`: how hard it is asked. See [`crate::elements::closed`], [`crate::elements::open`] and [`crate::elements::stages`].
 
 use crate::Collector;
-use crate::document::{Checked, Field, Place};
+use crate::document::{Checked, Field, Span};
 use crate::elements::objective::search_path;
 use crate::keys::closed::closed;
 use crate::keys::file::file;
@@ -92,7 +92,7 @@ pub(crate) struct Loads {
     /// The open loop, if there is one.
     pub open_loop: Option<OpenLoop>,
     /// Where shares of the line stand.
-    pub shares: Option<Place>,
+    pub shares: Option<Span>,
     /// Whether the highest rates of a sweep are not the file's, so that those which cannot be scheduled are left out in silence.
     pub unrequested_rates: bool,
     /// Whether the sessions of the closed loop pause; then their best number does not fit an open loop.
@@ -217,7 +217,7 @@ pub(crate) fn sessions_of(count: u64) -> u32 {
 }
 
 /// Refuses more points than can be meant.
-pub(crate) fn check_points(points: u64, place: Place, problems: &mut Collector<'_>) {
+pub(crate) fn check_points(points: u64, place: Span, problems: &mut Collector<'_>) {
     if points > MOST_POINTS {
         problems.add(
             PATH,
@@ -231,7 +231,7 @@ pub(crate) fn check_points(points: u64, place: Place, problems: &mut Collector<'
 pub(crate) fn check_arrivals(
     points: &[LoadPoint],
     measurement: &Measurement,
-    place: Option<Place>,
+    place: Option<Span>,
     problems: &mut Collector<'_>,
 ) {
     let window_ns = window_ns(measurement.warm_up_ns, measurement.duration_ns);

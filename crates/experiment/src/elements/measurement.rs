@@ -1,6 +1,6 @@
 //! `measurement`: how long, how often and in which order.
 
-use crate::document::{Checked, Place};
+use crate::document::{Checked, Span};
 use crate::elements::blocks::blocks;
 use crate::keys::blocks::MOST_BLOCKS;
 use crate::keys::file::file;
@@ -25,7 +25,7 @@ pub(crate) const PATH: &str = file::measurement.name;
 pub(crate) fn measurement(
     map: Option<&Checked>,
     stages_ns: Option<u64>,
-    load_place: Option<Place>,
+    load_place: Option<Span>,
     overrides: &Overrides,
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,

@@ -1,7 +1,7 @@
 //! `workload.mixes`: mixes of operations, by preset or parameter by parameter.
 
 use crate::Collector;
-use crate::document::{Checked, Field, Place, SourceText, Value, join};
+use crate::document::{Checked, Field, SourceText, Span, Value, join};
 use crate::elements::fields::range;
 use crate::elements::workload::{PATH, WorkloadReader, words};
 use crate::keys::mix::{WEIGHT, exponential, hotspot, mix, request_distribution, scan_length};
@@ -22,8 +22,8 @@ fn path_of_mixes() -> String {
 
 impl WorkloadReader<'_, '_> {
     /// The mixes, in order, each with the place of its name.
-    pub(crate) fn mixes(&mut self) -> Vec<(Mix, Place)> {
-        let mut mixes: Vec<(Mix, Place)> = Vec::new();
+    pub(crate) fn mixes(&mut self) -> Vec<(Mix, Span)> {
+        let mut mixes: Vec<(Mix, Span)> = Vec::new();
         if let Some(preset) = self.workload.get(workload::preset) {
             let word = preset.text().unwrap_or_default();
             self.origins.add_file(&workload::preset.under(PATH), word, preset.place);
@@ -59,7 +59,7 @@ impl WorkloadReader<'_, '_> {
         mixes
     }
 
-    fn preset(&mut self, checked: &Checked) -> Option<(Mix, Place)> {
+    fn preset(&mut self, checked: &Checked) -> Option<(Mix, Span)> {
         let mix = Mix::preset(checked.text()?)?;
         let path = join(&path_of_mixes(), &mix.name);
         let source = Source::Preset { name: mix.name.clone() };
@@ -125,7 +125,7 @@ impl WorkloadReader<'_, '_> {
     }
 
     /// Reports mixes that are impossible for the data, such as a hot spot without records.
-    pub(crate) fn mixes_on_data(&mut self, mixes: &[(Mix, Place)], data: &[DataSpec]) {
+    pub(crate) fn mixes_on_data(&mut self, mixes: &[(Mix, Span)], data: &[DataSpec]) {
         let mut seen: Vec<&DataSpec> = Vec::new();
         for data in data {
             if seen.contains(&data) {

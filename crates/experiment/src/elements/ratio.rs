@@ -1,7 +1,7 @@
 //! `ratio` of a scale: the file in proportion smaller, so that what fills and what wears off does so at the same moments of a point.
 
 use crate::Collector;
-use crate::document::{Entry, Kind, Node, Place};
+use crate::document::{Entry, Kind, Node, Span};
 use crate::keys::file::file;
 use crate::mistake::Mistake;
 use plimsoll_plan::JUDGED_FROM_NS;
@@ -54,7 +54,7 @@ pub(crate) fn ratio(
     scale: &[Entry],
     path: &str,
     problems: &mut Collector<'_>,
-) -> Option<(f64, Place)> {
+) -> Option<(f64, Span)> {
     let entry = scale.iter().find(|entry| entry.key == RATIO)?;
     let place = entry.value.place;
     let number = |text: &str| text.trim().parse::<f64>().ok();

@@ -1,7 +1,7 @@
 //! What an arm runs on: its disk and filesystem, its limits, server, machine and price.
 
 use crate::Collector;
-use crate::document::Place;
+use crate::document::Span;
 use crate::elements::arm::ReadArm;
 use crate::keys::arm::arm;
 use crate::keys::disk::NO_DISK;
@@ -74,7 +74,7 @@ impl RigReader<'_, '_> {
         }
     }
 
-    pub(crate) fn wrong(&mut self, path: &str, place: Place, mistake: Mistake) {
+    pub(crate) fn wrong(&mut self, path: &str, place: Span, mistake: Mistake) {
         self.problems.add(path, Some(place), mistake);
     }
 

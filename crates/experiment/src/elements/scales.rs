@@ -1,7 +1,7 @@
 //! `scales`: parts of a file that are laid over it, so that one file holds an experiment for a laptop and for a server.
 
 use crate::Collector;
-use crate::document::{Entry, Key, Kind, Node, Place};
+use crate::document::{Entry, Key, Kind, Node, Span};
 use crate::elements::ratio::{RATIO, ratio, shrunk};
 use crate::keys::file::{FILE, file};
 use crate::mistake::Mistake;
@@ -22,7 +22,7 @@ pub(crate) struct Scaled {
     pub name: Option<String>,
     pub root: Node,
     /// Where it says so, how much smaller it is in proportion.
-    pub ratio: Option<(f64, Place)>,
+    pub ratio: Option<(f64, Span)>,
 }
 
 impl Scaled {
@@ -30,13 +30,13 @@ impl Scaled {
         name: Option<String>,
         root: &Node,
         entries: Vec<Entry>,
-        ratio: Option<(f64, Place)>,
+        ratio: Option<(f64, Span)>,
     ) -> Self {
         // Mistakes of the file as a whole are shown at its beginning.
         let start = root.place.start;
         Self {
             name,
-            root: Node { place: Place { start, end: start }, kind: Kind::Map(entries) },
+            root: Node { place: Span { start, end: start }, kind: Kind::Map(entries) },
             ratio,
         }
     }

@@ -21,14 +21,14 @@ use plimsoll_workload::schedule::{Arrivals, Load, MOST_ARRIVALS};
 const RATES: (f64, f64) = (10.0, 1e6);
 
 /// A search with its point.
-pub(crate) struct Line {
+pub(crate) struct SearchedLine {
     pub search: Search,
     pub point: LoadPoint,
 }
 
 /// Whether the plimsoll line is searched.
 pub(crate) enum LineSearch {
-    Yes(Line),
+    Yes(SearchedLine),
     No,
     /// Unknown, because the file has a mistake there.
     Unknown,
@@ -36,7 +36,7 @@ pub(crate) enum LineSearch {
 
 impl LineSearch {
     /// The search, where it is made.
-    pub(crate) fn line(&self) -> Option<&Line> {
+    pub(crate) fn line(&self) -> Option<&SearchedLine> {
         match self {
             Self::Yes(line) => Some(line),
             Self::No | Self::Unknown => None,
@@ -112,7 +112,7 @@ impl SearchReader<'_, '_> {
         };
         // Nothing is known of the line yet: the middle, as ratios go.
         let first = six_digits((rates.0 * rates.1).sqrt()).clamp(rates.0, rates.1);
-        LineSearch::Yes(Line {
+        LineSearch::Yes(SearchedLine {
             search: Search { trial_ns, warm_up_ns, width, rates },
             point: LoadPoint {
                 load: open(first, open_loop),

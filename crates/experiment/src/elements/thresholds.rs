@@ -1,6 +1,6 @@
 //! `thresholds`: bounds that must hold at the end.
 
-use crate::document::{Checked, Place, Value};
+use crate::document::{Checked, Span, Value};
 use crate::elements::compare::JudgedReader;
 use crate::elements::load::load_at_text;
 use crate::keys::file::file;
@@ -69,7 +69,7 @@ impl JudgedReader<'_, '_> {
     fn check_offered(
         &mut self,
         path: &str,
-        place: Place,
+        place: Span,
         text: &str,
         bound: f64,
         at: Option<LoadAt>,

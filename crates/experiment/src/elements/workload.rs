@@ -1,7 +1,7 @@
 //! `workload`: what is stored and which operations are measured.
 
 use crate::Collector;
-use crate::document::{Checked, Place};
+use crate::document::{Checked, Span};
 use crate::elements::arm::{self, ReadArm};
 use crate::elements::working_set::{MeasureRecords, RecordSizes};
 use crate::keys::arm::arm as arm_keys;
@@ -31,7 +31,7 @@ pub(crate) struct WorkloadReader<'w, 's> {
     pub given: &'w Surroundings<'w>,
     /// The checked map, and the place of its key.
     pub workload: &'w Checked,
-    pub key_place: Place,
+    pub key_place: Span,
     /// Measured sizes of records on disk.
     pub measured: RecordSizes,
     /// The property file, if the workload names one.
@@ -39,7 +39,7 @@ pub(crate) struct WorkloadReader<'w, 's> {
 }
 
 impl WorkloadReader<'_, '_> {
-    fn place(&self, path: &[&Key]) -> Place {
+    fn place(&self, path: &[&Key]) -> Span {
         let mut checked = self.workload;
         for key in path {
             match checked.get(key) {
@@ -198,7 +198,7 @@ impl WorkloadReader<'_, '_> {
     }
 
     /// Reports what `plimsoll_workload` refuses about the data, at the place of the key.
-    fn check_data(&mut self, data: &DataSpec, records: Place) -> bool {
+    fn check_data(&mut self, data: &DataSpec, records: Span) -> bool {
         let problems = data.check();
         for problem in &problems {
             // The names of the description, and the keys from which each comes.

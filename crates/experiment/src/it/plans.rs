@@ -247,14 +247,9 @@ fn flags_win_over_the_file() {
         warm_up_ns: Some(0),
         operations: Some(500),
         seed: Some(9),
-        duet: false,
-        controls: Vec::new(),
         directory: Some(PathBuf::from("/elsewhere")),
-        pilot: false,
-        against_itself: None,
-        scale: None,
         scouted: crate::Scouted::default(),
-        gate: None,
+        ..Overrides::default()
     };
     let plan = check_with(EVERY_KEY, &overrides).unwrap();
     assert_eq!((plan.measurement.blocks, plan.runs.len()), (2, 6));

@@ -42,18 +42,18 @@ pub(crate) async fn pump(road: impl Road, mut outgoing: UnboundedReceiver<Body>,
     loop {
         tokio::select! {
             Some(delivered) = under_way.next(), if !under_way.is_empty() => match delivered {
-                Ok(Said::Packet) => {}
-                Ok(Said::End) => link.end_is_known(),
-                Ok(Said::Bye) => return link.finish(),
+                Ok(MessageKind::Packet) => {}
+                Ok(MessageKind::End) => link.end_is_known(),
+                Ok(MessageKind::Bye) => return link.finish(),
                 Err(why) => return link.fail(why),
             },
             body = outgoing.recv() => {
                 // The link has the other end.
                 let Some(body) = body else { return };
                 let said = match &body {
-                    Body::Packet(_) | Body::Credit(_) => Said::Packet,
-                    Body::End => Said::End,
-                    Body::Bye => Said::Bye,
+                    Body::Packet(_) | Body::Credit(_) => MessageKind::Packet,
+                    Body::End => MessageKind::End,
+                    Body::Bye => MessageKind::Bye,
                 };
                 // They are acknowledged in their order, as far as can be seen here.
                 let floor = next - under_way.len() as u64;
@@ -69,7 +69,7 @@ pub(crate) async fn pump(road: impl Road, mut outgoing: UnboundedReceiver<Body>,
 
 /// What matters of a message when it has arrived.
 #[derive(Clone, Copy)]
-enum Said {
+enum MessageKind {
     Packet,
     End,
     Bye,

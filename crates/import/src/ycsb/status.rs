@@ -18,7 +18,7 @@ const CLOCK_MS: i64 = 2_000;
 const INSTANT: usize = 23;
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct StatusLine {
     /// Milliseconds of the clock of the client, in its own time zone.
     clock_ms: Option<i64>,
     /// Whole seconds from the start.
@@ -51,7 +51,7 @@ pub(super) fn join(begin: &mut String, rest: &str) {
 }
 
 /// Reads `… 10 sec: 376385 operations; 37634.74 current ops/sec; … [READ: Count=…, Max=…] …`.
-pub(super) fn parse(line: &str) -> Option<Line> {
+pub(super) fn parse(line: &str) -> Option<StatusLine> {
     let (before, rest) = line.split_once(" sec: ")?;
     let (operations, rest) = rest.split_once(" operations;")?;
     let operations = operations.trim().parse().ok()?;
@@ -71,7 +71,13 @@ pub(super) fn parse(line: &str) -> Option<Line> {
             None => broken += 1,
         }
     }
-    Some(Line { clock_ms: clock(before), second: second.parse().ok()?, operations, parts, broken })
+    Some(StatusLine {
+        clock_ms: clock(before),
+        second: second.parse().ok()?,
+        operations,
+        parts,
+        broken,
+    })
 }
 
 /// `Count=98465, Max=4057, Min=0, Avg=0.08, 90=0, 99.99=1`, in microseconds. Some locales have decimal commas.
@@ -108,7 +114,7 @@ fn clock(before: &str) -> Option<i64> {
 /// All status lines of one output.
 #[derive(Default)]
 pub(super) struct StatusLines {
-    lines: Vec<Line>,
+    lines: Vec<StatusLine>,
 }
 
 impl StatusLines {
@@ -134,7 +140,7 @@ impl StatusLines {
     }
 
     /// Whether `line` belongs to another run, which counts from zero again.
-    pub(super) fn begins_anew(&self, line: &Line) -> bool {
+    pub(super) fn begins_anew(&self, line: &StatusLine) -> bool {
         let [Some(first), Some(last)] = [self.lines.first(), self.lines.last()] else {
             return false;
         };
@@ -143,7 +149,12 @@ impl StatusLines {
             && line.operations <= first.operations
     }
 
-    pub(super) fn take(&mut self, line: Line, file: &str, number: u64) -> Result<(), ImportError> {
+    pub(super) fn take(
+        &mut self,
+        line: StatusLine,
+        file: &str,
+        number: u64,
+    ) -> Result<(), ImportError> {
         if self.lines.len() >= MOST {
             let (what, most) = ("status lines", MOST);
             return Err(Problem::TooMany { what, most }.at(file, number));
@@ -194,7 +205,7 @@ impl StatusLines {
 }
 
 /// From the start to a line, nanoseconds: by the clock where it can be, otherwise in whole seconds.
-fn since_start(first: &Line, line: &Line) -> u64 {
+fn since_start(first: &StatusLine, line: &StatusLine) -> u64 {
     let by_count = i64::try_from(line.second.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let before = i64::try_from(first.second.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let by_clock = first.clock_ms.zip(line.clock_ms);

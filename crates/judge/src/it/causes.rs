@@ -472,7 +472,7 @@ fn what_is_unknown_says_what_it_is_not() {
     watch(&mut lab, &watched, &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Unknown);
-    assert_snapshot!(sentence, @"unknown: ruled out are disk IOPS (the disk is idle), page cache (nothing asked of it), CPU (12 % of 2 processors busy, 0.2 by engine and client in the worker, 0.05 by everything else) and disk latency (reads take 0 % of the sessions' time); nothing is known of engine cache, journal and checkpoints");
+    assert_snapshot!(sentence, @"unknown: ruled out are disk IOPS (the disk is idle), page cache (not used), CPU (12 % of 2 processors busy, 0.2 by engine and client in the worker, 0.05 by everything else) and disk latency (reads take 0 % of the sessions' time); nothing is known of engine cache, journal and checkpoints");
 }
 
 #[test]

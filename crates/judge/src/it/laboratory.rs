@@ -8,8 +8,7 @@ use plimsoll_plan::{
 use plimsoll_record::{
     Completed, EngineDescription, ExperimentRecord, ExperimentState, Histogram, Latencies,
     LoadKind, Machine, OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord,
-    Program, RECORD_VERSION, RigSpec, RunRecord, RunState, ShapedFrom, Slice, Status, WarningId,
-    WorkerUse,
+    RECORD_VERSION, RigSpec, RunRecord, RunState, ShapedFrom, Slice, Status, WarningId, WorkerUse,
 };
 use plimsoll_workload::schedule::{Arrivals, Load};
 use plimsoll_workload::{DataSpec, Mix};
@@ -183,20 +182,12 @@ impl Laboratory {
             plimsoll_record: RECORD_VERSION,
             id: "r1".into(),
             name: self.plan.name.clone(),
-            question: None,
             state: ExperimentState::Finished,
-            file_text: String::new(),
-            file_hash: String::new(),
-            plan_hash: String::new(),
             plan: serde_json::to_value(&self.plan).unwrap(),
             seed: 1,
-            program: Program::default(),
-            machine: Machine::default(),
-            command: String::new(),
             started_at: "2026-03-01T10:00:00Z".into(),
-            ended_at: None,
-            calibrations: Vec::new(),
             runs: self.runs.clone(),
+            ..ExperimentRecord::default()
         }
     }
 
@@ -228,25 +219,15 @@ pub fn finished_run(planned: PlannedRun, arm: &str, points: Vec<PointRecord>) ->
         attempt: 1,
         state: RunState::Finished,
         seed: planned.seed,
-        started_at: String::new(),
-        ended_at: None,
         engine: Some(EngineDescription {
             name: "simulated".into(),
             version: "1".into(),
             ..EngineDescription::default()
         }),
         machine: Machine { cores: 2, ..Machine::default() },
-        storage: None,
         records_loaded: Some(1_000),
-        data_bytes: None,
-        caches_emptied: false,
-        warmed: None,
-        rig: None,
-        load: None,
         points,
-        half: None,
-        probe_tasks: Vec::new(),
-        warnings: Vec::new(),
+        ..RunRecord::default()
     }
 }
 

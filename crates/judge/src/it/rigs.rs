@@ -401,12 +401,8 @@ fn servers_that_are_started_differ_by_their_ports_as_a_matter_of_course() {
         });
         run.rig = Some(RigRecord {
             server: Some(ServerRecord {
-                members: Vec::new(),
                 program: "/usr/bin/mongod".into(),
-                version: None,
-                command: String::new(),
-                user: None,
-                log: None,
+                ..ServerRecord::default()
             }),
             ..RigRecord::default()
         });

@@ -157,11 +157,11 @@ impl Session for FakeSession {
 }
 
 /// What was asked of a [`Fake`], in any order.
-pub type Request = Arc<Mutex<Vec<(u32, String)>>>;
+pub type OperationTimes = Arc<Mutex<Vec<(u32, String)>>>;
 
 /// An engine that keeps every question with its session and answers that all is well.
-pub fn remembering() -> (Fake, Request) {
-    let requested = Request::default();
+pub fn remembering() -> (Fake, OperationTimes) {
+    let requested = OperationTimes::default();
     let keep = Arc::clone(&requested);
     let fake = Fake::new(move |question| {
         keep.lock().unwrap().push((question.session, question.text));

@@ -85,13 +85,13 @@ impl ClockStart for Jumping {
 
 /// What is asked of a [`Server`].
 #[derive(Clone, Copy, PartialEq)]
-enum Request {
+enum CommandKind {
     Insert,
     Flush,
     Other,
 }
 
-type Answer = dyn FnMut(Request, &Jumping) -> Option<Outcome> + Send;
+type Answer = dyn FnMut(CommandKind, &Jumping) -> Option<Outcome> + Send;
 
 /// A server that lets the time of each service pass before it answers. For one session.
 #[derive(Clone)]
@@ -104,7 +104,7 @@ impl Server {
     /// It says when a service ends that begins now, and all is well.
     fn new(clock: &Jumping, mut end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Self {
         Self::answering(clock, move |requested, clock| {
-            if requested == Request::Flush {
+            if requested == CommandKind::Flush {
                 return None;
             }
             clock.jump_to(end_of(clock.now()));
@@ -114,12 +114,12 @@ impl Server {
 
     fn answering(
         clock: &Jumping,
-        answer: impl FnMut(Request, &Jumping) -> Option<Outcome> + Send + 'static,
+        answer: impl FnMut(CommandKind, &Jumping) -> Option<Outcome> + Send + 'static,
     ) -> Self {
         Self { clock: clock.clone(), answer: Arc::new(Mutex::new(answer)) }
     }
 
-    fn serve(&self, requested: Request) -> Outcome {
+    fn serve(&self, requested: CommandKind) -> Outcome {
         self.answer.lock().unwrap()(requested, &self.clock).unwrap()
     }
 }
@@ -144,27 +144,27 @@ impl Engine for Server {
 
 impl Session for Server {
     fn read(&mut self, _: &[u8], _: FieldChoice<'_>, _: Option<&mut dyn FieldVisitor>) -> Outcome {
-        self.serve(Request::Other)
+        self.serve(CommandKind::Other)
     }
 
     fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        self.serve(Request::Other)
+        self.serve(CommandKind::Other)
     }
 
     fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        self.serve(Request::Insert)
+        self.serve(CommandKind::Insert)
     }
 
     fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
-        self.serve(Request::Other)
+        self.serve(CommandKind::Other)
     }
 
     fn delete(&mut self, _: &[u8]) -> Outcome {
-        self.serve(Request::Other)
+        self.serve(CommandKind::Other)
     }
 
     fn flush(&mut self) -> Option<Outcome> {
-        self.answer.lock().unwrap()(Request::Flush, &self.clock)
+        self.answer.lock().unwrap()(CommandKind::Flush, &self.clock)
     }
 }
 
@@ -186,13 +186,13 @@ impl SliceSink for Keep {
 }
 
 /// A point with its slices.
-struct Measured {
+struct MeasuredPoint {
     end: PointEnd,
     slices: Vec<Slice>,
     begins: u32,
 }
 
-impl Measured {
+impl MeasuredPoint {
     /// Service, response and wait times of all slices.
     fn histograms(&self) -> [Histogram; 3] {
         let mut all = [Histogram::new(), Histogram::new(), Histogram::new()];
@@ -242,7 +242,7 @@ fn open(rate: f64, arrivals: plimsoll_workload::schedule::Arrivals) -> Load {
 }
 
 /// Reads only, from one session and one server.
-fn measure(spec: &PointSpec, end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Measured {
+fn measure(spec: &PointSpec, end_of: impl FnMut(u64) -> u64 + Send + 'static) -> MeasuredPoint {
     measure_on(Jumping::default(), spec, end_of)
 }
 
@@ -251,7 +251,7 @@ fn measure_on(
     clock: Jumping,
     spec: &PointSpec,
     end_of: impl FnMut(u64) -> u64 + Send + 'static,
-) -> Measured {
+) -> MeasuredPoint {
     let server = Server::new(&clock, end_of);
     let mix = Mix::preset("c").unwrap();
     let mut keep = Keep::default();
@@ -260,5 +260,5 @@ fn measure_on(
     let indices = keep.slices.iter().map(|slice| slice.index);
     let each_once = indices.eq(0..keep.slices.len() as u32);
     assert!(each_once, "each second is one slice, in order");
-    Measured { end, slices: keep.slices, begins: keep.begins }
+    MeasuredPoint { end, slices: keep.slices, begins: keep.begins }
 }

@@ -1,6 +1,6 @@
 //! Sessions that pace themselves, batches, and observers.
 
-use super::{Jumping, Keep, MILLISECOND, Measured, Request, SECOND, Server};
+use super::{CommandKind, Jumping, Keep, MILLISECOND, MeasuredPoint, SECOND, Server};
 use super::{closed, measure, spec, workload};
 use crate::clock::Clock;
 use crate::observer::{After, ObservedOp, OpObserver};
@@ -12,7 +12,7 @@ use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use std::sync::{Arc, Mutex};
 
 /// Ten operations a second from one session would be spread: those of 2,000 begin at once, one each 500 µs.
-fn paced(operations: Option<u64>, duration_ns: u64, end_of: fn(u64) -> u64) -> Measured {
+fn paced(operations: Option<u64>, duration_ns: u64, end_of: fn(u64) -> u64) -> MeasuredPoint {
     let load = Load::Closed { sessions: 1, think_time_ns: 0, target: Some(2_000.0) };
     let mut spec = spec(load, 0, duration_ns);
     spec.operations = operations;
@@ -66,12 +66,12 @@ fn batches(clock: &Jumping, flush_fails: bool) -> Server {
     let mut kept = 0;
     Server::answering(clock, move |requested, clock| {
         match requested {
-            Request::Other => return Some(Outcome::NotFound),
-            Request::Insert => kept += 1,
-            Request::Flush if kept == 0 => return None,
-            Request::Flush => {}
+            CommandKind::Other => return Some(Outcome::NotFound),
+            CommandKind::Insert => kept += 1,
+            CommandKind::Flush if kept == 0 => return None,
+            CommandKind::Flush => {}
         }
-        if requested == Request::Insert && kept < 4 {
+        if requested == CommandKind::Insert && kept < 4 {
             clock.jump_to(clock.now() + 1_000);
             return Some(Outcome::Batched);
         }
@@ -165,7 +165,7 @@ fn a_witness_can_have_an_insert_asked_again_and_end_its_session() {
     let clock = Jumping::default();
     let mut calls = 0;
     let server = Server::answering(&clock, move |requested, clock| {
-        if requested == Request::Flush {
+        if requested == CommandKind::Flush {
             return None;
         }
         calls += 1;

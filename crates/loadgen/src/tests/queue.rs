@@ -1,6 +1,6 @@
 //! The open loop as a queue.
 
-use super::{Jumping, LONGEST_DELAY, MILLISECOND, Measured, SECOND};
+use super::{Jumping, LONGEST_DELAY, MILLISECOND, MeasuredPoint, SECOND};
 use super::{closed, measure, measure_on, open, spec};
 use crate::open::Behind;
 use crate::spec::PointSpec;
@@ -49,7 +49,7 @@ fn expected(spec: &PointSpec, mut service_ns: impl FnMut() -> u64) -> Expected {
     expected
 }
 
-fn assert_as_expected(measured: &Measured, expected: &Expected) {
+fn assert_as_expected(measured: &MeasuredPoint, expected: &Expected) {
     let [service, response, wait] = measured.histograms();
     assert_eq!(service, expected.service);
     assert_eq!(response, expected.response);

@@ -1,10 +1,10 @@
 //! Where a point begins, is cut, and ends.
 
-use super::{MILLISECOND, Measured, SECOND, closed, measure, open, spec};
+use super::{MILLISECOND, MeasuredPoint, SECOND, closed, measure, open, spec};
 use plimsoll_workload::schedule::{Arrivals, Load};
 
 /// Index, start, length, warm-up, completed.
-fn table(measured: &Measured) -> Vec<(u32, u64, u64, bool, u64)> {
+fn table(measured: &MeasuredPoint) -> Vec<(u32, u64, u64, bool, u64)> {
     let row = |slice: &plimsoll_record::Slice| {
         (
             slice.index,

@@ -1,7 +1,7 @@
 //! `plimsoll disk calibrate`.
 
 use super::emulated::{by_text, name};
-use super::progress::Shown;
+use super::progress::ProgressLine;
 use crate::arguments;
 use crate::exit::Exit;
 use crate::rig::Rigs;
@@ -20,7 +20,7 @@ pub fn calibrate(arguments: &arguments::Calibrate, rigs: &Rigs) -> anyhow::Resul
         arguments.disks.iter().map(|text| by_text(text)).collect::<anyhow::Result<_>>()?;
     let process = rigs.get()?;
     process.open("calibrate")?;
-    let mut shown = Shown::new()?;
+    let mut shown = ProgressLine::new()?;
     let mut good = true;
     let mut all = Vec::new();
     for (spec, text) in specs.iter().zip(&arguments.disks) {
@@ -48,7 +48,11 @@ pub fn calibrate(arguments: &arguments::Calibrate, rigs: &Rigs) -> anyhow::Resul
     Ok(if good { Exit::Good } else { Exit::InvalidMeasurement })
 }
 
-fn one(spec: &DiskSpec, shown: &mut Shown, process: &RigProcess) -> Result<Calibration, RigError> {
+fn one(
+    spec: &DiskSpec,
+    shown: &mut ProgressLine,
+    process: &RigProcess,
+) -> Result<Calibration, RigError> {
     let spec = DiskSpec { capacity_bytes: CAPACITY_BYTES, ..spec.clone() };
     process.calibrate(spec, None, "calibrate", &mut |note| tell(note), &mut |progress| {
         shown.watch(progress)
@@ -62,7 +66,7 @@ fn table(name: &str, calibration: &Calibration) -> String {
         return out;
     }
     let spelled: Vec<[String; 5]> = calibration.checks.iter().map(cells).collect();
-    let header = ["", "asked", "measured", "off by", "allowed"].map(str::to_owned);
+    let header = ["", "requested", "measured", "off by", "allowed"].map(str::to_owned);
     let width = |column: usize| {
         spelled.iter().chain([&header]).map(|row| row[column].chars().count()).max().unwrap_or(0)
     };

@@ -1,7 +1,7 @@
 //! `plimsoll disk characterise`.
 
 use super::emulated::{by_text, is_disk, name};
-use super::progress::Shown;
+use super::progress::ProgressLine;
 use crate::arguments;
 use crate::exit::Exit;
 use crate::rig::Rigs;
@@ -29,7 +29,7 @@ pub fn characterise(arguments: &arguments::Characterise, rigs: &Rigs) -> anyhow:
     };
     let process = rigs.get()?;
     process.open("characterise")?;
-    let mut shown = Shown::new()?;
+    let mut shown = ProgressLine::new()?;
     let found = process.characterise(what, profile, &mut |note| tell(note), &mut |progress| {
         shown.watch(progress)
     })?;

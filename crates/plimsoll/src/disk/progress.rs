@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One line that is rewritten on a terminal, a line for each job in a pipe.
-pub struct Shown {
+pub struct ProgressLine {
     bar: Option<ProgressBar>,
     part: u32,
     stop: Arc<AtomicBool>,
 }
 
-impl Shown {
+impl ProgressLine {
     /// From now on, Ctrl-C is a wish to stop.
     pub fn new() -> anyhow::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
@@ -53,7 +53,7 @@ impl Shown {
     }
 }
 
-impl Drop for Shown {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

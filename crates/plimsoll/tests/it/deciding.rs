@@ -261,7 +261,7 @@ measurement: {warm_up: 0s, duration: 100ms, blocks: 1, checkpoints: before-point
 ",
         );
         assert_eq!(said.code, Some(106), "{said:?}");
-        assert_contains(&said.out, "simulated has no checkpoint that can be asked for");
+        assert_contains(&said.out, "simulated has no checkpoint on request");
     }
 
     /// How much runs vary is taken from earlier ones of the same name only where they had the same load.

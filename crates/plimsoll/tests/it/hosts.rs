@@ -65,7 +65,7 @@ load: {{closed: {{threads: [7]}}}}"
         .replace("[server]}}", "[server]}"),
     );
     let said = laboratory.run(&["plan", "experiment.yaml"]);
-    assert_contains(&said.out, "\nhosts\n  one  on db1  asked from l1, controller, l2\n");
+    assert_contains(&said.out, "\nhosts\n  one  on db1  load from l1, controller, l2\n");
     // One machine alone is not worth a word.
     laboratory.write(
         "experiment.yaml",

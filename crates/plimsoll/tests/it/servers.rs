@@ -311,7 +311,7 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
         assert_eq!(said.code, Some(106), "{said:?}");
         let why = failure(&record.runs[0]);
         assert_contains(why, "`existing: use`: orders is not the data of this experiment");
-        assert_contains(why, "a key that would be asked for is not there");
+        assert_contains(why, "a key that the workload uses is missing");
         assert_eq!(stored("orders"), 10);
 
         finishes(&laboratory, experiment("ours", "drop"));

@@ -1,66 +1,86 @@
 //! One row for each point of each run, valid or not.
 
-use crate::table::{Cell, Column, Kind, Rows};
+use crate::table::{Rows, table};
 use crate::{Report, select};
-use plimsoll_judge::{CurvePoint, Estimate, LatencySummary, PointResult, Steadiness};
-use plimsoll_record::{Completed, ExperimentRecord, LoadKind, PointRecord};
+use plimsoll_judge::{Analysis, CurvePoint, Estimate, PointResult, Steadiness};
+use plimsoll_record::{Completed, ExperimentRecord, LoadKind, PointRecord, RunRecord};
 use std::collections::HashMap;
 use std::io;
 
-/// What identifies a point.
-const COLUMNS: [(&str, Kind); 46] = [
-    ("experiment_id", Kind::Text),
-    ("experiment", Kind::Text),
-    ("arm", Kind::Text),
-    ("mix", Kind::Text),
-    ("point", Kind::Integer),
-    ("load", Kind::Text),
-    ("load_kind", Kind::Text),
-    ("sessions", Kind::Integer),
-    ("offered_operations_per_second", Kind::Number),
-    ("think_time_ns", Kind::Integer),
-    ("block", Kind::Integer),
-    ("attempt", Kind::Integer),
-    ("valid", Kind::Flag),
-    ("warnings", Kind::Text),
-    ("measured_seconds", Kind::Number),
-    ("steadiness", Kind::Text),
-    ("cut_seconds", Kind::Number),
-    ("throughput_operations_per_second", Kind::Number),
-    ("ok_operations_after_warm_up", Kind::Integer),
-    ("not_found_operations_after_warm_up", Kind::Integer),
-    ("failed_operations_after_warm_up", Kind::Integer),
-    ("response_mean_ns", Kind::Number),
-    ("response_p50_ns", Kind::Number),
-    ("response_p95_ns", Kind::Number),
-    ("response_p99_ns", Kind::Number),
-    ("response_p999_ns", Kind::Number),
-    ("any_response_p99_is_lower_bound", Kind::Flag),
-    ("any_response_p999_is_lower_bound", Kind::Flag),
-    ("service_mean_ns", Kind::Number),
-    ("service_p50_ns", Kind::Number),
-    ("service_p95_ns", Kind::Number),
-    ("service_p99_ns", Kind::Number),
-    ("service_p999_ns", Kind::Number),
-    ("cpu_per_operation_ns", Kind::Number),
-    ("generator_share", Kind::Number),
-    ("generator_lag_p99_ns", Kind::Number),
-    ("achieved_share_of_offered", Kind::Number),
-    ("records_loaded", Kind::Integer),
-    ("engine", Kind::Text),
-    ("engine_version", Kind::Text),
-    ("run_position", Kind::Integer),
-    ("run_seed", Kind::Integer),
-    ("run_started_at", Kind::Text),
-    ("is_plimsoll_line", Kind::Flag),
-    ("cost_per_million_operations", Kind::Number),
-    ("cost_currency", Kind::Text),
-];
-
-type Key<'a> = (&'a str, u32, u32);
-
-pub(super) fn columns() -> Vec<Column> {
-    COLUMNS.map(|(name, kind)| Column::new(name, kind)).into()
+table! {
+    fn row<'a>(
+        analysis: &'a Analysis,
+        mix: &'a str,
+        point: &'a CurvePoint,
+        result: &'a PointResult,
+        run: Option<&'a RunRecord>,
+        is_line: bool
+    );
+    let (kind, offered, think) = match point.load {
+        LoadKind::Closed { think_time_ns, target, .. } => ("closed", target, Some(think_time_ns)),
+        LoadKind::Open { rate, .. } => ("open", Some(rate), None),
+    };
+    let (steadiness, cut) = match result.steadiness {
+        Steadiness::Unknown => ("unknown", None),
+        Steadiness::Steady { cut_seconds } => ("steady", Some(cut_seconds)),
+        Steadiness::NotSteady => ("not-steady", None),
+    };
+    let warnings = result.warnings.iter().map(|warning| warning.id.id()).collect::<Vec<&str>>();
+    // At the line several trials are one point; each of them alone is in slices.csv and trials.csv.
+    let measured = run.filter(|_| !is_line).and_then(|run| match point.point {
+        Some(index) => run.points.iter().find(|record| record.label.point == Some(index)),
+        None => run.load.as_ref(),
+    });
+    let completed = measured.map(completed);
+    let engine = run.and_then(|run| run.engine.as_ref());
+    let price = select::cost(analysis, &point.arm, mix);
+    let cost = price.and_then(|price| per_million(price.per_hour, result));
+    "experiment_id": Text = &analysis.id;
+    "experiment": Text = &analysis.name;
+    "arm": Text = &point.arm;
+    "mix": Text = mix;
+    "point": Integer = point.point;
+    "load": Text = &point.load_label;
+    "load_kind": Text = kind;
+    "sessions": Integer = point.load.sessions();
+    "offered_operations_per_second": Number = offered;
+    "think_time_ns": Integer = think;
+    "block": Integer = result.block;
+    "attempt": Integer = result.attempt;
+    "valid": Flag = result.valid;
+    "warnings": Text = warnings.join(" ");
+    "measured_seconds": Number = result.seconds;
+    "steadiness": Text = steadiness;
+    "cut_seconds": Number = cut;
+    "throughput_operations_per_second": Number = result.throughput;
+    "ok_operations_after_warm_up": Integer = completed.map(|completed| completed.ok);
+    "not_found_operations_after_warm_up": Integer = completed.map(|completed| completed.not_found);
+    "failed_operations_after_warm_up": Integer = completed.map(|completed| completed.error);
+    "response_mean_ns": Number = of_run(&point.response.mean, result);
+    "response_p50_ns": Number = of_run(&point.response.p50, result);
+    "response_p95_ns": Number = of_run(&point.response.p95, result);
+    "response_p99_ns": Number = of_run(&point.response.p99, result);
+    "response_p999_ns": Number = of_run(&point.response.p999, result);
+    "any_response_p99_is_lower_bound": Flag = point.p99_at_least;
+    "any_response_p999_is_lower_bound": Flag = point.p999_at_least;
+    "service_mean_ns": Number = of_run(&point.service.mean, result);
+    "service_p50_ns": Number = of_run(&point.service.p50, result);
+    "service_p95_ns": Number = of_run(&point.service.p95, result);
+    "service_p99_ns": Number = of_run(&point.service.p99, result);
+    "service_p999_ns": Number = of_run(&point.service.p999, result);
+    "cpu_per_operation_ns": Number = of_run(&point.cpu_per_operation, result);
+    "generator_share": Number = result.generator_share;
+    "generator_lag_p99_ns": Number = result.generator_lag_p99_ns;
+    "achieved_share_of_offered": Number = result.achieved;
+    "records_loaded": Integer = run.and_then(|run| run.records_loaded);
+    "engine": Text = engine.map(|engine| &engine.name);
+    "engine_version": Text = engine.map(|engine| &engine.version);
+    "run_position": Integer = run.map(|run| run.position);
+    "run_seed": Integer = run.map(|run| run.seed);
+    "run_started_at": Text = run.map(|run| &run.started_at);
+    "is_plimsoll_line": Flag = is_line;
+    "cost_per_million_operations": Number = cost;
+    "cost_currency": Text = cost.and(price).map(|price| &price.currency);
 }
 
 pub(super) fn write(report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> {
@@ -81,84 +101,24 @@ pub(super) fn write(report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> 
     Ok(())
 }
 
-fn runs(record: &ExperimentRecord) -> HashMap<Key<'_>, &plimsoll_record::RunRecord> {
+/// Runs by arm, block and attempt.
+type RunsByKey<'a> = HashMap<(&'a str, u32, u32), &'a RunRecord>;
+
+fn runs(record: &ExperimentRecord) -> RunsByKey<'_> {
     record.runs.iter().map(|run| ((run.arm.as_str(), run.block, run.attempt), run)).collect()
 }
 
 fn rows(
     take: &mut Rows<'_>,
     report: &Report<'_>,
-    runs: &HashMap<Key<'_>, &plimsoll_record::RunRecord>,
+    runs: &RunsByKey<'_>,
     mix: &str,
     point: &CurvePoint,
     is_line: bool,
 ) -> io::Result<()> {
-    let price = select::cost(report.analysis, &point.arm, mix);
     for result in &point.results {
         let run = runs.get(&(point.arm.as_str(), result.block, result.attempt)).copied();
-        // At the line several trials are one point; each of them alone is in slices.csv and trials.csv.
-        let measured = run.filter(|_| !is_line).and_then(|run| match point.point {
-            Some(index) => run.points.iter().find(|record| record.label.point == Some(index)),
-            None => run.load.as_ref(),
-        });
-        let (kind, offered, think) = match point.load {
-            LoadKind::Closed { think_time_ns, target, .. } => {
-                ("closed", target, Some(think_time_ns))
-            }
-            LoadKind::Open { rate, .. } => ("open", Some(rate), None),
-        };
-        let warnings: Vec<&str> = result.warnings.iter().map(|warning| warning.id.id()).collect();
-        let (steadiness, cut) = match result.steadiness {
-            Steadiness::Unknown => ("unknown", None),
-            Steadiness::Steady { cut_seconds } => ("steady", Some(cut_seconds)),
-            Steadiness::NotSteady => ("not-steady", None),
-        };
-        let completed = measured.map(completed);
-        let mut row: Vec<Cell<'_>> = vec![
-            (&report.analysis.id).into(),
-            (&report.analysis.name).into(),
-            (&point.arm).into(),
-            mix.into(),
-            point.point.into(),
-            (&point.load_label).into(),
-            kind.into(),
-            point.load.sessions().into(),
-            offered.into(),
-            think.into(),
-            result.block.into(),
-            result.attempt.into(),
-            result.valid.into(),
-            warnings.join(" ").into(),
-            result.seconds.into(),
-            steadiness.into(),
-            cut.into(),
-            result.throughput.into(),
-            completed.map(|completed| completed.ok).into(),
-            completed.map(|completed| completed.not_found).into(),
-            completed.map(|completed| completed.error).into(),
-        ];
-        latencies(&mut row, &point.response, result);
-        row.push(point.p99_at_least.into());
-        row.push(point.p999_at_least.into());
-        latencies(&mut row, &point.service, result);
-        let engine = run.and_then(|run| run.engine.as_ref());
-        let cost = price.and_then(|price| per_million(price.per_hour, result));
-        row.extend([
-            of_run(&point.cpu_per_operation, result).into(),
-            result.generator_share.into(),
-            result.generator_lag_p99_ns.into(),
-            result.achieved.into(),
-            run.and_then(|run| run.records_loaded).into(),
-            engine.map(|engine| &engine.name).into(),
-            engine.map(|engine| &engine.version).into(),
-            run.map(|run| run.position).into(),
-            run.map(|run| run.seed).into(),
-            run.map(|run| &run.started_at).into(),
-            is_line.into(),
-            cost.into(),
-            cost.and(price).map(|price| &price.currency).into(),
-        ]);
-        take(&row)?;
+        take(&row(report.analysis, mix, point, result, run, is_line))?;
     }
     Ok(())
 }
@@ -167,15 +127,6 @@ fn rows(
 pub(super) fn per_million(per_hour: f64, result: &PointResult) -> Option<f64> {
     let cost = per_hour / 3_600.0 / result.throughput * 1e6;
     (result.valid && result.throughput > 0.0 && cost.is_finite()).then_some(cost)
-}
-
-/// Mean, p50, p95, p99, p99.9. Unknown for a run that is not valid.
-fn latencies(row: &mut Vec<Cell<'_>>, latencies: &LatencySummary, result: &PointResult) {
-    for estimate in
-        [&latencies.mean, &latencies.p50, &latencies.p95, &latencies.p99, &latencies.p999]
-    {
-        row.push(of_run(estimate, result).into());
-    }
 }
 
 /// The value of one run; `None` where the run is not valid.

@@ -89,10 +89,10 @@ impl<'a> Drawing<'a> {
     }
 
     /// With its title and those lines of the legend that it draws.
-    fn alone(&self, legend: &[Line<'_>], about: &str) -> Chart {
+    fn alone(&self, legend: &[LegendEntry<'_>], about: &str) -> Chart {
         let mut classes = classes(self.content);
         let lines = legend.iter().filter(|line| classes.contains(line.class));
-        let lines: Vec<&Line<'_>> = lines.collect();
+        let lines: Vec<&LegendEntry<'_>> = lines.collect();
         classes.extend(lines.iter().flat_map(|line| self::classes(line.mark)));
         let width = self.size.0 + 2.0 * EDGE;
         let heading = wrapped(self.title, self.size.0 / HEADING_LETTER);
@@ -176,13 +176,13 @@ fn wrapped(text: &str, letters: f64) -> Vec<String> {
 }
 
 /// A line of a legend: whose colour, how it is marked, what it is called.
-struct Line<'a> {
+struct LegendEntry<'a> {
     class: &'a str,
     mark: &'a str,
     name: &'a str,
 }
 
-impl Line<'_> {
+impl LegendEntry<'_> {
     fn letters(&self) -> usize {
         // An escaped letter is one of several.
         let escaped = self.name.matches(';').count();
@@ -191,7 +191,7 @@ impl Line<'_> {
 }
 
 /// The legend that stands before a chart in its section.
-fn legend_before(page: &str) -> Vec<Line<'_>> {
+fn legend_before(page: &str) -> Vec<LegendEntry<'_>> {
     let section = &page[page.rfind("<section").unwrap_or(0)..];
     let Some(begin) = section.rfind("<ul class=\"legend\"") else {
         return Vec::new();
@@ -204,7 +204,7 @@ fn legend_before(page: &str) -> Vec<Line<'_>> {
             let (class, rest) = line.split_once('"')?;
             let (mark, rest) = rest.split_once('>')?.1.split_once("</svg>")?;
             let name = rest.split('<').next().unwrap_or_default().trim();
-            (!name.is_empty()).then_some(Line { class, mark, name })
+            (!name.is_empty()).then_some(LegendEntry { class, mark, name })
         })
         .collect()
 }

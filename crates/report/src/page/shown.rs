@@ -43,7 +43,7 @@ struct Picture {
 }
 
 #[derive(Default)]
-struct Shown {
+struct TextView {
     lines: Vec<String>,
     line: String,
     picture: Option<Picture>,
@@ -56,7 +56,7 @@ struct Shown {
 
 /// The text of HTML that this crate wrote.
 pub(crate) fn shown(html: &str) -> String {
-    let mut shown = Shown::default();
+    let mut shown = TextView::default();
     let mut rest = html;
     while let Some((text, more)) = rest.split_once('<') {
         shown.text(&unescaped(text));
@@ -79,7 +79,7 @@ pub(crate) fn shown(html: &str) -> String {
     shown.lines.join("\n")
 }
 
-impl Shown {
+impl TextView {
     fn break_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         if line == "- " {

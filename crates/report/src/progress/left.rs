@@ -5,7 +5,7 @@ use plimsoll_plan::Needs;
 /// How long the rest will take, told from the plan before the first run has ended and from the runs that have ended then. Instants are
 /// seconds on any clock that only runs forward, always the same one.
 #[derive(Clone, Debug, Default)]
-pub struct Left {
+pub struct TimeLeft {
     measuring_seconds: f64,
     /// Everything else of one run: estimated before the first has ended, then the mean of those that have.
     other_seconds: f64,
@@ -26,7 +26,7 @@ struct RunInProgress {
     point_requested: f64,
 }
 
-impl Left {
+impl TimeLeft {
     pub fn of(needs: &Needs) -> Self {
         let runs = needs.runs.max(1) as f64;
         Self {
@@ -121,8 +121,8 @@ mod tests {
     use super::*;
 
     /// Four runs of 20 s of measuring and 5 s of loading each.
-    fn left() -> Left {
-        Left::of(&Needs {
+    fn left() -> TimeLeft {
+        TimeLeft::of(&Needs {
             runs: 4,
             measuring_ns: 60_000_000_000,
             searching_ns: 20_000_000_000,

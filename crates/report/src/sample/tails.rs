@@ -3,9 +3,9 @@
 use plimsoll_judge::{Analysis, TimeSeries};
 use plimsoll_record::{
     Completed, ExperimentRecord, Histogram, Latencies, OpenLatencies, Operation, OperationSlice,
-    PointEnd, PointLabel, PointRecord, Slice, Status, WorkerUse,
+    PointEnd, PointLabel, PointRecord, Slice, Status,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 const OPERATIONS: u32 = 3_000;
 
@@ -78,9 +78,7 @@ fn point(
                 status: Status::Ok,
                 latencies,
             }],
-            by_host: Vec::new(),
-            worker: WorkerUse::default(),
-            telemetry: BTreeMap::new(),
+            ..Slice::default()
         }
     });
     Some(PointRecord {

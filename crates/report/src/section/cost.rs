@@ -6,25 +6,25 @@ use plimsoll_judge::{Analysis, CostResult, Estimate};
 use plimsoll_record::quantities::numbers::Numbers;
 
 /// A place where the cost may be known.
-struct Place {
+struct CostPlace {
     name: &'static str,
     of: fn(&CostResult) -> Option<&Estimate>,
     /// The load there, where it is not the line.
     load: fn(&CostResult) -> Option<&String>,
 }
 
-const PLACES: [Place; 3] = [
-    Place {
+const PLACES: [CostPlace; 3] = [
+    CostPlace {
         name: "at the knee",
         of: |cost| cost.at_knee.as_ref().map(|(_, estimate)| estimate),
         load: |cost| cost.at_knee.as_ref().map(|(load, _)| load),
     },
-    Place {
+    CostPlace {
         name: "at the highest throughput",
         of: |cost| cost.at_best.as_ref().map(|(_, estimate)| estimate),
         load: |cost| cost.at_best.as_ref().map(|(load, _)| load),
     },
-    Place { name: "at the plimsoll line", of: |cost| cost.at_line.as_ref(), load: |_| None },
+    CostPlace { name: "at the plimsoll line", of: |cost| cost.at_line.as_ref(), load: |_| None },
 ];
 
 /// The costs of each mix; `None` where no arm has a price.
@@ -32,8 +32,9 @@ pub(crate) fn costs(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
     if analysis.costs.is_empty() {
         return None;
     }
-    let is_known = |place: &&Place| analysis.costs.iter().any(|cost| (place.of)(cost).is_some());
-    let places: Vec<&Place> = PLACES.iter().filter(is_known).collect();
+    let is_known =
+        |place: &&CostPlace| analysis.costs.iter().any(|cost| (place.of)(cost).is_some());
+    let places: Vec<&CostPlace> = PLACES.iter().filter(is_known).collect();
     let mut columns = vec![
         Column { title: "Arm", unit: "", short: "", kind: Kind::Arm },
         Column::figure("Price", "of an hour", "price of an hour"),
@@ -73,8 +74,8 @@ pub(crate) fn costs(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
     })
 }
 
-fn rows(costs: &[&CostResult], places: &[&Place], numbers: Numbers) -> Vec<Vec<Cell>> {
-    let cheapest = |place: &&Place| {
+fn rows(costs: &[&CostResult], places: &[&CostPlace], numbers: Numbers) -> Vec<Vec<Cell>> {
+    let cheapest = |place: &&CostPlace| {
         let known = costs.iter().map(|cost| Some((cost.currency.as_str(), (place.of)(cost)?)));
         select::cheapest(known)
     };

@@ -34,7 +34,7 @@ struct CellContent {
 }
 
 /// A line of a chart with its name; `None` is a gap.
-pub(crate) struct Line {
+pub(crate) struct ChartLine {
     pub(crate) name: String,
     /// Which sign and colour it has. Only the first [`STYLES`] places are drawn.
     pub(crate) place: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Line {
 
 /// Throughput over the load with its legend, or nothing where there are fewer than three loads, no number, or no room.
 pub(super) fn throughput(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> String {
-    let lines: Vec<Line> = curves.iter().map(|curve| throughput_line(curve, signs)).collect();
+    let lines: Vec<ChartLine> = curves.iter().map(|curve| throughput_line(curve, signs)).collect();
     let open = curves
         .iter()
         .flat_map(|curve| &curve.points)
@@ -55,7 +55,7 @@ pub(super) fn throughput(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) 
 
 /// p99 of the response over the load, likewise. It is lower than the other, and has no legend: marks are those of the throughput above it.
 pub(super) fn p99(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> String {
-    let all: Vec<Line> = curves.iter().map(|curve| p99_line(curve, signs)).collect();
+    let all: Vec<ChartLine> = curves.iter().map(|curve| p99_line(curve, signs)).collect();
     let lines = drawn(&all);
     let values = || lines.iter().flat_map(|line| line.points.iter().flatten());
     let highest = values().map(|point| point.1).fold(0.0, f64::max);
@@ -67,7 +67,7 @@ pub(super) fn p99(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> Stri
     let title = screen.plain(&y.title).into_owned();
     let open = curves.iter().flat_map(|curve| &curve.points).any(select::is_open);
     // The axis is that of the throughput above it, also where some points are not told.
-    let rates: Vec<Line> = curves.iter().map(|curve| throughput_line(curve, signs)).collect();
+    let rates: Vec<ChartLine> = curves.iter().map(|curve| throughput_line(curve, signs)).collect();
     let picture = Picture {
         lines: &lines,
         loads: loads(&drawn(&rates)),
@@ -85,24 +85,24 @@ fn place_of(curve: &Curve, signs: &Signs<'_>) -> usize {
 }
 
 /// The lines that are drawn, in the order of their signs.
-fn drawn(lines: &[Line]) -> Vec<&Line> {
-    let mut drawn: Vec<&Line> = lines.iter().filter(|line| line.place < ARMS).collect();
+fn drawn(lines: &[ChartLine]) -> Vec<&ChartLine> {
+    let mut drawn: Vec<&ChartLine> = lines.iter().filter(|line| line.place < ARMS).collect();
     drawn.sort_by_key(|line| line.place);
     drawn
 }
 
 /// Where the lines have values.
-fn loads(lines: &[&Line]) -> Vec<f64> {
+fn loads(lines: &[&ChartLine]) -> Vec<f64> {
     let points = lines.iter().flat_map(|line| line.points.iter().flatten());
     points.map(|point| point.0).collect()
 }
 
-fn p99_line(curve: &Curve, signs: &Signs<'_>) -> Line {
+fn p99_line(curve: &Curve, signs: &Signs<'_>) -> ChartLine {
     let place = |point: &CurvePoint| {
         let nanos = select::median(&point.response.p99);
         (is_drawn(point) && nanos.is_finite()).then(|| (load_number(point.load), nanos))
     };
-    Line {
+    ChartLine {
         name: curve.arm.clone(),
         place: place_of(curve, signs),
         points: curve.points.iter().map(place).collect(),
@@ -113,12 +113,12 @@ fn is_drawn(point: &CurvePoint) -> bool {
     point.valid_runs > 0 && select::median(&point.throughput).is_finite()
 }
 
-fn throughput_line(curve: &Curve, signs: &Signs<'_>) -> Line {
+fn throughput_line(curve: &Curve, signs: &Signs<'_>) -> ChartLine {
     let place = |point: &CurvePoint| {
         let rate = select::median(&point.throughput);
         is_drawn(point).then(|| (load_number(point.load), rate))
     };
-    Line {
+    ChartLine {
         name: curve.arm.clone(),
         place: place_of(curve, signs),
         points: curve.points.iter().map(place).collect(),
@@ -127,7 +127,7 @@ fn throughput_line(curve: &Curve, signs: &Signs<'_>) -> Line {
 
 /// Rates over a load with their legend, or nothing where there are fewer than three loads, no number, or no room. `what` are the lines.
 pub(crate) fn over_load(
-    lines: &[Line],
+    lines: &[ChartLine],
     x_title: &str,
     y_title: &str,
     what: &str,
@@ -155,7 +155,7 @@ pub(crate) fn over_load(
 type Canvas = Vec<Vec<CellContent>>;
 
 struct Picture<'a> {
-    lines: &'a [&'a Line],
+    lines: &'a [&'a ChartLine],
     loads: Vec<f64>,
     x_title: &'a str,
     y_title: &'a str,
@@ -207,7 +207,7 @@ fn row_of(share: f64, rows: usize) -> usize {
     rows - 1 - (share * (rows - 1) as f64).round() as usize
 }
 
-fn draw_line(canvas: &mut Canvas, drawn: &Line, x: &Axis, y: &Axis) {
+fn draw_line(canvas: &mut Canvas, drawn: &ChartLine, x: &Axis, y: &Axis) {
     let place = drawn.place;
     let (width, rows) = (canvas[0].len(), canvas.len());
     let (dots_wide, dots_high) = ((width * 2 - 2) as f64, (rows * 4 - 4) as f64);
@@ -288,7 +288,7 @@ fn tick_line(x: &Axis, width: usize) -> String {
 
 fn legend(
     out: &mut String,
-    drawn: &[&Line],
+    drawn: &[&ChartLine],
     (left_out, what): (usize, &str),
     canvas: &[Vec<CellContent>],
     screen: &Screen,

@@ -2,7 +2,7 @@
 
 use super::{BOLD, DIM, Screen};
 use crate::disk::{DiskPicture, DiskRow, kinds, series};
-use crate::terminal::chart::{Line, over_load};
+use crate::terminal::chart::{ChartLine, over_load};
 use crate::terminal::screen::paint;
 use crate::terminal::table::{printed, unruled};
 use comfy_table::{Cell, CellAlignment};
@@ -30,10 +30,10 @@ pub fn disk(picture: &DiskPicture<'_>, screen: &Screen) -> String {
         let rows: Vec<&DiskRow> = picture.rows.iter().filter(|row| row.what == kind).collect();
         out.push_str(&format!("\n{}\n", paint(BOLD, kind)));
         out.push_str(&table(&rows, screen));
-        let lines: Vec<Line> = series(picture, kind)
+        let lines: Vec<ChartLine> = series(picture, kind)
             .into_iter()
             .enumerate()
-            .map(|(place, series)| Line {
+            .map(|(place, series)| ChartLine {
                 place,
                 name: series.name,
                 points: series

@@ -2,7 +2,7 @@
 
 use super::{BOLD, DIM, paragraph};
 use crate::history::{highest, subject, unit};
-use crate::terminal::chart::{Line, over_load};
+use crate::terminal::chart::{ChartLine, over_load};
 use crate::terminal::screen::{Screen, paint};
 use crate::{select, words};
 use anstyle::{AnsiColor, Style};
@@ -36,7 +36,7 @@ fn chart(history: &History, screen: &Screen) -> String {
     let place = |(number, result): (usize, &HistoryResult)| {
         Some(((number + 1) as f64, select::median(&result.value) / unit))
     };
-    let line = Line {
+    let line = ChartLine {
         place: 0,
         name: history.arm.clone(),
         points: history.results.iter().enumerate().map(place).collect(),

@@ -30,14 +30,14 @@ enum Column {
     PageCache,
     Requests,
     Queue,
-    Line,
+    ChartLine,
     Cost,
     Valid,
     Cause,
 }
 
 use Column::{
-    Cause, Cost, Cpu, Due, EngineCache, Line, P50, P95, P99, P999, PageCache, Queue, Rate,
+    Cause, ChartLine, Cost, Cpu, Due, EngineCache, P50, P95, P99, P999, PageCache, Queue, Rate,
     Requests, Service, Valid,
 };
 
@@ -55,7 +55,7 @@ const COLUMNS: [Column; 16] = [
     PageCache,
     Requests,
     Queue,
-    Line,
+    ChartLine,
     Cost,
     Valid,
     Cause,
@@ -73,7 +73,7 @@ const LEFT_OUT: [Column; 13] = [
     Valid,
     Requests,
     PageCache,
-    Line,
+    ChartLine,
     Cost,
     Cause,
 ];
@@ -219,7 +219,7 @@ impl Arms<'_> {
             P999 => median(&point.response.p999),
             Service => median(&point.service.p99),
             Cpu => median(&point.cpu_per_operation),
-            Line => {
+            ChartLine => {
                 let line = select::line(self.analysis, &point.arm, self.mix)?;
                 Some((select::median(&line.rate), true))
             }
@@ -284,7 +284,7 @@ impl Arms<'_> {
             PageCache => any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
             Requests => any(|point| requests(point).is_some()),
             Queue => any(|point| point.figures.median.device_queue.is_some()),
-            Line | Cost => self.points.iter().any(|point| self.value(column, point).is_some()),
+            ChartLine | Cost => self.points.iter().any(|point| self.value(column, point).is_some()),
             Cause => any(|point| point.cause.is_some()),
         }
     }
@@ -292,7 +292,7 @@ impl Arms<'_> {
     fn cell(&self, column: Column, point: &CurvePoint) -> String {
         let numbers = self.screen.numbers();
         if let (Some(refused), false) =
-            (&point.refused, matches!(column, Due | Valid | Cause | Line | Cost))
+            (&point.refused, matches!(column, Due | Valid | Cause | ChartLine | Cost))
         {
             let figure = self.cell(column, refused);
             return paint(DIM, &select::in_brackets(&figure, numbers));
@@ -313,7 +313,7 @@ impl Arms<'_> {
                 Some(cause) => cause.kind.name().into(),
                 None => numbers.nothing().into(),
             },
-            Line => match select::line(self.analysis, &point.arm, self.mix) {
+            ChartLine => match select::line(self.analysis, &point.arm, self.mix) {
                 Some(line) => numbers.rate(select::median(&line.rate)),
                 None => numbers.nothing().into(),
             },
@@ -362,7 +362,7 @@ fn title(column: Column) -> &'static str {
         PageCache => "page cache hits",
         Requests => "disk IOPS",
         Queue => "queue",
-        Line => "line, op/s",
+        ChartLine => "line, op/s",
         Cost => "cost per 1M ops",
         Valid => "valid",
         Cause => "bottleneck",

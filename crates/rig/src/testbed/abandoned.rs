@@ -1,7 +1,7 @@
 //! What programs that are gone have left behind.
 
 use crate::testbed::TestbedError;
-use crate::testbed::journal::{EXTENSION, Line, Owner, folder, is_token, read, write_line};
+use crate::testbed::journal::{EXTENSION, JournalLine, Owner, folder, is_token, read, write_line};
 use crate::testbed::privileged::HeldDirectory;
 use crate::testbed::privileged::held::OwnFile;
 use crate::testbed::privileged::kill::end_marked;
@@ -39,11 +39,11 @@ pub struct Abandoned {
     /// Where its last whole line ends, bytes. What follows its owner had no time to finish.
     end: u64,
     /// Or why it cannot be read.
-    found: Result<Found, String>,
+    found: Result<JournalContent, String>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct JournalContent {
     /// `None` of one that was never named, and so has nothing in it.
     owner: Option<Owner>,
     open: BTreeMap<u64, Making>,
@@ -98,8 +98,8 @@ fn open(
     let read_whole = (&mut file).take(LONGEST_JOURNAL_BYTES).read_to_string(&mut text);
     let found = match read_whole {
         // Its owner had no time to name it, and so to make anything.
-        _ if is_unfinished => Ok(Found::default()),
-        Ok(_) => read(&text).map(|(owner, open)| Found { owner: Some(owner), open }),
+        _ if is_unfinished => Ok(JournalContent::default()),
+        Ok(_) => read(&text).map(|(owner, open)| JournalContent { owner: Some(owner), open }),
         Err(error) => Err(format!("it cannot be read: {error}")),
     };
     Ok(Some(Abandoned {
@@ -141,7 +141,7 @@ fn client_is_gone(file: &File) -> bool {
     };
     let first = bytes[..length].split(|byte| *byte == b'\n').next();
     let owner = match first.map(serde_json::from_slice) {
-        Some(Ok(Line::Opened(owner))) => owner,
+        Some(Ok(JournalLine::Opened(owner))) => owner,
         _ => return false,
     };
     owner.client.is_some_and(|client| !client.lives())
@@ -232,7 +232,7 @@ impl Abandoned {
     }
 
     fn write_undone(&self, id: u64) -> Result<(), TestbedError> {
-        write_line(&mut self.file.borrow_mut(), &Line::Undone { id })
+        write_line(&mut self.file.borrow_mut(), &JournalLine::Undone { id })
             .map_err(|error| TestbedError::io("write to the journal", &self.path, error))
     }
 }

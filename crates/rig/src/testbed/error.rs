@@ -285,7 +285,7 @@ pub enum TestbedError {
     NotDisturbed { name: String, why: String },
     /// The server had to be killed.
     #[error(
-        "the server {name} did not end within {seconds} s after it was asked to, and was killed; give it longer with `server: {{stop_within: …}}` if it needs that{}",
+        "the server {name} did not end within {seconds} s after the request, and was killed; give it longer with `server: {{stop_within: …}}` if it needs that{}",
         LastWords(last_words)
     )]
     ServerDoesNotEnd {

@@ -28,7 +28,7 @@ pub(crate) const EXTENSION: &str = "ndjson";
 /// A line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
-pub(crate) enum Line {
+pub(crate) enum JournalLine {
     Opened(Owner),
     /// Comes before the thing is made.
     Making {
@@ -163,7 +163,7 @@ impl Journal {
     pub(crate) fn making(&self, step: Step) -> Result<u64, TestbedError> {
         let mut journal = self.lock();
         let id = journal.next;
-        journal.write(&Line::Making { id, step: step.clone() })?;
+        journal.write(&JournalLine::Making { id, step: step.clone() })?;
         journal.next += 1;
         tracing::debug!("making {step}");
         journal.open.insert(id, Making { step, inode: None });
@@ -173,7 +173,7 @@ impl Journal {
     /// Writes down which inode the thing got.
     pub(crate) fn made(&self, id: u64, inode: u64) -> Result<(), TestbedError> {
         let mut journal = self.lock();
-        journal.write(&Line::Made { id, inode })?;
+        journal.write(&JournalLine::Made { id, inode })?;
         if let Some(making) = journal.open.get_mut(&id) {
             making.inode = Some(inode);
         }
@@ -188,7 +188,7 @@ impl Journal {
     /// Writes down that it is undone.
     pub(crate) fn undone(&self, id: u64) -> Result<(), TestbedError> {
         let mut journal = self.lock();
-        journal.write(&Line::Undone { id })?;
+        journal.write(&JournalLine::Undone { id })?;
         if let Some(Making { step, .. }) = journal.open.remove(&id) {
             tracing::debug!("removed {step}");
         }
@@ -219,7 +219,7 @@ struct JournalFile {
 }
 
 impl JournalFile {
-    fn write(&mut self, line: &Line) -> Result<(), TestbedError> {
+    fn write(&mut self, line: &JournalLine) -> Result<(), TestbedError> {
         write_line(&mut self.file, line)
             .map_err(|error| TestbedError::io("write to the journal", &self.path, error))
     }
@@ -243,7 +243,7 @@ fn create(folder: &HeldDirectory, name: &str, owner: &Owner) -> std::io::Result<
         let mut file = folder.new_file(&unfinished)?;
         let made = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
             .map_err(std::io::Error::from)
-            .and_then(|()| write_line(&mut file, &Line::Opened(owner.clone())))
+            .and_then(|()| write_line(&mut file, &JournalLine::Opened(owner.clone())))
             .and_then(|()| folder.rename(&unfinished, name));
         match made {
             Ok(()) => return Ok(file),
@@ -261,7 +261,7 @@ fn create(folder: &HeldDirectory, name: &str, owner: &Owner) -> std::io::Result<
 }
 
 /// Appends a line, whole or not at all, and waits until it is on the disk.
-pub(crate) fn write_line(file: &mut File, line: &Line) -> std::io::Result<()> {
+pub(crate) fn write_line(file: &mut File, line: &JournalLine) -> std::io::Result<()> {
     let mut text = serde_json::to_string(line)?;
     text.push('\n');
     let before = file.metadata()?.len();
@@ -289,16 +289,16 @@ pub(crate) fn read(text: &str) -> Result<(Owner, BTreeMap<u64, Making>), String>
         let line = serde_json::from_str(line)
             .map_err(|error| format!("its line {} cannot be read: {error}", number + 1))?;
         match line {
-            Line::Opened(found) => owner = Some(found),
-            Line::Making { id, step } => {
+            JournalLine::Opened(found) => owner = Some(found),
+            JournalLine::Making { id, step } => {
                 open.insert(id, Making { step, inode: None });
             }
-            Line::Made { id, inode } => {
+            JournalLine::Made { id, inode } => {
                 if let Some(making) = open.get_mut(&id) {
                     making.inode = Some(inode);
                 }
             }
-            Line::Undone { id } => {
+            JournalLine::Undone { id } => {
                 open.remove(&id);
             }
         }
@@ -369,10 +369,10 @@ mod tests {
             r#"{"line":"made","id":2,"inode":7}"#,
             r#"{"line":"undone","id":2}"#,
         ];
-        let read = lines.map(|line| serde_json::from_str::<Line>(line).unwrap());
-        let making = Line::Making { id: 2, step: step("/b") };
-        let made = Line::Made { id: 2, inode: 7 };
-        assert_eq!(read, [making, made, Line::Undone { id: 2 }]);
+        let read = lines.map(|line| serde_json::from_str::<JournalLine>(line).unwrap());
+        let making = JournalLine::Making { id: 2, step: step("/b") };
+        let made = JournalLine::Made { id: 2, inode: 7 };
+        assert_eq!(read, [making, made, JournalLine::Undone { id: 2 }]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Clients that mean harm, over the network of this machine.
 
 use super::*;
-use crate::tests::{Place, TOKEN, experiment, place};
+use crate::tests::{TOKEN, TestServer, experiment, place};
 use axum::routing::get;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::time::timeout;
 
 struct Listening {
-    place: Place,
+    place: TestServer,
     address: SocketAddr,
 }
 

@@ -38,13 +38,13 @@ pub(crate) struct Hub {
 
 /// An experiment that is followed.
 struct Followed {
-    shown: Mutex<Shown>,
+    shown: Mutex<FollowedState>,
     updates: broadcast::Sender<Message>,
 }
 
 /// What its follower has found.
 #[derive(Default)]
-struct Shown {
+struct FollowedState {
     /// `None` until the follower has looked for the first time.
     picture: Option<Picture>,
     /// Whether the follower has told its end.

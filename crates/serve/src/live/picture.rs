@@ -1,11 +1,11 @@
 //! What a live page shows, made of the news of the store.
 
-use super::update::{Cell, EventMark, Measured, Now, NowHost, Second, Update};
+use super::update::{Cell, EventMark, Now, NowHost, PointUpdate, Second, Update};
 use plimsoll_judge::{JudgeError, plan_of};
 use plimsoll_plan::{CONTROLLER, EngineKind, Needs, Plan, explain, words::event_in_words};
 use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
 use plimsoll_report::hosts::role_words;
-use plimsoll_report::progress::{Left, Phase, PointProgress, Span};
+use plimsoll_report::progress::{Phase, PointProgress, Span, TimeLeft};
 use plimsoll_store::{NewPoint, News, PointKey, RunKey};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -383,7 +383,7 @@ impl Picture {
     }
 
     fn left(&self, finished: &BTreeSet<(u32, u32)>, now: f64) -> f64 {
-        let mut left = Left::of(&self.needs);
+        let mut left = TimeLeft::of(&self.needs);
         for run in self.runs.values() {
             if let (RunState::Finished, Some(ended)) = (&run.state, run.ended) {
                 left.run_begins(run.begun);
@@ -482,14 +482,14 @@ impl Picture {
         cells
     }
 
-    fn measured(&self, key: PointKey) -> Option<Measured> {
+    fn measured(&self, key: PointKey) -> Option<PointUpdate> {
         let point = self.points.get(&key)?;
         let (rate, p99_ns) = point.result?;
         let (open, load) = match point.label.load {
             LoadKind::Closed { sessions, .. } => (false, f64::from(sessions)),
             LoadKind::Open { rate, .. } => (true, rate),
         };
-        Some(Measured {
+        Some(PointUpdate {
             key: key.number(),
             arm: self.runs.get(&point.run)?.arm,
             mix: point.label.mix.clone(),

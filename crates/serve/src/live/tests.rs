@@ -1,5 +1,5 @@
 use super::picture::Picture;
-use crate::tests::{Place, experiment, place, run};
+use crate::tests::{TestServer, experiment, place, run};
 use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode, header};
 use futures_util::{StreamExt, stream};
@@ -53,7 +53,7 @@ struct Events {
 }
 
 impl Events {
-    async fn of(place: &Place, id: &str) -> Self {
+    async fn of(place: &TestServer, id: &str) -> Self {
         let request = Request::get(format!("/experiment/{id}/live"))
             .header(header::HOST, "127.0.0.1")
             .body(Body::empty());

@@ -19,7 +19,7 @@ pub(super) struct Update {
     pub(super) runs: Vec<Cell>,
     /// Points of the curve that are new or different.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) points: Vec<Measured>,
+    pub(super) points: Vec<PointUpdate>,
     /// Keys of points that do not count any more, because their run did not come to its end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) dropped: Vec<i64>,
@@ -83,7 +83,7 @@ pub(super) struct Cell {
 
 /// What one point of one run came to so far.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Measured {
+pub(super) struct PointUpdate {
     pub(super) key: i64,
     pub(super) arm: u32,
     pub(super) mix: String,

@@ -33,12 +33,12 @@ enum Start {
 }
 
 /// What came of one search.
-struct Found {
+struct SearchOutcome {
     line: Line,
     trials: usize,
 }
 
-impl Found {
+impl SearchOutcome {
     fn holds(&self) -> bool {
         let Line { lower, upper } = self.line;
         lower.is_some_and(|lower| lower <= TRUTH) && upper.is_some_and(|upper| upper > TRUTH)
@@ -50,7 +50,7 @@ impl Found {
 }
 
 /// Lets a search run to its end.
-fn search(source: &mut Source, varies: Varies, start: Start) -> Found {
+fn search(source: &mut Source, varies: Varies, start: Start) -> SearchOutcome {
     let first = match start {
         Start::Cold => TRUTH * 10.0_f64.powf(2.0 * source.share() - 1.0),
         Start::Near => TRUTH * (0.01 * source.normal()).exp(),
@@ -66,7 +66,7 @@ fn search(source: &mut Source, varies: Varies, start: Start) -> Found {
             LineStep::Try { rate } => rate,
             LineStep::Done(line) => {
                 let trials = search.trials().len();
-                return Found { line, trials };
+                return SearchOutcome { line, trials };
             }
         };
         let is_good = match varies {
@@ -185,15 +185,19 @@ fn lines(studies: &mut Vec<Study>) {
                 name.push_str("; begun within about 1 % of it");
             }
             let mut source = Source::new(case.seed);
-            let found: Vec<Found> =
+            let found: Vec<SearchOutcome> =
                 (0..repeats(LINES)).map(|_| search(&mut source, case.varies, start)).collect();
-            let count = |counted, promise, happened: fn(&Found) -> bool| {
+            let count = |counted, promise, happened: fn(&SearchOutcome) -> bool| {
                 let mut each = found.iter();
                 Study::new(&name, counted, promise, LINES, || each.next().map(happened))
             };
-            studies.push(count("interval holds the line", case.holds, Found::holds));
+            studies.push(count("interval holds the line", case.holds, SearchOutcome::holds));
             if let Some(narrow) = case.narrow {
-                studies.push(count("interval is at most 2 % wide", narrow, Found::is_narrow));
+                studies.push(count(
+                    "interval is at most 2 % wide",
+                    narrow,
+                    SearchOutcome::is_narrow,
+                ));
             }
             let trials: Vec<f64> = found.iter().map(|found| found.trials as f64).collect();
             studies.push(Study::mean(&name, "trials, on average", most, &trials));

@@ -32,7 +32,7 @@ pub enum Promise {
 }
 
 /// What came out of the repeats.
-enum Found {
+enum StudyOutcome {
     /// How often the counted thing happened, against what was promised.
     Count { hits: usize, promise: Promise },
     /// A mean, and the most that it may be.
@@ -43,7 +43,7 @@ enum Found {
 pub struct Study {
     simulated: String,
     counted: String,
-    found: Found,
+    found: StudyOutcome,
     repeats: usize,
 }
 
@@ -94,7 +94,7 @@ impl Study {
         Study {
             simulated: simulated.into(),
             counted: counted.into(),
-            found: Found::Count { hits, promise },
+            found: StudyOutcome::Count { hits, promise },
             repeats: counted_repeats,
         }
     }
@@ -105,7 +105,7 @@ impl Study {
         Study {
             simulated: simulated.into(),
             counted: counted.into(),
-            found: Found::Mean { mean, most },
+            found: StudyOutcome::Mean { mean, most },
             repeats: values.len(),
         }
     }
@@ -113,8 +113,8 @@ impl Study {
     /// Whether the share lies in the promised band, chance allowed for.
     pub fn kept(&self) -> bool {
         let (hits, promise) = match self.found {
-            Found::Count { hits, promise } => (hits, promise),
-            Found::Mean { mean, most } => return mean <= most,
+            StudyOutcome::Count { hits, promise } => (hits, promise),
+            StudyOutcome::Mean { mean, most } => return mean <= most,
         };
         let share = hits as f64 / self.repeats as f64;
         let chance =
@@ -136,7 +136,7 @@ impl Study {
             format!("{text} %")
         };
         let (promised, found) = match self.found {
-            Found::Count { hits, promise } => {
+            StudyOutcome::Count { hits, promise } => {
                 let promised = match promise {
                     Promise::Exactly(share) => percent(share),
                     Promise::AtMost(share) => format!("at most {}", percent(share)),
@@ -146,7 +146,7 @@ impl Study {
                 let share = hits as f64 / self.repeats as f64;
                 (promised, format!("{:.1} %", share * 100.0))
             }
-            Found::Mean { mean, most } => (format!("at most {most}"), format!("{mean:.1}")),
+            StudyOutcome::Mean { mean, most } => (format!("at most {most}"), format!("{mean:.1}")),
         };
         format!(
             "| {} | {} | {promised} | {found} | {} |\n",

@@ -86,7 +86,6 @@ pub fn point(number: Option<u32>) -> PointRecord {
 
 pub fn end() -> PointEnd {
     PointEnd {
-        hosts: Vec::new(),
         network: Some(Box::new(NetworkPoint {
             length_ns: 2_000_000_000,
             received_bytes: 7,
@@ -103,7 +102,6 @@ pub fn end() -> PointEnd {
         generator_lag: Some(histogram(&[900, 1_100])),
         busy_ns: 31_000_000_000,
         retries: 3,
-        cut_short: false,
         errors: vec![ErrorSample {
             operation: Operation::Update,
             message: "conflict".to_owned(),
@@ -136,8 +134,7 @@ pub fn end() -> PointEnd {
                 ..Acknowledged::default()
             }),
         })),
-        imported: None,
-        summed_up: None,
+        ..PointEnd::default()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Where the data and the store go.
 
 use super::{Finding, bad, good, note, size};
-use crate::Place;
+use crate::WritablePath;
 use crate::storage::NETWORK_FILESYSTEMS;
 use plimsoll_record::{Storage, USUAL_READAHEAD_BYTES};
 
-pub(super) fn writable(id: &'static str, name: &str, place: &Place) -> Finding {
+pub(super) fn writable(id: &'static str, name: &str, place: &WritablePath) -> Finding {
     let path = &place.storage.directory;
     if place.writable {
         return good(id, format!("{name} {path} is writable"));

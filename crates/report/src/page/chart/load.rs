@@ -407,7 +407,7 @@ fn ideal(frame: &Frame) -> Markup {
         let rate = from + (to - from) * place as f64 / IDEAL_PLACES as f64;
         (PLOT.x(frame.x.scale.share(rate)), PLOT.y(frame.y.scale.share(rate)))
     }));
-    html! { path.ideal d=(path.data()) { title { "ideal: all that was asked" } } }
+    html! { path.ideal d=(path.data()) { title { "ideal: the requested rate" } } }
 }
 
 /// A point with its place.

@@ -20,7 +20,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         p.lead {
             "Lines join the medians over the blocks. Band: interval of the median; dot: one block; ring: knee; ✕: no valid run, or value withheld."
-            @if analysis.curves.iter().flat_map(|curve| &curve.points).any(select::is_open) { " The thin dashed line is the ideal: all that was asked." }
+            @if analysis.curves.iter().flat_map(|curve| &curve.points).any(select::is_open) { " The thin dashed line is the ideal: the requested rate." }
             @if analysis.lines.iter().any(|line| line.lower.is_some() || line.upper.is_some()) { " An upright band is the interval of an arm's plimsoll line." }
         }
         @for (number, mix) in mixes.iter().take(drawn).enumerate() {

@@ -85,7 +85,7 @@ fn mix_figure(page: &Page<'_>, number: usize, mix: &str, rows: usize) -> Markup 
                 }
             }
             @if lines.len() > page.budget.arm_rows {
-                p.remark { "Told: the first " (page.budget.arm_rows) " of " (lines.len()) " arms; all lines are in analysis.json." }
+                p.remark { "Shown: the first " (page.budget.arm_rows) " of " (lines.len()) " arms; all lines are in analysis.json." }
             }
             @if trials.is_some() || blocks.is_some() {
                 div.pair {

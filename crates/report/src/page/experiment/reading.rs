@@ -33,7 +33,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 dt { "Bottleneck" }
                 dd { "What kept the arm from being faster at this load, by the first of a fixed list of rules that the figures fulfil. For a disk with limits, throughput can be at most the limit divided by what one operation costs there; both sides are shown." }
                 dt { "Engine cache and page cache hits" }
-                dd { "Engine cache hits: pages that the engine found in its own cache, of all that operations asked for. Page cache hits: bytes that the operating system's cache answered, of all that the engine asked for beyond that, which is what it asked less what the device saw." }
+                dd { "Engine cache hits: pages that the engine found in its own cache, of all that operations requested. Page cache hits: bytes that the operating system's cache answered, of all that the engine requested beyond that: its requests less what the device saw." }
             }
             dt { "Valid" }
             dd { "A point is valid when it passed every gate: no errors beyond those allowed, numbers that agree with each other, a machine that others left alone, a generator that was not the limit, every record in place. A point that is not valid is shown as failed and compared with nothing." }

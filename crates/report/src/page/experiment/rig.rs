@@ -156,7 +156,7 @@ fn working_sets(page: &Page<'_>) -> Markup {
             table.data {
                 thead { tr {
                     th scope="col" { "Arm" }
-                    @for title in ["asked", "got", "records", "data and indexes", "usable cache"] { th.num scope="col" { (title) } }
+                    @for title in ["requested", "got", "records", "data and indexes", "usable cache"] { th.num scope="col" { (title) } }
                 } }
                 tbody { @for (arm, size) in sized().take(ROWS) { tr {
                     th scope="row" { (page.arm(&arm.name)) }
@@ -218,12 +218,12 @@ fn calibrations(page: &Page<'_>) -> Markup {
         .flat_map(|one| one.checks.iter().map(move |check| (one, check)))
         .take(ROWS);
     html! {
-        h3 { "Are the disks what was asked?" }
+        h3 { "Are the disks as described?" }
         div.scroll tabindex="0" role="region" aria-label="Calibration of the emulated disks" {
             table.data {
                 thead { tr {
                     th scope="col" { "Disk" } th scope="col" { "What fio did" }
-                    @for title in ["asked", "measured", "off by", "allowed"] { th.num scope="col" { (title) } }
+                    @for title in ["requested", "measured", "off by", "allowed"] { th.num scope="col" { (title) } }
                     th scope="col" { "Verdict" } th scope="col" { "fio" }
                 } }
                 tbody { @for (one, check) in rows { tr {

@@ -208,7 +208,7 @@ fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str, watched: usize) -
             @let apart = are_apart(&highest);
             @let middles: Vec<Option<&TimeSeries>> = group.arms.iter().map(|(_, blocks)| middle(blocks)).collect();
             @let heats: Vec<Option<Heat>> = middles.iter().map(|series| plimsoll_judge::heat(page.report.record, (*series)?, SECONDS_DRAWN)).collect();
-            @let shown = Shown {
+            @let shown = PanelGroup {
                 id: format!("{id}-{place}"),
                 last: last_second(group),
                 ends: latency_ends(middles.iter().flatten().flat_map(|series| &series.seconds), heats.iter().flatten()),
@@ -240,7 +240,7 @@ fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str, watched: usize) -
 }
 
 /// What the panels of a group have in common.
-struct Shown {
+struct PanelGroup {
     id: String,
     last: f64,
     ends: Option<(f64, f64)>,
@@ -251,7 +251,7 @@ struct Shown {
 fn one_run(
     page: &Page<'_>,
     group: &Group<'_>,
-    shown: &Shown,
+    shown: &PanelGroup,
     number: usize,
     series: &TimeSeries,
     watched: bool,
