@@ -1,4 +1,4 @@
-//! Tells the program which commit it is built from.
+//! Puts into the program which commit it is built from.
 
 use std::process::Command;
 

@@ -115,7 +115,7 @@ impl Buffer {
         if self.bytes.len() < pages {
             self.bytes.resize(pages, Page([0; ALIGNMENT]));
         }
-        // SAFETY: there are at least so many initialised bytes, and bytes have no alignment of their own.
+        // SAFETY: there are at least this many initialised bytes, and bytes have no alignment of their own.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), length) }
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A daemon that does not answer for so long is stuck.
+/// A daemon that does not answer for this long is stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ impl Control {
         self.done(&Command::Mark(label.to_owned()))
     }
 
-    /// Has every request held for so many nanoseconds, or ends that: for [`Way::measure`].
+    /// Has every request held for this many nanoseconds, or ends that: for [`Way::measure`].
     pub(crate) fn hold_all(&mut self, hold_ns: Option<u64>) -> Result<(), DiskError> {
         self.done(&Command::HoldAll(hold_ns))
     }
@@ -121,7 +121,7 @@ impl Control {
     }
 }
 
-/// Answers everybody who connects, for ever.
+/// Answers everybody who connects, forever.
 pub(crate) fn listen(listener: &UnixListener, flow: &Arc<Flow>, due: &Arc<Due>) {
     for stream in listener.incoming().flatten() {
         let (flow, due) = (Arc::clone(flow), Arc::clone(due));

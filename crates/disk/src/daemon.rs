@@ -116,7 +116,7 @@ impl Daemon {
         }
         self.kill();
         if self.is_alive() {
-            // A thread of it waits for the host for ever. At least nobody is to wait for the daemon.
+            // A thread of it waits for the host forever. At least nobody is to wait for the daemon.
             abort(&self.mount_point);
             return Err(DiskError::Died(format!(
                 "process {} was killed and does not end: the host's disk does not answer it",

@@ -22,7 +22,7 @@ enum Step {
 }
 
 /// A thread that sleeps until an instant wakes some tens of microseconds after it. How many, is learned; it sleeps that much shorter, and spins
-/// for the rest. A time that is shorter than that is spun for altogether, and unlearns a little, so that one bad second does not count for ever.
+/// for the rest. A time that is shorter than that is spun for altogether, and unlearns a little, so that one bad second does not count forever.
 #[derive(Default)]
 struct Sleeper {
     oversleep_ns: u64,
@@ -155,7 +155,7 @@ impl Due {
         }
     }
 
-    /// Gives every answer when it is due and never before, for ever.
+    /// Gives every answer when it is due and never before, forever.
     pub(crate) fn run(&self) {
         let mut sleeper = Sleeper::default();
         let mut held = self.held();

@@ -41,9 +41,9 @@ pub(crate) struct Flow {
 struct State {
     spec: DiskSpec,
     shaper: Shaper,
-    /// Answers that are held are given so much earlier.
+    /// Answers that are held are given this much earlier.
     way: Way,
-    /// Every request is held for just so long, while the way is measured.
+    /// Every request is held for just this long, while the way is measured.
     hold_ns: Option<u64>,
     counters: Counters,
     changed_ns: u64,
@@ -70,12 +70,12 @@ impl Flow {
         }
     }
 
-    /// From now on held answers are given so much earlier.
+    /// From now on held answers are given this much earlier.
     pub(crate) fn allow_for(&self, way: Way) {
         self.state().way = way;
     }
 
-    /// Holds every request for just so long, whatever the disk is, and counts and traces none; or ends that.
+    /// Holds every request for just this long, whatever the disk is, and counts and traces none; or ends that.
     pub(crate) fn hold_all(&self, hold_ns: Option<u64>) {
         self.state().hold_ns = hold_ns;
     }
@@ -88,7 +88,7 @@ impl Flow {
     pub(crate) fn arrive(&self, kind: RequestKind, offset: u64, bytes: u64) -> Arrival {
         let request = Request { kind, bytes };
         let mut state = self.state();
-        // The clock is read under the lock, so that the shaper is told of requests in their order.
+        // The clock is read under the lock, so that the shaper gets requests in their order.
         let at_ns = monotonic_ns();
         let due_ns = state.due_ns(at_ns, request);
         let is_counted = state.hold_ns.is_none();

@@ -57,7 +57,7 @@ fn detach(mount_point: &Path, flags: UnmountFlags) -> io::Result<()> {
     }
 }
 
-/// Whether a file system is mounted there whose daemon is gone: it is the daemon that is asked, and not a cache.
+/// Whether a file system is mounted there whose daemon is gone: the call goes to the daemon, and not to a cache.
 pub(crate) fn is_abandoned(mount_point: &Path) -> bool {
     matches!(statfs(mount_point), Err(Errno::NOTCONN))
 }

@@ -23,9 +23,9 @@ use std::time::{Duration, SystemTime};
 const SESSION_THREADS: usize = 8;
 /// How often it is looked whether answers are given at all.
 const LOOK: Duration = Duration::from_secs(1);
-/// An answer that is overdue for so long will never be given: the daemon goes, so that nobody waits for it for ever.
+/// An answer that is overdue for this long will never be given: the daemon goes, so that nobody waits for it forever.
 const STUCK_NS: u64 = 20_000_000_000;
-/// After so many looks at which the host was still busy with the same requests it will never be ready: the same.
+/// After this many looks at which the host was still busy with the same requests it will never be ready: the same.
 const STUCK_LOOKS: u32 = 60;
 
 /// Serves an emulated disk. The order is the first line of `input`; `output` gets one line when the disk is there, or cannot be. It never

@@ -129,7 +129,7 @@ impl Shaper {
         }
     }
 
-    /// When a request that arrives now is due, in the same nanoseconds. Requests are to be told in the order in which they arrive.
+    /// When a request that arrives now is due, in the same nanoseconds. Call in the order in which requests arrive.
     pub fn admit(&mut self, now_ns: u64, request: Request) -> u64 {
         let direction = match request.kind {
             RequestKind::Read => &mut self.reads,

@@ -22,10 +22,10 @@ const HOLDS_NS: [u64; 9] =
 const TEACHING: usize = 16;
 /// Requests of each kind that count.
 const COUNTED: usize = 30;
-/// By so much the median may be above the lowest tenth on a machine that has nothing else to do.
+/// By this much the median may be above the lowest tenth on a machine that has nothing else to do.
 const MOST_BY_OTHERS_NS: u64 = 20_000;
 
-/// What requests take on their way to the daemon and their answers on the way back. Answers are given so much earlier.
+/// What requests take on their way to the daemon and their answers on the way back. Answers are given this much earlier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
     reads: Ways,
@@ -66,7 +66,7 @@ impl Way {
         control.allow_for(way)
     }
 
-    /// How much earlier than requested such a request is to be answered, if the caller is to have its answer after so long.
+    /// How much earlier than requested such a request is to be answered, if the caller is to have its answer after this long.
     pub(crate) fn ns(&self, kind: RequestKind, asked_ns: u64) -> u64 {
         let ways = match kind {
             RequestKind::Read => &self.reads,
@@ -118,7 +118,7 @@ fn nanos_since(begin: Instant) -> u64 {
     u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Adds what requests took that were held for so long. It is the median, but not much more than the lowest tenth: others on the machine make a
+/// Adds what requests took that were held for this long. It is the median, but not much more than the lowest tenth: others on the machine make a
 /// way longer and never shorter, and a disk that is faster than configured is worse than one that a busy machine makes slow.
 fn add(ways: &mut Ways, mut taken_ns: Vec<u64>, hold_ns: u64) {
     taken_ns.sort_unstable();

@@ -43,7 +43,7 @@ fn rate_or_share(text: &str) -> Result<SettingValue, Mistake> {
     Err(out_of_range(text, units::share(least), units::share(most)))
 }
 
-/// Operations per second, from so many on.
+/// Operations per second, from this many on.
 pub(crate) const fn rate_from(least: f64) -> Shape {
     Shape::Rate { least, most: MOST_RATE }
 }

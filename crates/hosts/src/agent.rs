@@ -77,7 +77,7 @@ impl Agent {
 struct Work<'a> {
     agent: &'a Agent,
     channels: &'a Channels,
-    /// What the program is told.
+    /// The options of the program.
     events: Sender<Event>,
     workers: HashMap<u32, Working>,
     /// A second handle of the rig's socket, to see its end.
@@ -174,7 +174,7 @@ impl Work<'_> {
     }
 
     fn start_worker(&mut self, on: u32, start: &WorkerStart) -> Result<Value, String> {
-        // Whoever may only ask for load must not write as root where a worker is told to.
+        // Whoever may only ask for load must not write as root where a worker writes.
         let start = WorkerStart {
             user: RunUser::here().map(|user| User { user: user.user, group: user.group }),
             ..start.clone()

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 pub(crate) const VERSION: u32 = 1;
 
-/// Who has heard nothing for so long takes the other side for gone.
+/// Who has heard nothing for this long takes the other side for gone.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 /// How often each side says that it is there.
@@ -121,7 +121,7 @@ mod tests {
     fn a_wall_clock_is_ahead_by_what_the_clocks_that_nobody_sets_do_not_explain() {
         let second = 1_000_000_000;
         let here = Clocks { monotonic_ns: 100 * second, realtime_ns: 5_000 * i128::from(second) };
-        // Asked two seconds later: its clock that nobody sets is 3,600 s ahead, its wall clock 7 s behind.
+        // Two seconds later: its clock that nobody sets is 3,600 s ahead, its wall clock 7 s behind.
         let there =
             Clocks { monotonic_ns: 3_702 * second, realtime_ns: 4_995 * i128::from(second) };
         let offset = ClockOffset { offset_ns: 3_600 * 1_000_000_000, ..ClockOffset::default() };

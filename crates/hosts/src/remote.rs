@@ -22,7 +22,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// By so many the clock of another machine is found.
+/// The number of probes by which the clock of another machine is found.
 const ROUND_TRIPS: usize = 64;
 /// How long the program of an agent may take to start and to greet.
 const START: Duration = Duration::from_secs(20);
@@ -126,7 +126,7 @@ impl RemoteHost {
         let mut child = EndedWhenDropped::new(process, SHORTEST_END);
         let (of_events, of_beats) = (Arc::clone(&line), Arc::clone(&line));
         std::thread::spawn(move || of_events.take_events(&control));
-        // Apart from who looks at the lease: where the way is stopped up, whoever sends may have to wait for ever.
+        // Apart from who looks at the lease: where the way is stopped up, whoever sends may have to wait forever.
         std::thread::spawn(move || {
             while of_beats.send(Ask::Beat).is_ok() {
                 std::thread::sleep(BEAT);

@@ -15,7 +15,7 @@ const YCSB: &str = include_str!("../tests/samples/ycsb-run.txt");
 const GO_YCSB: &str = include_str!("../tests/samples/go-ycsb-run.txt");
 const FIO: &str = include_str!("../tests/samples/fio-read.json");
 
-/// A report of reads with one percentile, by so many threads.
+/// A report of reads with one percentile, by this many threads.
 fn reads(threads: u32, seconds: u32, rate: u32, mean_us: u32) -> String {
     let count = u64::from(rate) * u64::from(seconds);
     format!(
@@ -238,7 +238,7 @@ fn under_a_target_only_service_times_are_known() {
     let point = &analysis.curves[0].points[0];
     assert!(point.response.mean.values.is_empty() && point.response.p99.values.is_empty());
     assert_eq!(point.service.p99.median, Some(1_500_000.0));
-    // Those of each kind are told too.
+    // Those of each kind are reported too.
     let reads = &point.by_operation["read"];
     assert_eq!(reads.p99.median, Some(1_500_000.0));
     // Waiting for the target is no contradiction.

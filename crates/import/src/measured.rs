@@ -16,7 +16,7 @@ pub(crate) fn check_outputs(sections: usize, file: &str, line: u64) -> Result<()
     Ok(())
 }
 
-/// One run of another tool at one load, as far as its output tells. What it does not tell is `None` or empty.
+/// One run of another tool at one load, as far as its output shows. What it does not show is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     pub tool: String,

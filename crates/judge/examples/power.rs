@@ -95,7 +95,7 @@ struct Block {
     other_is_second: bool,
     /// What other programs left to both of the processors; NaN where that is not known.
     left: [f64; 2],
-    /// Whether both are valid. A block that is not takes its time and tells nothing.
+    /// Whether both are valid. A block that is not takes its time and decides nothing.
     valid: bool,
 }
 
@@ -174,7 +174,7 @@ fn pairs(text: &str) -> Result<BTreeMap<(Way, String), Pair>, Box<dyn Error>> {
     Ok(pairs)
 }
 
-/// So many blocks in stretches from random places. With `exchanged` both names change places in a random half of the stretches.
+/// This many blocks in stretches from random places. With `exchanged` both names change places in a random half of the stretches.
 fn drawn(random: &mut Random, from: &[Block], count: usize, exchanged: bool) -> Vec<Block> {
     let mut blocks = Vec::with_capacity(count + STRETCH);
     while blocks.len() < count {
@@ -255,7 +255,7 @@ impl Pair {
         ways
     }
 
-    /// How often it is so in experiments of so many blocks, drawn from these.
+    /// How often it is so in experiments of this many blocks, drawn from these.
     fn share(
         &self,
         random: &mut Random,

@@ -363,7 +363,7 @@ pub struct PointResult {
 pub enum Steadiness {
     /// Too few slices to say.
     Unknown,
-    /// Settled; so many further seconds of warm-up were found and cut.
+    /// Settled; this many further seconds of warm-up were found and cut.
     Steady {
         /// Seconds cut after the requested warm-up.
         cut_seconds: f64,

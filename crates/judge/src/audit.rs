@@ -18,7 +18,7 @@ const TREND_CHANGE: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Belief {
-    /// Nothing speaks against it, as far as the output tells.
+    /// Nothing speaks against it, as far as the output shows.
     Believable,
     /// Something must be known by whoever uses it.
     WithCare,

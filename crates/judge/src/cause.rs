@@ -13,7 +13,7 @@ pub enum CauseKind {
     DiskIops,
     /// The disk's limit of bytes per second.
     DiskBandwidth,
-    /// The disk serves only so many requests at once.
+    /// The disk serves only this many requests at once.
     DiskQueueDepth,
     /// The CPU limit of what is under test.
     CpuLimit,
@@ -31,7 +31,7 @@ pub enum CauseKind {
     NetworkLatency,
     /// The server holds writes back so that other members of its replica set can follow.
     FlowControl,
-    /// The server lets only so many operations into its storage engine at once.
+    /// The server lets only this many operations into its storage engine at once.
     ServerTickets,
     /// Checkpoints take the disk or the engine.
     Checkpoint,

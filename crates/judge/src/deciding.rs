@@ -52,7 +52,7 @@ fn searched_line(plan: &Plan, mix: usize, arms: &[ArmSamples]) -> Result<usize, 
 /// Index of the point at which a mix is judged, or why there is none, as the end of a sentence.
 ///
 /// That is the point that the file names. Where it names none: in a closed sweep the baseline's point with the highest median throughput, in an open one the
-/// highest rate that the baseline sustained in every valid run; the line where nothing else was measured. The baseline alone is asked, so that the choice
+/// highest rate that the baseline sustained in every valid run; the line where nothing else was measured. Only the baseline decides, so that the choice
 /// favours no arm by what the arm measured.
 pub(crate) fn deciding_point(
     plan: &Plan,

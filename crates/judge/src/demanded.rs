@@ -9,7 +9,7 @@ use plimsoll_stats::{fewest_blocks, gate_confidences, looks};
 /// Confidences that intervals must attain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Demanded {
-    /// At a look before the last, where there is one after just so many blocks: what is certain by this may end the experiment.
+    /// At a look before the last, where there is one after just this many blocks: what is certain by this may end the experiment.
     pub(crate) before: Option<f64>,
     /// Of what is said when it has ended.
     pub(crate) last: f64,
@@ -32,7 +32,7 @@ impl Demanded {
     }
 }
 
-/// Of a gate with so many looks: what each before the last demands, and the last.
+/// Of a gate with this many looks: what each before the last demands, and the last.
 fn of_gate(plan: &Plan, looks: usize) -> (f64, f64) {
     let of_mix = 1.0 - (1.0 - CONFIDENCE) / plan.mixes.len().max(1) as f64;
     gate_confidences(of_mix, looks)

@@ -7,7 +7,7 @@ use plimsoll_record::Histogram;
 pub(crate) struct Distribution {
     pub(crate) count: u64,
     pub(crate) mean_ns: f64,
-    /// (percentile, nanoseconds), as requested.
+    /// Each requested percentile with its latency in nanoseconds.
     percentiles: Vec<(f64, f64)>,
 }
 

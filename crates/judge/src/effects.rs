@@ -67,7 +67,7 @@ pub(crate) fn change_in_words(plan: &Plan, factor: usize, (from, to): (u32, u32)
     }
 }
 
-/// Judges all effects; and lets comparisons of two cells that are not certain among so many say so.
+/// Judges all effects; and lets comparisons of two cells that are not certain among this many say so.
 pub(crate) fn effects(
     plan: &Plan,
     arms: &[ArmSamples],
@@ -196,7 +196,7 @@ fn verdict_of(
     }
 }
 
-/// Takes back what is not certain among so many. Says whether it did.
+/// Takes back what is not certain among this many. Says whether it did.
 fn hold_back(verdict: &mut Verdict, (p, size): (f64, usize)) -> bool {
     let is_claim = matches!(verdict.judgement, Judgement::Better | Judgement::Worse);
     verdict.p_holm = verdict.p_value.map(|_| p);

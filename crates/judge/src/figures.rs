@@ -131,10 +131,10 @@ figures! {
     /// Of the time, in how much a checkpoint was under way.
     checkpoint_share = "checkpoints under way", Share;
 
-    /// Bytes that the page cache answered, of all that the engine asked the operating system for: 1 - read from the device / requested. Zero where the device
+    /// Bytes that the page cache answered, of all that the engine read from the operating system: 1 - read from the device / requested. Zero where the device
     /// read more than was requested (read-ahead, metadata).
     page_cache_hit_ratio = "page cache hits", Share;
-    /// What the engine asked of the operating system for its data.
+    /// What the engine read and wrote for its data, at the operating system.
     asked_bytes_per_second = "asked of the operating system", BytesPerSecond;
     /// What the page cache answered of it.
     page_cache_bytes_per_second = "from the page cache", BytesPerSecond;

@@ -43,7 +43,7 @@ pub(crate) fn whole(point: &PointRecord) -> Option<Slice> {
     })
 }
 
-/// Latencies of all units together, where the other program tells them.
+/// Latencies of all units together, where the other program prints them.
 pub(crate) fn all(point: &PointRecord) -> Option<&Latencies> {
     point.imported()?.stated.as_ref()?.all.as_ref()
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const WITHIN_DECADE: [f64; 6] = [1.0, 0.75, 0.5, 0.35, 0.25, 0.15];
 /// Decades, at most: one operation in a million.
 const DECADES: i32 = 6;
-/// Beyond a value of the tail there are at least so many operations; with fewer it would be chance.
+/// Beyond a value of the tail there are at least this many operations; with fewer it would be chance.
 const FEWEST_BEYOND: f64 = 5.0;
 /// How much two sums of the same seconds may differ by rounding.
 const ROUNDING: f64 = 1e-6;
@@ -31,7 +31,7 @@ pub struct Tail {
     /// Service times; empty where they are the same.
     pub service: Vec<TailValue>,
     pub longest_ns: f64,
-    /// So many operations were due and unfinished at the ends of the runs that response times are lower bounds from where this share took longer.
+    /// So many operations were due and unfinished at the ends of the runs that response times are lower bounds where this share took longer.
     pub at_least_from: Option<f64>,
 }
 
@@ -119,7 +119,7 @@ fn values(histogram: &Histogram) -> Vec<TailValue> {
     values
 }
 
-/// What was measured of a point in one run. A search has many measurements of one point; it is that one whose throughput was told.
+/// What was measured of a point in one run. A search has many measurements of one point; it is that one whose throughput was reported.
 fn measured<'a>(
     record: &'a ExperimentRecord,
     point: &CurvePoint,
@@ -148,7 +148,7 @@ fn measured<'a>(
     candidates.find(is_described)
 }
 
-/// The last slices that make so many seconds together: those after the warm-up and what was cut beyond it.
+/// The last slices that make this many seconds together: those after the warm-up and what was cut beyond it.
 fn kept(point: &PointRecord, seconds: f64) -> Vec<&Slice> {
     let mut kept = Vec::new();
     let mut sum = 0.0;

@@ -93,7 +93,7 @@ fn upper_end(rates: &[f64]) -> Option<f64> {
     over.interval.map(|(_, upper)| upper).or(highest)
 }
 
-/// Confidence that an interval over so many blocks attains.
+/// Confidence that an interval over this many blocks attains.
 fn attained(rate: &Estimate) -> Option<f64> {
     if rate.values.len() < FEWEST_BLOCKS {
         return None;

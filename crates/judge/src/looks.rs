@@ -5,7 +5,7 @@ use crate::select::as_u32;
 use crate::{Analysis, BlocksNeeded, Comparison, Undisturbed};
 use plimsoll_plan::{Looks, Metric, Plan};
 
-/// Blocks below which a pilot tells too little of the spread.
+/// Blocks below which a pilot says too little about the spread.
 const FEWEST_OF_A_PILOT: usize = 5;
 
 /// One for each deciding comparison over blocks, also where there is nothing to compare yet.
@@ -94,7 +94,7 @@ fn without_comparison(
     missing
 }
 
-/// Whether every deciding comparison has an interval that is narrow enough: what is asked after a block where the file allows to end early.
+/// Whether every deciding comparison has an interval that is narrow enough: checked after a block where the file allows to end early.
 ///
 /// Only widths are looked at, never where an interval lies, so that ending here favours no result. So each comparison is taken by itself at 95 %: the confidence
 /// that several of them demand together depends on which of them is clearest.

@@ -23,7 +23,7 @@ use plimsoll_workload::schedule::Load;
 const LENGTHS: [f64; 7] = [10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
 /// A plan is only said to be better than the one that was made where it takes less than this share of its time.
 const WORTH_SAYING: f64 = 0.8;
-/// Independent seconds of a point below which their noise is not told from that of runs: see "Where the noise comes from" in the table of `docs/methods.md`.
+/// Independent seconds of a point below which their noise is not distinguished from that of runs: see "Where the noise comes from" in the table of `docs/methods.md`.
 const FEWEST_INDEPENDENT: f64 = 10.0;
 /// A share of the noise from which on it is most of it.
 const MOST: f64 = 2.0 / 3.0;

@@ -122,7 +122,7 @@ pub(crate) fn remarks(
 }
 
 /// Bytes that the processes left for the page cache, of the limit while the point was measured; older records have the one that was set before it. The last second is
-/// told when the sessions have ended and given up their memory, and counts only where there is no other.
+/// reported when the sessions have ended and given up their memory, and counts only where there is no other.
 fn page_cache_room(extract: &Extract, run: &RunRecord) -> Option<f64> {
     let set_before = run.rig.as_ref()?.limits.memory_bytes;
     let seconds = extract.kept_figures();

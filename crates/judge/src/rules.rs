@@ -445,7 +445,7 @@ fn disk_limit(evidence: &Evidence<'_>, requests: bool) -> Option<(bool, String)>
     Some((holds, figures))
 }
 
-/// Why there is no check of a limit: it is not set, or nothing is asked of the disk. `None` where that is not known.
+/// Why there is no check of a limit: it is not set, or the disk has nothing to do. `None` where that is not known.
 fn no_limit(evidence: &Evidence<'_>, requests: bool) -> Option<String> {
     let disk = evidence.disk?;
     let rates = if requests { disk.iops } else { disk.bandwidth };

@@ -19,10 +19,10 @@ use plimsoll_record::{
 };
 use plimsoll_stats::{median, silences, stalls};
 
-/// From so many seconds on in which nothing completed there is a caution; shorter ones are marked in the series.
+/// From this many seconds on in which nothing completed there is a caution; shorter ones are marked in the series.
 const SILENCE_CAUTION_SECONDS: f64 = 3.0 * 0.99;
 
-/// A stop of that length has at least so many slices of a second within it, wherever it begins.
+/// A stop of that length has at least this many slices of a second within it, wherever it begins.
 const SILENT_SLICES: f64 = SILENCE_CAUTION_SECONDS - 1.0;
 
 /// One point of one run.
@@ -233,7 +233,7 @@ impl Sample {
         self.foreign.filter(|one| !one.is_shared)
     }
 
-    /// Makes it invalid, because other programs used so much of the machine over all points of its arm.
+    /// Makes it invalid, because other programs used this much of the machine over all points of its arm.
     pub(crate) fn refuse_for_foreign(&mut self, of_arm: f64) {
         for warning in &mut self.result.warnings {
             if warning.id == WarningId::ForeignCpu && warning.severity() < Severity::Invalid {
@@ -371,7 +371,7 @@ struct Silence {
 }
 
 impl Silence {
-    /// What is said of it, if it is long. A stop hardly ever begins and ends with a slice: what was under way meanwhile tells how long it was.
+    /// What is said of it, if it is long. A stop hardly ever begins and ends with a slice: what was under way meanwhile shows how long it was.
     fn caution(&self) -> Option<String> {
         let Self { begin, end, .. } = self;
         let silent = format!("nothing completed from {begin:.0} s to {end:.0} s");

@@ -1,5 +1,3 @@
-//! Verdicts in plain words.
-
 use crate::words::{self, Change};
 use crate::{Judgement, Verdict};
 use plimsoll_plan::Metric;

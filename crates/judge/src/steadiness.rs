@@ -57,7 +57,7 @@ pub(crate) struct Settling {
 /// Looks for warm-up that goes on after the one requested, in throughput, in the logarithm of the median response, and in the shares of the engine's cache that
 /// are full and dirty. The cut is moved on to the end of a checkpoint.
 ///
-/// A share has a vote only where it tells of a warm-up: known in every second, with a cut found in it by itself, before which it was on average at
+/// A share has a vote only where it shows a warm-up: known in every second, with a cut found in it by itself, before which it was on average at
 /// least 5 points off, and steady after it. Such a vote can move the cut and nothing else: a point whose throughput and response are steady
 /// stays so, whatever its cache goes on doing, as a dirty share rises and falls with every checkpoint.
 ///
@@ -123,7 +123,7 @@ pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settli
     Settling { cut, steadiness, remark }
 }
 
-/// A share that tells of a warm-up, if it does.
+/// A share that shows a warm-up, if it does.
 fn telling(watched: &[Figures], share: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<f64>> {
     let samples: Option<Vec<f64>> = watched.iter().map(share).collect();
     let samples = samples?;

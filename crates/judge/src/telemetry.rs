@@ -208,7 +208,7 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Figures over slices of a machine with so many processors, on which so many sessions were at work.
+/// Figures over slices of a machine with this many processors, on which this many sessions were at work.
 pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
     let sums = Sums::of(slices);
     let (mut seconds, mut operations) = (0.0, 0.0);

@@ -51,7 +51,7 @@ const PRICE_TIMES_FROM: f64 = 1.5;
 pub(crate) struct Change {
     metric: Metric,
     in_times: bool,
-    /// Whether the ratio is written the other way round: cheaper by so many times.
+    /// Whether the ratio is written the other way round: cheaper by this many times.
     inverted: bool,
     decimals: usize,
 }
@@ -108,7 +108,6 @@ impl Change {
         }
     }
 
-    /// A ratio in words.
     fn times(&self, change: f64) -> f64 {
         if self.inverted { 1.0 / (1.0 + change) } else { 1.0 + change }
     }

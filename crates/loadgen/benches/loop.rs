@@ -1,4 +1,4 @@
-//! What the measuring loop costs with an engine that does nothing: nanoseconds per operation all told, and what a second thread adds.
+//! What the measuring loop costs with an engine that does nothing: nanoseconds per operation, and what a second thread adds.
 //!
 //! `cargo bench -p plimsoll-loadgen --bench loop [-- --rounds 9]`
 //!

@@ -293,7 +293,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         status_of(outcome)
     }
 
-    /// Tells who watches whether the record that was read holds what was stored, and returns when that was looked at, and with what result.
+    /// Reports whether the record that was read holds what was stored, and returns when that was looked at, and with what result.
     fn verify(&mut self, ask: Ask<'_>, read: Status) -> Option<(u64, u64, Status)> {
         let (Ask::Read { key, .. } | Ask::ReadModifyWrite { key, .. }) = ask else {
             return None;

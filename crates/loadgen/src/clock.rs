@@ -29,7 +29,7 @@ pub(crate) trait ClockStart {
 
     fn monotonic_ns(&self) -> u64;
 
-    /// Sleeps for so long, or a little longer.
+    /// Sleeps for this long, or a little longer.
     fn sleep(&self, nanos: u64);
 
     /// A clock whose zero is now, and when that was: nanoseconds of `CLOCK_MONOTONIC`.

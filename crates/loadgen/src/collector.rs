@@ -18,7 +18,7 @@ const GRACE_NS: u64 = 5_000_000;
 const STOP_NS: u64 = 1_000_000;
 /// How often a wish to stop is looked for.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
-/// An operation that was not answered so long after the end of the point is ended.
+/// An operation that was not answered this long after the end of the point is ended.
 const UNANSWERED_NS: u64 = 5_000_000_000;
 /// The same after a wish to stop.
 const UNANSWERED_WHEN_STOPPED_NS: u64 = 300_000_000;
@@ -97,7 +97,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         }
     }
 
-    /// Ends what was not answered so long after the end of the point.
+    /// Ends what was not answered this long after the end of the point.
     fn end_unanswered(&mut self, since_end_ns: u64) {
         let limit_ns = match self.stopped {
             true => UNANSWERED_WHEN_STOPPED_NS,
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A session counts so many operations at this time.
+    /// A session counts this many operations at this time.
     fn count(recorder: &mut Recorder<'_>, time_ns: u64, operations: u64) {
         for _ in 0..operations {
             recorder.reach(time_ns);
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(sums.sent, [(0, 15), (1, 20), (2, 37)]);
     }
 
-    /// What an sink of a point with so much warm-up sees when the collector looks at the clock at these times.
+    /// What a sink of a point with this much warm-up sees when the collector looks at the clock at these times.
     fn begins(warm_up_ns: u64, looks: &[u64]) -> Vec<u32> {
         let clock = Jumping::default();
         let shared = Shared::new(u64::MAX);

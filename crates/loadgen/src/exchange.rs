@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Two sessions count in these slices, and the second also is the collector: it takes so many slices after each of its operations.
+    /// Two sessions count in these slices, and the second also is the collector: it takes this many slices after each of its operations.
     fn explore(first: &'static [u32], second: &'static [u32], takes: u32) {
         loom::model(move || {
             let tables = Tables::new();

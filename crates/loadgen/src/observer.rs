@@ -39,7 +39,7 @@ pub trait OpObserver: Send {
     #[inline(always)]
     fn saw(&mut self, _seen: &ObservedOp) {}
 
-    /// A unit of work has ended, the whole of a read-modify-write, and was attempted so many times by now: says what comes next.
+    /// A unit of work has ended, the whole of a read-modify-write, and was attempted this many times by now: says what comes next.
     #[inline(always)]
     fn after(&mut self, _operation: Operation, _status: Status, _attempts: u32) -> After {
         After::GoOn

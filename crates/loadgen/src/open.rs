@@ -14,7 +14,7 @@ use plimsoll_workload::{Ask, OpGenerator};
 ///
 /// An operation that was due while its session was free counts from its dispatch: the generator was late, the database was not. One that was
 /// due while all sessions were busy has waited for the database, and counts from when it was due. But a session that began late by itself is
-/// busy for so much longer, so the operations right behind count from so much later, until the session is free again. Nothing else is taken
+/// busy for this much longer, so the operations right behind count from this much later, until the session is free again. Nothing else is taken
 /// from a wait. With one session this is Lindley's recursion of an exact generator; with several it is close to their common queue as long as
 /// lags take little of the sessions' time.
 #[derive(Clone, Copy, Default)]

@@ -161,7 +161,7 @@ pub struct LoadSpec {
 }
 
 impl LoadSpec {
-    /// Everything on this host, as fast as so many sessions can.
+    /// Everything on this host, as fast as this many sessions can.
     pub fn of(sessions: u32) -> Self {
         Self {
             sessions,

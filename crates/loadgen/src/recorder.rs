@@ -22,7 +22,7 @@ use std::sync::{Mutex, OnceLock};
 const STATUSES: usize = Status::ALL.len();
 const CELLS: usize = Operation::ALL.len() * STATUSES;
 const TABLES: usize = 4;
-/// So many shards there are at least where there are as many sessions, so that two sessions that run at the same time rarely share one.
+/// The least number of shards where there are as many sessions, so that two sessions that run at the same time rarely share one.
 const FEWEST_SHARDS: usize = 16;
 
 /// From this one on tables are of the measured part.
@@ -117,7 +117,7 @@ pub(crate) struct Counted {
 }
 
 impl Recording {
-    /// Room for these operations when they succeed, in the tables of so many sessions. `timed` adds response and wait times, `open` the
+    /// Room for these operations when they succeed, in the tables of this many sessions. `timed` adds response and wait times, `open` the
     /// generator's lateness.
     pub(crate) fn new(
         grid: Grid,

@@ -62,7 +62,7 @@ impl<C: Clock> Gate<C> {
         self.changed.notify_all();
     }
 
-    /// Returns when so many sessions wait.
+    /// Returns when this many sessions wait.
     fn wait_for(&self, sessions: u32) {
         let mut state = self.lock();
         while state.waiting < sessions {
@@ -211,7 +211,7 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
         let _ = shared.sleepers.set(sleepers.collect());
         let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
         if measuring_from == Some(0) {
-            // Told before the clock starts, so that whatever the sink does about it takes nothing from the measured part.
+            // Sent before the clock starts, so that whatever the sink does about it takes nothing from the measured part.
             sink.measuring_begins();
             measuring_from = None;
         }

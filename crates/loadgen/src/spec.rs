@@ -46,10 +46,10 @@ pub trait SliceSink {
     /// warm-up.
     fn measuring_begins(&mut self) {}
 
-    /// The point ended so long ago, sessions are still inside a call, and the calls that can be ended were. Said many times a second, for as long as it is so.
+    /// The point ended this long ago, sessions are still inside a call, and the calls that can be ended were. Said many times a second, for as long as it is so.
     fn overdue(&mut self, _since_end: Duration) {}
 
-    /// Whether the point is to end now. Asked many times a second.
+    /// Whether the point is to end now. Called many times a second.
     fn stop_requested(&mut self) -> bool {
         false
     }

@@ -6,7 +6,7 @@ const OF_24: [u8; 23] = [1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1
 /// Factors of which a fraction has all combinations: from 4 to 256 cells.
 const FIRST_FACTORS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// The design for so many factors, and after it its mirror images. Together they tell each main effect apart from all interactions of two factors. `None`
+/// The design for this many factors, and after it its mirror images. Together they tell each main effect apart from all interactions of two factors. `None`
 /// for fewer than 6 factors, of which cells would be measured twice, or more than 23.
 pub fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
     let first: &[u8] = match factors {

@@ -44,7 +44,7 @@ pub fn data_bytes(data: &DataSpec) -> f64 {
     data.mean_record_bytes() * data.key_count() as f64
 }
 
-/// Bytes on disk of so many records.
+/// Bytes on disk of this many records.
 pub fn stored_bytes(data: &DataSpec, records: f64) -> f64 {
     records * (data.mean_record_bytes() * DISK_PER_BYTE + DISK_PER_RECORD)
 }
@@ -63,13 +63,13 @@ pub fn loaded_bytes_of(arm: &Arm) -> f64 {
     loaded_bytes(&arm.data, arm.working_set.as_ref())
 }
 
-/// The least capacity for so much data: checkpoints and the journal need room beside it, and each filesystem some for itself.
+/// The least capacity for this much data: checkpoints and the journal need room beside it, and each filesystem some for itself.
 pub fn least_capacity(loaded_bytes: f64, copies: Copies, filesystem: FilesystemKind) -> u64 {
     let each = loaded_bytes * 1.25 + copies.log_bytes.min(loaded_bytes);
     with_filesystem(each * copies.number, filesystem) as u64
 }
 
-/// A capacity whose filesystem has so much room for data. What stock mkfs takes for itself: XFS its journal and little of the rest; EXT4 its journal, 1.6 %
+/// A capacity whose filesystem has this much room for data. What stock mkfs takes for itself: XFS its journal and little of the rest; EXT4 its journal, 1.6 %
 /// for inodes, and 5 % that only root may fill, which a server is not; Btrfs metadata twice, and chunks that it cannot share between data and metadata.
 fn with_filesystem(room_bytes: f64, filesystem: FilesystemKind) -> f64 {
     const MIB: f64 = (1 << 20) as f64;
@@ -81,7 +81,7 @@ fn with_filesystem(room_bytes: f64, filesystem: FilesystemKind) -> f64 {
     own + room_bytes / (1.0 - share)
 }
 
-/// Bytes on disk at the worst moment, where so many are stored at the end.
+/// Bytes on disk at the worst moment, where this many are stored at the end.
 pub fn most_held(stored_bytes: f64, copies: Copies) -> f64 {
     (stored_bytes * DISK_COPIES + DISK_BESIDES + copies.log_bytes) * copies.number
 }

@@ -15,7 +15,7 @@ pub struct Factor {
     /// What the levels are amounts of, where the factor is an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
-    /// Of an axis: between its levels scouting runs look for others, until what they look for lies between two that are at most so far apart.
+    /// Of an axis: between its levels scouting runs look for others, until what they look for lies between two that are at most this far apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refine: Option<f64>,
 }

@@ -51,7 +51,7 @@ impl fmt::Display for HostWay {
 pub enum HostRole {
     /// The host generates load for a server elsewhere.
     Load,
-    /// To be asked: arms stand on it.
+    /// Under test: arms stand on it.
     Server,
 }
 

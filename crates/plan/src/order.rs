@@ -4,7 +4,7 @@
 //! program, or an interrupted experiment could not be resumed. So it is written down here and pinned by a test.
 //!
 //! 1. SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) is started with the seed of the measurement. Its outputs, in order, are the seeds
-//!    of the blocks. All runs of a block have its seed, so that every arm of a block is asked the same things.
+//!    of the blocks. All runs of a block have its seed, so that every arm of a block gets the same operations.
 //! 2. For the order within a block, SplitMix64 is started with the block's seed xor [`ORDER_STREAM`], so that the order and the workload
 //!    draw different numbers. Then Fisher and Yates: for each place from the last down to the second, the arm there changes places with
 //!    one drawn from it and all before it; a draw below n is the upper half of the 128-bit product of n and one output.

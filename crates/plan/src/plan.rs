@@ -50,7 +50,7 @@ pub struct Plan {
     /// What is done to the servers at each point, by time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventSpec>,
-    /// What counts as good service, if asked.
+    /// What counts as good service, where the file says so.
     pub objective: Option<Objective>,
     /// What is compared with what, and by which metrics.
     pub compare: Compare,
@@ -74,7 +74,7 @@ impl Plan {
         }
     }
 
-    /// Of so many blocks, those in which a given pair of arms is compared: all, or in duets, where each block is one pair, its share.
+    /// Of this many blocks, those in which a given pair of arms is compared: all, or in duets, where each block is one pair, its share.
     pub fn blocks_of_a_pair(&self, blocks: u32) -> u32 {
         match self.measurement.pairing {
             Pairing::InTurn => blocks,
@@ -239,7 +239,7 @@ pub struct Measurement {
     pub duration_ns: u64,
     /// Ends a point early when this many operations are finished after the warm-up.
     pub operations: Option<u64>,
-    /// Rounds through all arms, in duets all pairs of all rounds; at most so many where `looks` may end the experiment earlier.
+    /// Rounds through all arms, in duets all pairs of all rounds; at most this many where `looks` may end the experiment earlier.
     pub blocks: u32,
     /// When it may end before all blocks are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -311,7 +311,7 @@ pub enum Caches {
     Cold,
     /// Filled by the reads of the first workload that reads, from a disk without limits, until their hit ratios have settled.
     Warm {
-        /// At most so long, nanoseconds.
+        /// At most this long, nanoseconds.
         within_ns: u64,
     },
 }

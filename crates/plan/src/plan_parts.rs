@@ -4,14 +4,14 @@ use crate::host::CONTROLLER;
 use crate::{Arm, Design, EngineKind, Plan};
 
 impl Plan {
-    /// The machines that make the load of an arm, in order; `None` is the one that the program runs on. An embedded engine that keeps data is asked where it
+    /// The machines that make the load of an arm, in order; `None` is the one that the program runs on. An embedded engine that keeps data gets its load where it
     /// stands.
     pub fn load_hosts_of<'a>(&'a self, arm: &'a Arm, engine: &EngineKind) -> Vec<Option<&'a str>> {
         if engine.keeps_data && engine.server.is_none() {
             return vec![arm.on.as_deref()];
         }
         if self.load_hosts.is_empty() {
-            // Without a server of its own there is nobody to be asked from elsewhere.
+            // Without a server of its own there is nothing that other machines could send load to.
             let stands = if engine.server.is_some() { None } else { arm.on.as_deref() };
             return vec![stands];
         }

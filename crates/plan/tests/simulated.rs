@@ -45,7 +45,7 @@ fn objective(trial_seconds: u64) -> (Objective, Search) {
     (objective, search)
 }
 
-/// One trial, told as a worker tells it.
+/// One trial, as a worker sends it.
 fn measure(step: &Step, objective: &Objective, seed: u64) -> Outcome {
     let service = SettingValue::Nanos((1e9 / CAPACITY) as u64);
     let settings = Settings([("service_mean".to_owned(), service)].into());

@@ -1,5 +1,3 @@
-//! The command line.
-
 mod agent;
 mod audit;
 mod bundle;
@@ -126,7 +124,7 @@ pub enum Command {
     /// One emulated disk, on orders from the program that needs it.
     #[command(hide = true)]
     DiskDaemon,
-    /// Makes a replica set of servers that were just started, asks it and tells it what to do, for the process that started them.
+    /// Makes a replica set of servers that were just started, queries it and sends it commands, for the process that started them.
     #[command(hide = true)]
     ReplicaSet {
         /// What it is to do.

@@ -1,5 +1,3 @@
-//! `plimsoll check`.
-
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;

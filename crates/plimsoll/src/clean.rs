@@ -1,5 +1,3 @@
-//! `plimsoll clean`.
-
 use crate::arguments;
 use crate::exit::Exit;
 use crate::rig::Rigs;

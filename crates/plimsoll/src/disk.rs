@@ -1,5 +1,3 @@
-//! `plimsoll disk`.
-
 mod calibrate;
 mod characterise;
 mod emulated;

@@ -1,5 +1,3 @@
-//! `plimsoll diskmap`.
-
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::record;

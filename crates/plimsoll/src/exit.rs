@@ -1,5 +1,3 @@
-//! Exit codes.
-
 use crate::screen::tell;
 use plimsoll_experiment::Problems;
 use plimsoll_record::redact::lines;

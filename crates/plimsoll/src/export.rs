@@ -1,5 +1,3 @@
-//! `plimsoll export`.
-
 use crate::arguments;
 use crate::dataset::export_all;
 use crate::exit::Exit;

@@ -1,5 +1,3 @@
-//! `plimsoll history`.
-
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;

@@ -237,7 +237,7 @@ fn mongods() -> Vec<PathBuf> {
     programs.filter(|program| program.is_file()).collect()
 }
 
-/// Why this cannot be asked of that database.
+/// Why that database cannot run this workload.
 fn unfit(question: Question, database: &Database) -> Option<String> {
     match (question, database) {
         (Question::Disk | Question::Filesystem | Question::Memory, Database::Uri(_)) => Some(

@@ -12,7 +12,7 @@ use plimsoll_trace::diskmap::{
 /// With less than this, a map says nothing.
 const LEAST_BYTES: usize = 48 << 10;
 
-/// The maps of a page that has so many bytes for them: drawn here where there are traces, and otherwise those of the bundle that the record came in.
+/// The maps of a page that has this many bytes for them: drawn here where there are traces, and otherwise those of the bundle that the record came in.
 pub fn maps(report: &Report<'_>, bundled: &[DiskMap], mut room_bytes: usize) -> Vec<DiskMap> {
     let drawn = drawn_here(report, room_bytes);
     if !drawn.is_empty() {
@@ -35,7 +35,7 @@ pub fn maps(report: &Report<'_>, bundled: &[DiskMap], mut room_bytes: usize) -> 
     maps
 }
 
-/// Draws the last traced run of each arm, in so many bytes of the page altogether. What cannot be drawn is said on the terminal and left out.
+/// Draws the last traced run of each arm, in this many bytes of the page altogether. What cannot be drawn is said on the terminal and left out.
 fn drawn_here(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
     let mut traced = Vec::new();
     for run in last_of_each_arm(report.record, &telling_arms(report.analysis)) {

@@ -21,7 +21,7 @@ use plimsoll_telemetry::Host;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Coefficient of variation of the runs of one cell that a plan is told for.
+/// Coefficients of variation of the runs of one cell for which a plan says what it can decide.
 pub const USUAL_SPREAD: f64 = 0.03;
 
 /// An experiment file that was read, and what came of it.
@@ -112,7 +112,7 @@ pub fn check_text(
     check(text, &file.display().to_string(), &surroundings)
 }
 
-/// The file that a bundle was measured by. That of a gate is asked again as a gate, of the same two arms.
+/// The file that a bundle was measured by. That of a gate is run again as a gate, with the same two arms.
 fn text_of_bundle(file: &Path, overrides: &mut Overrides) -> anyhow::Result<String> {
     let record = crate::read::bundle(file)?.record;
     let text = &record.file_text;

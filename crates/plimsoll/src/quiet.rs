@@ -23,7 +23,7 @@ pub fn look() -> ForeignCpu {
     sampler.since_start()
 }
 
-/// Looks at the machine, and waits for it where that is wished, for so many nanoseconds at most. Says who uses it, unless it is to be quiet.
+/// Looks at the machine, and waits for it where that is wished, for this many nanoseconds at most. Says who uses it, unless it is to be quiet.
 pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<ForeignCpu> {
     let cores = Host::here().machine().cores;
     let begun = Instant::now();

@@ -143,7 +143,7 @@ pub fn run(
     Ok(exit)
 }
 
-/// What is asked of a measurement, besides its plan.
+/// Options of a measurement, besides its plan.
 pub struct RunRequest<'a> {
     /// The file of the plan, for those that are scouted first.
     pub experiment: &'a arguments::ExperimentFile,

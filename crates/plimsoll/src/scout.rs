@@ -225,7 +225,7 @@ fn say<'b>(live: &mut Live, plan: &Plan, factor: &str, wide: impl Iterator<Item 
     live.event(&Event::Note(&line));
 }
 
-/// Tells what was found, a line for each place, and returns the plan that follows.
+/// Prints what was found, a line for each place, and returns the plan that follows.
 fn describe(plan: Result<Plan, Problems>, chosen: &Chosen, live: &mut Live) -> Scouting<Box<Plan>> {
     let plan = match plan {
         Ok(plan) => plan,

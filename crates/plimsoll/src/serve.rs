@@ -1,5 +1,3 @@
-//! `plimsoll serve`.
-
 use crate::arguments;
 use crate::confine::{Confined, Reach, confine};
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! Servers that run by themselves: looked at before a run, told what will be done to them, and left as they were after `run --uri`.
+//! Servers that run by themselves: examined before a run, which says what it will do to them, and left as they were after `run --uri`.
 
 use crate::exit::Exit;
 use crate::screen::tell;

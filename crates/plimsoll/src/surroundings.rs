@@ -1,4 +1,4 @@
-//! What the program needs of its surroundings before it begins anything: open files, names that can be told, and errors in place of signals.
+//! What the program needs of its surroundings before it begins anything: open files, printable names, and errors in place of signals.
 
 use anyhow::bail;
 use nix::sys::signal::{SigHandler, Signal, signal};

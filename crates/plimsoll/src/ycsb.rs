@@ -30,7 +30,7 @@ pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
     let stopped = Arc::clone(&is_stopped);
     ctrlc::set_handler(move || {
         if stopped.swap(true, Ordering::Relaxed) {
-            // Asked twice: an operation does not return, or the report is not wanted.
+            // The second Ctrl-C: an operation does not return, or the report is not wanted.
             std::process::exit(end(Exit::Interrupted) as i32);
         }
     })

@@ -17,7 +17,7 @@ pub struct ClockOffset {
 /// A question and its answer, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// When it was asked, by this clock.
+    /// When the request was sent, by this clock.
     pub asked_ns: u64,
     /// What the other clock said.
     pub said_ns: u64,

@@ -15,7 +15,7 @@ pub struct EventSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Act {
-    /// The primary is asked to step down, and another member is elected.
+    /// The primary gets the command to step down, and another member is elected.
     StepDown,
     /// A member is killed by SIGKILL, and started again on the data that it left.
     Kill {

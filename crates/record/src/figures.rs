@@ -29,7 +29,7 @@ figures! {
     ENGINE_CACHE_READ_BYTES = "engine.cache.read.bytes", Counter;
     /// Bytes that the engine wrote from its cache.
     ENGINE_CACHE_WRITTEN_BYTES = "engine.cache.written.bytes", Counter;
-    /// Pages that operations asked the cache for.
+    /// Pages that operations wanted from the cache.
     ENGINE_PAGES_REQUESTED = "engine.pages.requested", Counter;
     /// Pages read into the cache.
     ENGINE_PAGES_READ = "engine.pages.read", Counter;
@@ -41,7 +41,7 @@ figures! {
     ENGINE_EVICTIONS_BY_APPLICATION = "engine.evictions.by_application", Counter;
     /// Time that operations spent evicting or waiting for room in the cache.
     ENGINE_CACHE_WAIT = "engine.cache.wait.ns", Counter;
-    /// Reads that the engine asked of the operating system for its data files.
+    /// Reads of data files by the engine, at the operating system.
     ENGINE_BLOCK_READS = "engine.block.reads", Counter;
     /// Bytes of the blocks that were read.
     ENGINE_BLOCK_READ_BYTES = "engine.block.read.bytes", Counter;
@@ -151,7 +151,7 @@ figures! {
     SERVER_MEMORY = "server.memory.bytes", Level;
     /// Connections to the server, as it counts them.
     SERVER_CONNECTIONS = "server.connections", Level;
-    /// Operations that clients asked of the server, as it counts them: also those of administration.
+    /// Operations of clients, as the server counts them: also those of administration.
     SERVER_OPERATIONS = "server.operations", Counter;
     /// Bytes that the server received from clients.
     SERVER_RECEIVED_BYTES = "server.received.bytes", Counter;
@@ -233,7 +233,7 @@ figures! {
     /// TCP segments sent again because they were not acknowledged.
     NETWORK_RETRANSMITTED = "network.segments.retransmitted", Counter;
 
-    /// Bytes that the process under test asked the kernel to read, from page cache or device.
+    /// Bytes that the process under test read, from page cache or device.
     PROCESS_READ_BYTES = "process.read.bytes", Counter;
     /// CPU time that watching took: all that gathers these figures.
     WATCHING = "watching.ns", Counter;

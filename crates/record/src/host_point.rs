@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct HostPoint {
     /// Its name in the file; `None`: the machine that the program ran on.
     pub host: Option<String>,
-    /// Whether it asked; otherwise it was asked.
+    /// Whether it made load; otherwise it was under test.
     pub makes_load: bool,
     /// What must be equal for it to be the same machine in two runs, where that was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

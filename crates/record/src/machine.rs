@@ -69,12 +69,12 @@ pub const FOREIGN_CAUTION: f64 = 0.05;
 /// From here on the numbers are not valid.
 pub const FOREIGN_INVALID: f64 = 0.2;
 
-/// The kernel counts CPU time in steps of this length; so many of them on each processor say nothing.
+/// The kernel counts CPU time in steps of this length; this many of them on each processor say nothing.
 const TICK_NS: u64 = 10_000_000;
 const TICKS: u64 = 2;
 
 impl ForeignCpu {
-    /// Share of all the time of so many processors, 0 where it is within the steps of the clock.
+    /// Share of all the time of this many processors, 0 where it is within the steps of the clock.
     pub fn share(&self, cores: u32) -> f64 {
         let cores = u64::from(cores.max(1));
         if self.cpu_ns <= cores * TICKS * TICK_NS || self.elapsed_ns == 0 {

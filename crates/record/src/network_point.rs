@@ -20,7 +20,7 @@ pub struct NetworkPoint {
     pub segments: u64,
     /// TCP segments that it sent again.
     pub retransmitted: u64,
-    /// Round trips to the server, where this machine made load and its kernel tells them.
+    /// Round trips to the server, where this machine made load and its kernel reports them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trips: Option<RoundTrips>,
 }
@@ -38,7 +38,7 @@ pub struct RoundTrips {
 }
 
 impl NetworkPoint {
-    /// Adds what a slice of the measured part tells of it.
+    /// Adds a slice of the measured part.
     pub fn add(&mut self, slice: &Slice) {
         let of = |name: &str| slice.telemetry.get(name).map(|value| *value as u64);
         if slice.warm_up {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(network, NetworkPoint::default(), "the warm-up");
         network.add(&slice(false, 1.0));
         network.add(&slice(false, 2.0));
-        // A second in which nothing was told.
+        // A second without values.
         network.add(&Slice { length_ns: 1_000_000_000, ..Slice::default() });
         let expected = NetworkPoint {
             length_ns: 1_000_000_000,

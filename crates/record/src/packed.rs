@@ -130,7 +130,7 @@ fn header_of(counts_bytes: usize) -> Vec<u8> {
     header
 }
 
-/// Reads counts: whole numbers, zigzag and LEB128 encoded in at most 9 bytes; a negative one is so many empty buckets.
+/// Reads counts: whole numbers, zigzag and LEB128 encoded in at most 9 bytes; a negative one is this many empty buckets.
 struct Counts<'a> {
     rest: &'a [u8],
     index: u64,

@@ -280,12 +280,12 @@ pub struct ServerSpec {
     /// What each member may keep on disk besides its data: its log of changes, from which others copy.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub log_bytes: u64,
-    /// How its members are asked while it runs, where it has roles among them.
+    /// How its members get commands while it runs, where it has roles among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roles: Option<RoleCommands>,
 }
 
-/// Programs with their arguments by which the members of a server are asked and told, with places in braces. Each is run as their user and ends with 0.
+/// Programs with their arguments that send commands to the members of a server, with placeholders in braces. Each is run as their user and ends with 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleCommands {
     /// Prints host and port of the primary, and waits until there is one.
@@ -441,7 +441,7 @@ pub struct RigRecord {
     pub mkfs: Option<String>,
     /// Version of the program that made it.
     pub mkfs_version: Option<String>,
-    /// Mount options in force, as the kernel tells them.
+    /// Mount options in force, as the kernel reports them.
     pub mount_options: Option<String>,
     /// Version of the control groups that held the limits.
     pub control_groups: Option<u32>,

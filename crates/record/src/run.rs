@@ -69,7 +69,7 @@ pub struct RunRecord {
     pub storage: Option<Storage>,
     /// Records in the engine after the load, counted by the engine.
     pub records_loaded: Option<u64>,
-    /// Bytes of data and indexes on the disk after the load, as the engine tells them.
+    /// Bytes of data and indexes on the disk after the load, as the engine reports them.
     #[serde(default)]
     pub data_bytes: Option<u64>,
     /// Whether engine's cache and page cache were emptied before the first point.
@@ -252,7 +252,7 @@ pub struct NotedOperation {
     pub begin_ns: u64,
     /// When it was complete, in nanoseconds of `CLOCK_MONOTONIC`.
     pub end_ns: u64,
-    /// The session that asked, from 0.
+    /// The session of the operation, from 0.
     pub session: u32,
     /// The kind of operation that ran.
     pub operation: Operation,

@@ -214,7 +214,7 @@ pub fn load_number(load: LoadKind) -> f64 {
     }
 }
 
-/// Steps of 1, 2 or 5 from zero, about so many, up to the first at or above `highest`; with that top.
+/// Steps of 1, 2 or 5 from zero, about this many, up to the first at or above `highest`; with that top.
 pub fn linear_ticks(highest: f64, about: usize) -> (f64, Vec<f64>) {
     if !highest.is_finite() || highest <= 0.0 {
         return (1.0, vec![0.0, 1.0]);

@@ -16,7 +16,7 @@ pub struct DiskPicture<'a> {
     pub rows: Vec<DiskRow>,
 }
 
-/// One kind of request of one size, so many in flight.
+/// One kind of request of one size, this many in flight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskRow {
     /// In words, such as `random reads`. Rows of the same words belong together.

@@ -30,7 +30,7 @@ pub(crate) struct Sentence {
 pub(crate) struct Table {
     /// In a few words: a heading in the terminal, and a label for readers who do not see the table.
     pub(crate) title: &'static str,
-    /// As [`Section::lead`].
+    /// A sentence above it, as [`Section::lead`].
     pub(crate) lead: &'static str,
     /// The first one names the rows.
     pub(crate) columns: Vec<Column>,
@@ -65,7 +65,7 @@ pub(crate) struct Column {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Names of arms.
+    /// Names of arms, with their marks.
     Arm,
     Words,
     Figure,
@@ -91,7 +91,6 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Rows without a heading.
     pub(crate) fn plain(rows: Vec<Vec<Cell>>) -> Self {
         Self { arm: None, words: String::new(), rows }
     }
@@ -99,7 +98,7 @@ impl Group {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
-    /// `None`: not known.
+    /// `None` where it is not known.
     pub(crate) text: Option<String>,
     /// Less important words below or behind the text.
     pub(crate) small: Vec<String>,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Styles are written as ANSI sequences; the caller's stream removes them where they are not wanted (`NO_COLOR`, a pipe). Nothing is
-//! told by colour alone. Tables leave out columns rather than wrap.
+//! shown by colour alone. Tables leave out columns rather than wrap.
 //!
 //! ```
 //! use plimsoll_report::progress::Phase;

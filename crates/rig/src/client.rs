@@ -82,7 +82,7 @@ impl RigProcess {
     /// # Safety
     /// Nobody else may own this file descriptor, if it is one.
     pub unsafe fn inherited(descriptor: RawFd) -> std::io::Result<Self> {
-        // SAFETY: it is only asked what it is, and is not -1.
+        // SAFETY: it is only queried for what it is, and is not -1.
         let found = unsafe { BorrowedFd::borrow_raw(descriptor.max(0)) };
         // What is no socket is somebody else's after all.
         rustix::net::sockopt::socket_peercred(found)?;
@@ -101,7 +101,7 @@ impl RigProcess {
         self.ask(Order::Look { directory })
     }
 
-    /// Undoes what programs left behind that are gone, or tells what would be undone. Returns the reasons of what stays.
+    /// Undoes what programs left behind that are gone, or reports what would be undone. Returns the reasons of what stays.
     pub fn clean(
         &self,
         dry_run: bool,

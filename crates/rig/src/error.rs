@@ -11,7 +11,7 @@ pub enum RigError {
     /// What is missing or could not be made, and what to do.
     #[error("{0}")]
     Refused(String),
-    /// A disk is asked to be faster than this machine can make one.
+    /// A disk is to be faster than this machine can make one.
     #[error("{0}")]
     NotCarried(String),
     #[error("interrupted")]

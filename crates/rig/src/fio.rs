@@ -2,12 +2,12 @@
 //!
 //! fio itself runs as a process, one [`Job`] at a time, on a [`Target`]: a block device, or a file of its own in a directory. What it said
 //! is kept whole beside the few figures that are read from it. A child never outlives its caller, its time is bounded, and a caller is
-//! asked several times a second whether to go on.
+//! called several times a second to know whether to go on.
 //!
 //! ```text
 //! Profile ──► characterise ─┐                      ┌─► Characterisation   IOPS and latency by block size and jobs
 //!                           ├─ Job ─► fio ─► JSON ─┤
-//! DiskSpec ─► calibrate ────┘                      └─► Calibration        asked, measured, allowed
+//! DiskSpec ─► calibrate ────┘                      └─► Calibration        requested, measured, allowed
 //! ```
 //!
 //! Nothing is written to a block device unless the target says why what is on it may be lost.

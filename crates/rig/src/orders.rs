@@ -35,7 +35,7 @@ pub enum Order {
         /// As the user says; `None` for the usual one.
         directory: Option<PathBuf>,
     },
-    /// Undoes what programs left behind that are gone, or tells what would be undone. Tells lines; answered with the reasons of what stays.
+    /// Undoes what programs left behind that are gone, or reports what would be undone. Reports lines; answered with the reasons of what stays.
     Clean {
         dry_run: bool,
     },
@@ -86,7 +86,7 @@ pub enum Order {
     /// Undoes the rig but for its directory. Answered with [`TornDown`].
     TearDown,
     Remove,
-    /// Holds an emulated disk against its description. Tells progress; answered with a `Calibration`.
+    /// Holds an emulated disk against its description. Reports progress; answered with a `Calibration`.
     Calibrate {
         spec: Box<DiskSpec>,
         /// In which it is made; `None` for the usual place.
@@ -94,10 +94,9 @@ pub enum Order {
         /// What it is for, in words.
         owner: String,
     },
-    /// Finds out what a disk can do. Tells progress; answered with a `Characterisation`.
+    /// Finds out what a disk can do. Reports progress; answered with a `Characterisation`.
     Characterise {
         what: Characterised,
-        /// What is asked of it.
         profile: Profile,
     },
     /// Writes a megabyte and makes it durable, some times. Answered with `Option<u64>`, the median in nanoseconds.

@@ -1,4 +1,4 @@
-//! The process: takes orders one at a time, and keeps what it has made until it is told otherwise or its client is gone.
+//! The process: takes orders one at a time, and keeps what it has made until an order says otherwise or its client is gone.
 
 use crate::RigError;
 use crate::allowed::Allowed;

@@ -35,7 +35,7 @@
 //!
 //! A [`DataDirectory`] is made fresh for each run and removed after it. A benchmark that deletes directories must never delete the
 //! wrong one, so nothing is removed but what its journal names and what carries a marker, `.plimsoll-data`, which this user wrote for
-//! exactly that directory. The rules for this and for all else that could harm are kept in one module, and told in `docs/security.md`:
+//! exactly that directory. The rules for this and for all else that could harm are kept in one module, and described in `docs/security.md`:
 //!
 //! - No component of the way to a directory may be changed by another user. Directories are opened without following symbolic links, and
 //!   everything is removed relative to the opened directory. Symbolic links inside are removed, not followed.

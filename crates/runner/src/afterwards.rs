@@ -1,5 +1,5 @@
-//! What a server wrote about itself while it was measured, laid onto the slices after the run: where it could not be asked in time, it
-//! may have told its own files.
+//! What a server wrote about itself while it was measured, laid onto the slices after the run: where it did not answer in time, it
+//! may have written it to its own files.
 
 use plimsoll_engine::MetricsSample;
 use plimsoll_record::{Slice, WorkerUse, figures};

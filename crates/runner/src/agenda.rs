@@ -28,7 +28,7 @@ impl<'a> Agenda<'a> {
         Self { events, due: Vec::new(), done: Vec::new() }
     }
 
-    /// The measured part of a point begins now, or so much later.
+    /// The measured part of a point begins now, or this much later.
     pub(crate) fn begins(&mut self, later: Duration) {
         let now = Instant::now() + later;
         self.done.clear();
@@ -119,7 +119,7 @@ mod tests {
     use plimsoll_rig::Disturbed;
     use std::cell::RefCell;
 
-    /// Notes what is asked; a member is back when it was looked for the second time.
+    /// Notes the requests; a member is back when it was looked for the second time.
     #[derive(Default)]
     struct Noting(RefCell<Vec<Disturb>>);
 

@@ -255,7 +255,7 @@ fn supervise_all(
             below: rig,
         });
     }
-    // The watcher is both told of frames and requested interruptions, so it is shared between the two for the time of the run.
+    // The watcher gets the frames and the requests to interrupt, so it is shared between the two for the time of the run.
     let watcher = RefCell::new(watcher);
     let interruptions = || watcher.borrow().interruptions();
     let take = |number: usize, frame| {
@@ -304,7 +304,7 @@ fn undo(
 ) -> Result<(RigRecord, Option<RigError>), RunnerError> {
     let unsound = rigging.soundness().err();
     let mut notes = Vec::new();
-    // A server that had to be killed has not written what it was asked to keep.
+    // A server that had to be killed has not written what it was to keep.
     let unsound = unsound.or(rigging.stop_server(&mut notes).err());
     if let Some(index) = index {
         match host.own_metrics(engine, rigging.data_directory()) {

@@ -1,5 +1,3 @@
-//! Dates for records.
-
 /// So much later than now, as [`now`] writes it.
 pub(crate) fn in_a_while(ahead: std::time::Duration) -> String {
     let then = jiff::Timestamp::now() + ahead;

@@ -21,7 +21,7 @@ pub(crate) struct Decided<'a> {
 }
 
 impl<'a> Decided<'a> {
-    /// What a record tells that is gone on with. Without points that a run decides, nothing needs to be known.
+    /// What a record that is continued already knows. Without points that a run decides, nothing needs to be known.
     pub(crate) fn of(plan: &'a Plan, record: Option<&ExperimentRecord>) -> Self {
         let mut decided = Self {
             plan,

@@ -40,7 +40,7 @@ pub enum RunnerError {
         can: Vec<String>,
         cannot: Vec<(String, String)>,
     },
-    /// fio found an emulated disk to be other than it was asked.
+    /// fio measured an emulated disk to be other than requested.
     #[error("{0}")]
     NotCalibrated(String),
 }

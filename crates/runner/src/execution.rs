@@ -33,11 +33,11 @@ pub struct Execution<'a> {
     /// Whether what was measured is enough for an experiment that may end before all its blocks are made: every interval that decides is narrow enough, or the
     /// question of a gate is answered.
     pub is_enough: fn(&ExperimentRecord) -> bool,
-    /// Blocks in which a gate refused a point for what happened to the machine, and which are not measured again yet; asked when all runs are made.
+    /// Blocks in which a gate refused a point for what happened to the machine, and which are not measured again yet; called when all runs are made.
     pub to_repeat: fn(&ExperimentRecord) -> Vec<u32>,
-    /// Why a point of the runs in this record is not valid; asked of the runs that have just been made.
+    /// Why a point of the runs in this record is not valid; called for the runs that have just been made.
     pub why_refused: fn(&ExperimentRecord) -> Option<String>,
-    /// Why no valid verdict can come any more, however the missing runs end; asked before each block but the first.
+    /// Why no valid verdict can come any more, however the missing runs end; called before each block but the first.
     pub is_hopeless: fn(&ExperimentRecord) -> Option<String>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Word {
     /// What a point of several workers came to.
     Outcome {
         outcome: Outcome,
-        /// Records that are there, as far as all workers know: from so many they choose at the next point.
+        /// Records that are there, as far as all workers know: from this many they choose at the next point.
         records: u64,
     },
     /// The running trial of several workers has missed the objective already.
@@ -114,7 +114,7 @@ pub struct Order {
 /// What a worker watches of the rig below it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RigAccess {
-    /// Socket of the emulated disk's daemon, which tells what it counted.
+    /// Socket of the emulated disk's daemon, which reports what it counted.
     pub control: Option<PathBuf>,
     /// The block device under the data, as under `/sys/block`.
     pub device: Option<String>,
@@ -185,7 +185,7 @@ pub enum Frame {
         /// What begins, for the trace.
         mark: String,
     },
-    /// All sessions stand and nothing has begun: several workers begin together. The worker waits to be told when.
+    /// All sessions stand and nothing has begun: several workers begin together. The worker waits for the order to begin.
     Ready,
     /// This worker's part of the data is stored. The worker waits for the word to go on, which it gets when all are.
     Stored,

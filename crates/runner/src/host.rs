@@ -96,7 +96,7 @@ pub trait WorkerHandle: Send {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerExit {
-    /// As the system tells it; `None` where nobody knows.
+    /// As the system reports it; `None` where nobody knows.
     pub status: Option<i32>,
     /// The last lines that it wrote to its standard error.
     pub last_words: Vec<String>,

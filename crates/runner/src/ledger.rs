@@ -61,7 +61,7 @@ impl Track {
         }
     }
 
-    /// All gaps up to the end of the point, from its start. `None` where nothing of the kind was ever asked with success.
+    /// All gaps up to the end of the point, from its start. `None` where no operation of the kind ever succeeded.
     fn gaps(&self, started_ns: u64, end_ns: u64) -> Vec<(u64, u64)> {
         let mut gaps = lock(&self.gaps).clone();
         let last_ns = self.last_ns.load(Ordering::Relaxed);

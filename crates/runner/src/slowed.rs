@@ -137,7 +137,7 @@ impl SlowedSession {
         self.read = now;
     }
 
-    /// Whether a pause begins now. Pauses that were missed, because an operation took so long, are left out.
+    /// Whether a pause begins now. Pauses that were missed, because an operation took this long, are left out.
     fn pauses_at(&mut self, now: Instant) -> bool {
         let next = self.next.get_or_insert_with(|| {
             *self.begun.lock().unwrap_or_else(PoisonError::into_inner) + FIRST
@@ -219,7 +219,7 @@ impl Session for SlowedSession {
 mod tests {
     use super::*;
 
-    /// Counts how often it was asked, and answers at once or after a while.
+    /// Counts its calls, and answers at once or after a while.
     struct Answers(Duration);
 
     impl Session for Answers {

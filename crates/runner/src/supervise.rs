@@ -16,13 +16,13 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// A worker that says nothing for so long is taken for hung. Counting and warming a large database are silent and may take minutes.
+/// A worker that says nothing for this long is taken for hung. Counting and warming a large database are silent and may take minutes.
 const SILENCE: Duration = Duration::from_secs(1_800);
 /// How often the wish to stop is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 /// Bytes of a frame: the end of a point has histograms of every host and operation.
 const LONGEST_FRAME: usize = 64 << 20;
-/// How long a worker may take to end its run in order after it was asked to stop.
+/// How long a worker may take to end its run in order after the request to stop.
 const STOPPING: Duration = Duration::from_secs(20);
 /// How long a worker that is killed may take until its output ends.
 const GOING: Duration = Duration::from_secs(1);
@@ -141,7 +141,7 @@ pub(crate) fn supervise(
             last_sounded = Instant::now();
             for run in &mut all {
                 if !run.below.is_sound() {
-                    // An engine whose disk is gone may try for ever.
+                    // An engine whose disk is gone may try forever.
                     run.ends(WorkerEnd::Failed("the worker was ended".into()));
                 }
             }

@@ -23,7 +23,7 @@ use std::time::Duration;
 const LEAD: Duration = Duration::from_millis(20);
 /// A clock that is known less well than this is none to lay seconds on.
 const LONGEST_BOUND_NS: u64 = 50_000_000;
-/// Failures that a point tells of, as one worker does.
+/// Failures that a point reports, as one worker does.
 const ERROR_SAMPLES: usize = 10;
 
 /// Takes the frames of all workers of a run.
@@ -61,7 +61,7 @@ struct Phase<'a> {
     /// By place, when it began.
     clocks: Vec<ClockOffset>,
     began_ns: u64,
-    /// Slices that not all have told yet, with the number of those who have.
+    /// Slices that not all workers have sent yet, with the number of those that have.
     slices: BTreeMap<u32, (usize, Slice)>,
     seen: Vec<HostTotals>,
     ends: Vec<Option<PointEnd>>,
@@ -190,7 +190,7 @@ impl<'a> Team<'a> {
                 }
             }
             Frame::Measuring { mark } if leads => {
-                // Without a warm-up it is told before all are ready.
+                // Without a warm-up it is sent before all are ready.
                 if self.is_joint() && !self.phase.is_under_way {
                     self.phase.measures = true;
                 } else {
@@ -305,7 +305,7 @@ impl<'a> Team<'a> {
         LEAD + Duration::from_nanos(4 * slowest.unwrap_or(0))
     }
 
-    /// The phase begins for all at one instant, nanoseconds of the monotonic clock of this machine, which is so far ahead.
+    /// The phase begins for all at one instant, nanoseconds of the monotonic clock of this machine, which is this far ahead.
     pub(crate) fn begin(
         &mut self,
         began_ns: u64,
@@ -445,7 +445,7 @@ impl<'a> Team<'a> {
             }
             return Ok(());
         }
-        // Hosts without a session may have told fewer.
+        // Hosts without a session may have sent fewer.
         for (_, (_, slice)) in std::mem::take(&mut self.phase.slices) {
             self.phase.tally.add(&slice);
             take(Frame::Slice { slice: Box::new(slice) })?;
@@ -555,7 +555,7 @@ impl<'a> Team<'a> {
         self.failure.get_or_insert(failure);
     }
 
-    /// Why the run cannot go on, where others still run that would wait for ever.
+    /// Why the run cannot go on, where others still run that would wait forever.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.clone().filter(|_| self.is_several())
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How long a word may be waited for before it is looked whether the worker is to stop.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Watches one phase after the other until it is stopped. Each second of a phase, counted from its begin, is told as a slice without operations.
+/// Watches one phase after the other until it is stopped. Each second of a phase, counted from its begin, is sent as a slice without operations.
 pub(crate) fn watch<W: Write>(
     order: &Order,
     runner: &Runner,

@@ -8,7 +8,7 @@ use tracing::{info, trace, warn};
 pub trait Watcher {
     fn event(&mut self, event: &Event<'_>);
 
-    /// How often the user asked to stop: once ends the point cleanly, twice ends the worker at once.
+    /// How often the user pressed Ctrl-C: once ends the point cleanly, twice ends the worker at once.
     fn interruptions(&self) -> u32;
 }
 

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// Why nothing can be asked any more.
+/// Why no more operations are possible.
 const GONE: &str = "the program that started this worker is gone";
 /// How often a worker that waits for others looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -157,7 +157,7 @@ fn run<W: Write>(
     let measured = measure(order, &*engine, runner, speaker);
     speaker.say(&Frame::Closing);
     if order.is_on_emulated_disk() && order.role.leads() {
-        // However the measuring ended, what the engine still has to write need not wait for a slow disk. Who cannot be asked any more is no reason not to close.
+        // However the measuring ended, what the engine still has to write need not wait for a slow disk. A server that no longer answers is no reason not to close.
         let _ = ask(speaker, runner, &entering(order, Stage::Over, "closing"));
     }
     let closed = engine.close().map_err(|error| error.to_string());

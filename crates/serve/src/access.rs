@@ -169,7 +169,7 @@ fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     )
 }
 
-/// Whether a page of this server asked, the user themselves, or a program that is no browser. From elsewhere only a link may be followed, in a
+/// Whether the request comes from a page of this server, from the user themselves, or from a program that is no browser. From elsewhere only a link may be followed, in a
 /// window of its own: the page that it stands on cannot see the answer.
 fn is_asked_by_ourselves(headers: &HeaderMap, host: &str) -> bool {
     if let Some(origin) = headers.get(header::ORIGIN) {

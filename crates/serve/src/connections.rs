@@ -34,7 +34,7 @@ const SYSTEM_BUFFER: usize = 128 << 10;
 /// Pause after the system gave no connection, such as for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The signals by which a program is asked to end. SIGHUP is left as it was found, so that `nohup` works.
+/// The signals that end the server. SIGHUP is left as it was found, so that `nohup` works.
 pub(crate) struct AskedToEnd {
     interrupt: Signal,
     terminate: Signal,

@@ -38,7 +38,7 @@ enum ExportSource {
     Whole(usize),
     /// One that is written as it is taken.
     Written(usize),
-    /// A trace of so many bytes.
+    /// A trace of this many bytes.
     Trace(PathBuf, u64),
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn file(
             drop(judged);
             let named = path.clone();
             let open = move || {
-                // What is wrong with it is not told: it may be anybody's file.
+                // The answer does not say what is wrong with it: it may be anybody's file.
                 Trace::open(&named).map_err(|_| {
                     gone(&named, "this server cannot read it: it reads the traces beside the store")
                 })

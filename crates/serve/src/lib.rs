@@ -187,7 +187,7 @@ impl Server {
         format!("http://{}/?token={token}", self.address)
     }
 
-    /// Answers until the program is asked to end (SIGINT, SIGTERM), and then as long as answers that are under way take, but not long.
+    /// Answers until SIGINT or SIGTERM, and then finishes the answers that are under way, within a few seconds.
     pub fn run(self) -> Result<(), ServeError> {
         // One thread for all connections: the machine may be measuring. What takes long happens on threads of its own.
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -59,7 +59,7 @@ enum Drawing {
     Page(String, Version),
     File(String, Version, String),
     Map(String, Version, String, Option<u32>),
-    /// What is asked of the store as it is when it is begun to be drawn.
+    /// What a page reads from the store when its drawing begins.
     Comparison(String, String),
     History(String, String),
 }

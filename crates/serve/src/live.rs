@@ -49,7 +49,7 @@ pub(crate) async fn events(
 enum Stage {
     Begin(Looking, watch::Receiver<bool>),
     Going(Looking, watch::Receiver<bool>),
-    /// The end is still to be told.
+    /// The end is still to be sent.
     Ending,
     Over,
 }
@@ -72,7 +72,7 @@ async fn next(stage: Stage) -> Option<(Result<Event, Infallible>, Stage)> {
                 let event = spelled(&snapshot).retry(RETRY);
                 return Some((Ok(event), Stage::after(looking, closing, over)));
             }
-            // The follower has just begun, and what it tells first is a snapshot.
+            // The follower has just begun, and the first that it sends is a snapshot.
             None => (looking, closing),
         },
         Stage::Going(looking, closing) => (looking, closing),

@@ -65,7 +65,7 @@ pub(crate) fn packed(
     let run = run.ok_or_else(|| {
         missing("It kept no trace, or the trace is not on this machine any more.")
     })?;
-    // What is wrong with the file is not told: it may be anybody's.
+    // The answer does not say what is wrong with the file: it may be anybody's.
     let drawn = draw(run, MOST_BYTES).map_err(|_| missing("Its trace cannot be drawn."))?;
     Ok(drawn.packed)
 }

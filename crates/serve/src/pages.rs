@@ -1,4 +1,4 @@
-//! The pages: what is asked is read from the address here, what is shown is drawn by `report`.
+//! The pages: the address is read here, and `report` draws.
 
 use crate::failure::Failure;
 use crate::shared::apart;

@@ -299,7 +299,7 @@ where
         lock(&self.state).kept.retain(|(key, ..)| !is_past(key));
     }
 
-    /// Gives up what is kept, the oldest first, until there is so much memory.
+    /// Gives up what is kept, the oldest first, until there is this much memory.
     fn make_room(&self, bytes: usize) {
         let mut state = lock(&self.state);
         while !self.memory.has(bytes) && !state.kept.is_empty() {

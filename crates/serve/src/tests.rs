@@ -1,4 +1,4 @@
-//! The routes, asked without a network.
+//! The routes, called without a network.
 
 use crate::access::{Access, Token};
 use crate::bundles::Bundles;

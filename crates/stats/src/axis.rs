@@ -13,7 +13,7 @@ const PLACES_OF_A_STEP: usize = 200;
 /// The part of an axis in which a curve falls or rises most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cliff {
-    /// Indices of the levels between which the steepest step lies at the confidence requested: several steps where it cannot be told which is steepest.
+    /// Indices of the levels between which the steepest step lies at the confidence requested: several steps where it is not known which is steepest.
     pub between: (usize, usize),
     /// Change of the logarithm from the first of these levels to the last, as given: negative is a fall.
     pub change: Estimate,

@@ -43,7 +43,7 @@ pub struct Halves {
     pub correlation: f64,
 }
 
-/// Tells what the halves of a machine do from duets in which the arms changed sides; `None` with fewer than two on each side, or where a value is not finite.
+/// What the halves of a machine do from duets in which the arms changed sides; `None` with fewer than two on each side, or where a value is not finite.
 ///
 /// Model: side = arm + half + noise, with a half's effect that adds to whatever runs there. Least squares: the effect is half the difference of the mean
 /// difference with the other arm on the second half, and that with it on the first. Its interval is that of Student's t with n-2 degrees of freedom for the

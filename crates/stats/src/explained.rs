@@ -16,7 +16,7 @@ const BY_CHANCE: f64 = 0.001;
 const LEAST_MEAN: f64 = 0.02;
 /// The same for the sides of duets, which other programs can choose between: a choice that is chance costs blocks, and no truth.
 const CHOSEN: f64 = 0.1;
-/// Duets below which a choice is not told from chance.
+/// Duets below which a choice is not distinguished from chance.
 const FEW: usize = 20;
 /// Share of its processors' time from which on a side counts as undisturbed.
 const UNDISTURBED: f64 = 0.97;

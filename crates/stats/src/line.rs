@@ -2,7 +2,7 @@
 //!
 //! A trial offers one rate for a while and says whether the objective was met. The search has two parts:
 //!
-//! 1. **Bracketing**, in the manner of MLRsearch (RFC 9971): by doubling and halving, then by bisection, on a grid of rates that are half of the asked width
+//! 1. **Bracketing**, in the manner of MLRsearch (RFC 9971): by doubling and halving, then by bisection, on a grid of rates that are half of the requested width
 //!    apart. All trials at one rate count together by their durations: let *bad* be the seconds in which the objective was not met, *whole* all seconds, at least
 //!    the required ones. When more than the share ρ of *whole* is bad, whatever the missing seconds would bring, the rate is above the line; when not more
 //!    than ρ is bad even if all missing seconds were, it is below. Trials that ended early are worth less: short bad ones are first set off against short good ones.
@@ -26,7 +26,7 @@ pub struct LineGoal {
     pub width: f64,
     /// With which each end of the interval is confirmed, above 0 and below 1.
     pub confidence: f64,
-    /// Full trials at one rate after which it is given up as too near to the line to be told from it.
+    /// Full trials at one rate after which it is given up as too near to the line to be distinguished from it.
     pub most_trials: u32,
 }
 
@@ -254,7 +254,7 @@ impl LineSearch {
         full.fold((0, 0), |(all, bad), trial| (all + 1, bad + u64::from(!trial.is_good)))
     }
 
-    /// The rate so many steps from the first.
+    /// The rate this many steps from the first.
     fn rate(&self, index: i32) -> f64 {
         self.first * self.step.powi(index)
     }
@@ -342,7 +342,7 @@ impl LineSearch {
         if is_done {
             return LineStep::Done(self.line());
         }
-        // Two steps are the asked width: one end may move outwards by one. Wider intervals are for ends that cannot be distinguished from the line.
+        // Two steps are the requested width: one end may move outwards by one. Wider intervals are for ends that cannot be distinguished from the line.
         for width in 2..=highest - lowest + 2 {
             let mut windows: Vec<(f64, i32, i32)> = (0..width)
                 .map(|moved| (below - moved, below - moved + width))
@@ -377,7 +377,7 @@ impl LineSearch {
         LineStep::Done(self.line())
     }
 
-    /// How far a rate is from being told from the line: the smaller tail of the test.
+    /// How far a rate is from being distinguished from the line: the smaller tail of the test.
     fn doubt(&self, index: i32) -> f64 {
         let (all, bad) = self.full_trials(self.rate(index));
         match Binomial::new(self.goal.bad_share, all) {
@@ -481,7 +481,7 @@ mod tests {
         rates
     }
 
-    /// A step of the grid is half of the asked width of 2 %: 1.0102 = 0.98^-0.5.
+    /// A step of the grid is half of the requested width of 2 %: 1.0102 = 0.98^-0.5.
     #[test]
     fn near_the_line_a_search_goes_outwards_by_a_few_steps_of_the_grid() {
         for (is_good, sign) in [(true, 1), (false, -1)] {

@@ -73,7 +73,7 @@ impl NullLaw {
         NullLaw::Exact { cumulative }
     }
 
-    /// The largest P(count ≤ i) that is at most `tail`: what an interval leaves out on each side that may leave out so much. Zero where even P(0) is more.
+    /// The largest P(count ≤ i) that is at most `tail`: what an interval leaves out on each side that may leave out this much. Zero where even P(0) is more.
     pub(crate) fn attained_tail(&self, tail: f64) -> f64 {
         self.most_within(tail).map_or(0.0, |count| self.at_most(count))
     }

@@ -34,7 +34,7 @@ pub enum Peak {
     },
     /// Further out than 1.5 times the largest number of sessions measured: not to be named.
     BeyondReach,
-    /// The curve rises for ever (κ = 0).
+    /// The curve rises forever (κ = 0).
     Never,
 }
 

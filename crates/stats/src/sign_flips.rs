@@ -1,6 +1,6 @@
 //! Many contrasts of one experiment judged together: sign flips of whole blocks.
 
-/// Up to so many blocks every flip is tried, 2¹³ of them at most; with more, as many drawn ones.
+/// Up to this many blocks every flip is tried, 2¹³ of them at most; with more, as many drawn ones.
 const BLOCKS_TRIED_IN_FULL: usize = 14;
 const FLIPS_DRAWN: usize = 1 << 13;
 /// Of the drawn flips: they must be the same whenever a record is judged.

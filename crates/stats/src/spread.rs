@@ -42,12 +42,12 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
     Some(Spread { deviation, lower: limit(1.0 - TAIL), upper: limit(TAIL) })
 }
 
-/// Smallest difference that a paired comparison of two arms over so many blocks would most likely show (about four times in five), as a difference of logarithms,
+/// Smallest difference that a paired comparison of two arms over this many blocks would most likely show (about four times in five), as a difference of logarithms,
 /// where the logarithms of each arm's values have this standard deviation and those of the two arms are independent. `None` for fewer blocks than any
 /// comparison needs.
 ///
 /// The differences then have the deviation √2·s, and their mean one of √(2/n)·s: so far out by t((1+c)/2) must a mean be for the interval to leave zero out, with
-/// c the confidence that the interval of so many blocks attains (96.9 % for 6, for which 95 % are asked), and by t(0.85) more must the truth be for the mean to lie
+/// c the confidence that the interval of this many blocks attains (96.9 % for 6, where 95 % are wanted), and by t(0.85) more must the truth be for the mean to lie
 /// there in about four experiments of five, as in [`Comparison::smallest_visible_change`](crate::Comparison::smallest_visible_change).
 pub fn visible_with_spread(deviation: f64, blocks: usize) -> Option<f64> {
     if blocks < crate::FEWEST_BLOCKS || !deviation.is_finite() {

@@ -9,7 +9,7 @@
 //! | lies inside (-m, m) | equivalent | within margin | any difference is smaller than what matters |
 //! | L ≥ m | better | surely beyond margin | better, and by more than the margin |
 //! | 0 < L < m, θ ≥ m | better | likely beyond margin | better; the best estimate of the size is one that matters |
-//! | 0 < L < m, θ < m, U ≥ m | inconclusive | size unclear | B is ahead, but whether by enough to matter cannot be told |
+//! | 0 < L < m, θ < m, U ≥ m | inconclusive | size unclear | B is ahead, but whether by enough to matter is not known |
 //! | holds 0, and reaches -m or m | inconclusive | direction unclear | nothing |
 //!
 //! and mirrored for worse. Why the margin enters at the estimate: demanding only that zero is left out would let many blocks turn a difference of 0.1 % into
@@ -41,9 +41,9 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// B is surely ahead, and by an amount that, as far as can be told, matters.
+    /// B is surely ahead, and the estimate of the difference matters.
     Better,
-    /// B is surely behind, and by an amount that, as far as can be told, matters.
+    /// B is surely behind, and the estimate of the difference matters.
     Worse,
     /// Any difference is surely smaller than the margin.
     Equivalent,

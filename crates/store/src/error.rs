@@ -14,7 +14,7 @@ pub enum StoreError {
         "no place for the store: neither XDG_DATA_HOME nor HOME is set; name a file with --store"
     )]
     NoHome,
-    /// Asked to read where nothing was ever written.
+    /// Reading where nothing was ever written.
     #[error("there is no store at {}: run an experiment first, or name another store with --store", path.display())]
     Missing { path: PathBuf },
     /// Something else lies at the path.
@@ -32,7 +32,7 @@ pub enum StoreError {
         /// The latest version of this program.
         known: u32,
     },
-    /// Asked to write where that is not allowed.
+    /// Writing where that is not allowed.
     #[error(
         "cannot write to the store {}: it or its directory is read-only; make both writable, or name another store with --store",
         path.display()

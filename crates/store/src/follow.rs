@@ -62,7 +62,7 @@ pub struct News {
     pub points: Vec<NewPoint>,
     /// Slices. Programs of before wrote late shares of a second as slices with an index that was there before.
     pub slices: Vec<(PointKey, Slice)>,
-    /// Points that ended, all of whose slices were told.
+    /// Points that ended, all of whose slices were sent.
     pub ended: Vec<(PointKey, PointEnd)>,
     /// Whether there is more to be read at once.
     pub more: bool,
@@ -114,7 +114,7 @@ impl Store {
 
     /// What was written since the last look. Where nothing was, this takes microseconds.
     pub fn news(&self, following: &mut Following) -> Result<News, StoreError> {
-        // Asked before everything is read: whoever ends its work writes first and lets go then.
+        // Checked before everything is read: whoever ends its work writes first and lets go then.
         let running = self.claims.anybody_holds(following.experiment)?;
         let sqlite = |error| self.sqlite(error);
         let snapshot = self.connection.unchecked_transaction().map_err(sqlite)?;

@@ -5,9 +5,9 @@ use crate::{Figures, Host};
 use plimsoll_record::figures;
 use std::path::Path;
 
-/// Tells what a device did. Asked once a second, and once before.
+/// Counts what a device did. Read once a second, and once before.
 pub trait DeviceSource: Send {
-    /// All since some moment that stays the same, or `None` where the device cannot be asked.
+    /// All since some moment that stays the same, or `None` where the device cannot be read.
     fn totals(&mut self) -> Option<DeviceTotals>;
 }
 
@@ -93,7 +93,7 @@ impl DeviceSource for Diskstats {
     }
 }
 
-/// The fields are told in the kernel's Documentation/block/stat.rst: 11 of them always, then four of discards, then two of flushes.
+/// The fields are described in the kernel's Documentation/block/stat.rst: 11 of them always, then four of discards, then two of flushes.
 fn parse(text: &str) -> Option<DeviceTotals> {
     const SECTOR_BYTES: u64 = 512;
     const MILLISECOND: u64 = 1_000_000;

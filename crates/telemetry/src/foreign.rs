@@ -50,7 +50,7 @@ impl ForeignSampler {
         }
     }
 
-    /// What was used since the start. May be asked again.
+    /// What was used since the start. May be called again.
     pub fn since_start(&self) -> ForeignCpu {
         let elapsed_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let tick_ns = 1_000_000_000 / self.ticks_per_second;

@@ -19,7 +19,7 @@ impl Host {
         Self { root: root.into() }
     }
 
-    /// Whether this is the machine that the program runs on, so that the kernel can be asked too.
+    /// Whether this is the machine that the program runs on, whose kernel can be read too.
     pub(crate) fn is_here(&self) -> bool {
         self.root == Path::new("/")
     }

@@ -37,7 +37,7 @@ impl Interruptions {
     }
 }
 
-/// Keeps one processor busy for so long and says how often it was interrupted.
+/// Keeps one processor busy for this long and says how often it was interrupted.
 pub fn watch_for_interruptions(length: Duration) -> Interruptions {
     let start = Instant::now();
     let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);

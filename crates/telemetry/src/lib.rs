@@ -6,9 +6,9 @@
 //!   hypervisor, the limits of the control group, the filesystem under the data and the device under that. What cannot be read is
 //!   left open. Files are read by key and not by a strict parser, because kernels and containers differ in what they show, and one
 //!   missing line must not cost all others. Every reader takes a root directory, so tests read trees of their own.
-//! - **Use.** A [`WorkerSampler`] says what its own process used since it was asked last, a [`SystemSampler`] what happened to the
+//! - **Use.** A [`WorkerSampler`] says what its own process used since the last call, a [`SystemSampler`] what happened to the
 //!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock. A [`ForeignSampler`] says what other programs used.
-//! - **Watching.** A [`SliceSampler`] gathers figures for each second of a measurement: what the engine tells of itself, what a
+//! - **Watching.** A [`SliceSampler`] gathers figures for each second of a measurement: what the engine reports itself, what a
 //!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), a server that is watched from outside, the machine, and
 //!   the [`Network`] to another one.
 //! - **Judgement.** A [`Survey`] is what a machine check looks at, and [`findings`] what it thinks of it, with advice. That is a pure

@@ -1,5 +1,3 @@
-//! What the machine is.
-
 use crate::Host;
 use crate::host::{chosen, field};
 use plimsoll_record::Machine;

@@ -1,4 +1,4 @@
-//! What is mounted where.
+//! What is mounted where, from `/proc/self/mountinfo`.
 
 use crate::Host;
 use std::ffi::OsString;

@@ -8,7 +8,7 @@ use nix::sys::socket::SockaddrStorage;
 use plimsoll_record::{RoundTrips, figures};
 use std::net::IpAddr;
 
-/// Bytes a second of a megabit a second, in which the kernel tells the speed of a link.
+/// Bytes a second of a megabit a second, in which the kernel reports the speed of a link.
 const MEGABIT: f64 = 125_000.0;
 
 /// The interface through which another machine is reached, and TCP of the network namespace of this process. Files are kept open.

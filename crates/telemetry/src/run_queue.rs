@@ -14,7 +14,7 @@ const MOST_THREADS: usize = 512;
 pub(crate) struct RunQueue {
     /// Where each lists its threads.
     tasks: Vec<PathBuf>,
-    /// What each thread had waited when it was last asked, nanoseconds; `None` before the first time.
+    /// What each thread had waited at the last reading, nanoseconds; `None` before the first.
     threads: Option<HashMap<OsString, u64>>,
     waited_ns: u64,
 }

@@ -23,7 +23,7 @@ pub struct SliceSampler {
     run_queue: Option<RunQueue>,
     network: Option<Network>,
     buffer: Vec<u8>,
-    /// What all sources told last, levels included.
+    /// The last values of all sources, levels included.
     last: Figures,
     /// What they tell now; kept for its memory.
     now: Figures,
@@ -87,10 +87,10 @@ impl SliceSampler {
         self
     }
 
-    /// Levels as they are, and by how much counters rose since the last call, or since this was made. The engine tells its own figures
+    /// Levels as they are, and by how much counters rose since the last call, or since this was made. The engine reports its own figures
     /// through `engine`; its counters are known from the second call on.
     ///
-    /// A counter that cannot be compared is left out: one that was not told the last time, or that fell, as after a restart.
+    /// A counter that cannot be compared is left out: one that was missing the last time, or that fell, as after a restart.
     pub fn sample(
         &mut self,
         engine: &mut dyn FnMut(&mut Figures),
@@ -169,7 +169,7 @@ mod tests {
         std::fs::write(tree.host().path(path), text).unwrap();
     }
 
-    /// What is told now; the cost of watching aside.
+    /// The values now, without the cost of watching.
     fn sampled(
         sampler: &mut SliceSampler,
         engine: &[(&'static str, f64)],

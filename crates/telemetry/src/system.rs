@@ -40,7 +40,7 @@ impl SystemSampler {
         }
     }
 
-    /// What happened since the start. May be asked again.
+    /// What happened since the start. May be called again.
     pub fn since_start(&self) -> SystemUse {
         let clocks = Clocks::read();
         let stolen_ticks =

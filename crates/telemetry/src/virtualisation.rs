@@ -1,4 +1,4 @@
-//! Hypervisors and containers.
+//! Whether the machine is virtual, and the container it is in.
 
 use crate::Host;
 use crate::host::field;

@@ -1,11 +1,11 @@
-//! What this process used.
+//! Processor time and memory that this process used.
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{SysconfVar, sysconf};
 use plimsoll_record::WorkerUse;
 
-/// Says what this process, with all its threads, used since it was asked last.
+/// Says what this process, with all its threads, used since the last call.
 #[derive(Debug)]
 pub struct WorkerSampler {
     last: Totals,

@@ -1,4 +1,4 @@
-//! For everybody else.
+//! Traces as CSV, for any other program.
 
 use crate::resolver::{Place, Resolver};
 use crate::trace::Trace;

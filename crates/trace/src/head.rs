@@ -67,7 +67,7 @@ pub(crate) enum Form {
     Stored = 2,
 }
 
-/// The head with where everything lies in the file. Sizes in bytes from the beginning of the file; the live form has room for so many requests and marks.
+/// The head with where everything lies in the file. Sizes in bytes from the beginning of the file; the live form has room for this many requests and marks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Prefix {
     pub form: Form,

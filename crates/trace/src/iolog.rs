@@ -1,4 +1,4 @@
-//! For fio.
+//! Traces as logs that fio can replay.
 
 use crate::request::Kind;
 use crate::trace::Trace;

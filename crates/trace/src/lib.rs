@@ -2,7 +2,7 @@
 //!
 //! A [`Writer`] keeps the last requests in a file that is mapped into memory; [`Trace::open`] reads it, also after the writer was killed. An
 //! [`ExtentMap`] says where the files of the filesystem on the disk lie at a moment; [`finish`] keeps the requests together with such maps in a
-//! compact file, which [`Trace::open`] reads as well. A [`Resolver`] tells by the maps which file a request went to; [`iolog_v3`] and [`csv`] write
+//! compact file, which [`Trace::open`] reads as well. A [`Resolver`] finds by the maps which file a request went to; [`iolog_v3`] and [`csv`] write
 //! the requests for other programs.
 //!
 //! ```

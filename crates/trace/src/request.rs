@@ -21,7 +21,7 @@ pub(crate) const NEVER: u64 = 0;
 /// The kind of a record that is being written.
 const WRITING: u64 = KIND_MASK;
 
-/// What was asked of the disk.
+/// The kind of a request to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -26,7 +26,7 @@ pub struct Piece<'a> {
     pub place: Place<'a>,
 }
 
-/// Tells what lies where, by maps that were taken at several times.
+/// Finds what lies where, by maps that were taken at several times.
 #[derive(Debug)]
 pub struct Resolver<'a> {
     layouts: Vec<Layout<'a>>,
@@ -58,7 +58,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// What lay in `length` bytes from `offset` on at a time (nanoseconds of `CLOCK_MONOTONIC`): pieces in order, without gaps, all of it. A piece
-    /// is told by the last map up to this time; where this knows of no file, or is missing, by the next map after. A place that two files share is told as
+    /// comes from the last map up to this time; where this knows of no file, or is missing, by the next map after. A place that two files share is reported as
     /// that of one.
     pub fn resolve(&self, time_ns: u64, offset: u64, length: u64) -> Vec<Piece<'a>> {
         let next = self.layouts.partition_point(|layout| layout.time_ns <= time_ns);

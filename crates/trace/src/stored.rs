@@ -185,7 +185,7 @@ fn number32(body: &mut impl Read) -> io::Result<u32> {
     Ok(u32::from_le_bytes(bytes))
 }
 
-/// What the next request is told by: times follow the time before, offsets the end of the last request of the kind.
+/// What the next request is stored relative to: the time before, and the end of the last request of the kind.
 #[derive(Default)]
 struct Before {
     time_ns: u64,

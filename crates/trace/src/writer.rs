@@ -30,7 +30,7 @@ pub(crate) const MARKS_CLAIMED: usize = 16;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Records requests in a file, the last so many of them.
+/// Records the last requests in a file, up to its capacity.
 ///
 /// The file is as good as its last whole record at any moment: nothing has to be closed. Lay it into memory (`/dev/shm`, or another `tmpfs`):
 /// on a disk its pages would be written back while they are written to, and a process that serves a disk must not wait for another.
@@ -44,7 +44,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new file with room for so many requests (32 bytes each), all of it allocated and in memory.
+    /// A new file with room for this many requests (32 bytes each), all of it allocated and in memory.
     pub fn create(path: &Path, capacity_requests: u64, head: &Head) -> Result<Self, TraceError> {
         if capacity_requests == 0 {
             return Err(TraceError::Empty);

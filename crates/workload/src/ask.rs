@@ -1,6 +1,6 @@
 //! Measuring path: no allocation, lock, log or formatting here.
 //!
-//! One operation that is asked of the database.
+//! One operation on the database.
 
 use crate::record::{FieldNames, RecordBuffer};
 use std::fmt;

@@ -21,7 +21,7 @@ pub struct OpGenerator {
     desk: OpParts,
 }
 
-/// An operation and the number of the key it goes to; inserts take theirs when they are asked.
+/// An operation and the number of the key it goes to; inserts take theirs when they are sent.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     operation: Operation,
@@ -33,7 +33,7 @@ struct Choice {
 /// One choice is a chain of some 40 products, each waiting for the last: 25 ns. Of several chains a processor follows three at a time.
 const AHEAD: usize = 16;
 
-/// Choices that are made and not yet asked.
+/// Choices that are made and not yet sent.
 #[derive(Debug)]
 struct Ahead {
     choices: [Choice; AHEAD],

@@ -22,7 +22,7 @@ pub(crate) const PREFIX: &[u8; 4] = b"user";
 /// Digits are written in three blocks of eight, from the end: enough for every 64-bit number.
 const BLOCKS: usize = 24;
 
-/// Makes keys: `user`, zeros up to the asked number of digits, and the number or its hash.
+/// Makes keys: `user`, zeros up to the requested number of digits, and the number or its hash.
 ///
 /// ```
 /// use plimsoll_workload::{KeyOrder, KeyText};

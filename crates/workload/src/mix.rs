@@ -67,7 +67,7 @@ pub enum RequestDistribution {
     },
     /// The newest keys most often, falling off exponentially with the age.
     Exponential {
-        /// So many percent of the operations ...
+        /// This many percent of the operations ...
         #[serde(default = "default_percentile")]
         percentile: f64,
         /// ... go to this share of the records.

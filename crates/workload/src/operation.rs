@@ -5,7 +5,7 @@
 use crate::mix::Mix;
 use crate::stream::Stream;
 
-/// What can be asked, in the order in which YCSB draws.
+/// The kinds of operations, in the order in which YCSB draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Read,

@@ -82,7 +82,7 @@ impl Host {
         hosts.iter().map(generator).collect()
     }
 
-    /// Each host inserts so many records.
+    /// Each host inserts this many records.
     fn insert(hosts: &[Self], each: u64) {
         let inserts = mix(RequestDistribution::Uniform, 1.0);
         for mut generator in Self::generators(hosts, &inserts, SEED, None) {

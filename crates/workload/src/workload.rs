@@ -23,7 +23,7 @@ pub struct Workload {
     pub(crate) scan_lengths: Lengths,
     pub(crate) reads: ReadFields,
     pub(crate) write_all_fields: bool,
-    /// Whether choices can be made before they are asked: no insert changes what there is to choose from, and sessions take no turns.
+    /// Whether choices can be made before they are needed: no insert changes what there is to choose from, and sessions take no turns.
     pub(crate) looks_ahead: bool,
     pub(crate) sessions: Family,
     pub(crate) session_contents: Family,
@@ -43,7 +43,7 @@ impl Workload {
     /// Prepares a mix for the records that are in the key space now.
     ///
     /// `planned_operations` matters for Zipfian keys in mixes that insert: as in YCSB, keys are then drawn also from among twice the planned
-    /// number of inserts, and drawn again until one is met that is there. Without it only keys that are there from the start are asked
+    /// number of inserts, and drawn again until one is met that is there. Without it only keys that are there from the start are read
     /// for, and one more. Of several hosts each passes the plan of all together.
     ///
     /// # Errors

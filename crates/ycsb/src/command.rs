@@ -21,7 +21,7 @@ usage: plimsoll ycsb {load|run} {mongodb|mongodb-async|basic|wiredtiger} [option
   -cp PATH, -jvm-args ARGS
                  taken and without effect: there is no Java machine";
 
-/// What is asked of the database.
+/// The operations of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Load,

@@ -1,5 +1,3 @@
-//! Carries a command out.
-
 use crate::MOST_OF_A_FILE;
 use crate::binding::Plan;
 use crate::command::{Command, Phase};
@@ -41,7 +39,7 @@ pub struct Surroundings<'a> {
     pub version: &'a str,
     /// Name of the memory allocator, for embedded engines.
     pub allocator: &'a str,
-    /// Whether the user wants it to end. Asked many times a second.
+    /// Whether the user wants it to end. Called many times a second.
     pub stop: &'a dyn Fn() -> bool,
 }
 
@@ -304,7 +302,7 @@ fn write_raw(settings: &Settings, totals: &Totals) -> Result<(), YcsbError> {
 /// Looks after the end of a run, on the thread that called.
 struct Finisher<'a> {
     stop: &'a dyn Fn() -> bool,
-    /// After so long no operation is begun.
+    /// After this long no operation is begun.
     most: Option<Duration>,
     begun: Option<Instant>,
     is_interrupted: bool,

@@ -349,7 +349,7 @@ mod tests {
         assert!(text.contains("[BucketREAD], Operations, 1\n"));
     }
 
-    /// As YCSB's `TwoInOneMeasurement` does: the second of two kinds has its prefix in the rows too, and is not told how operations ended.
+    /// As YCSB's `TwoInOneMeasurement` does: the second of two kinds has its prefix in the rows too, and does not learn how operations ended.
     #[test]
     fn only_the_first_of_two_kinds_says_how_operations_ended() {
         for (buckets, raw, second) in [(Some(3), false, "Bucket"), (None, true, "Raw")] {

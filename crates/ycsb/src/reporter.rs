@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// A status line waits so long for sessions that are inside a call.
+/// A status line waits this long for sessions that are inside a call.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// What is known when all sessions have ended.

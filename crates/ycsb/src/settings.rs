@@ -52,7 +52,7 @@ pub(crate) struct Settings {
 pub(crate) struct Retries {
     /// How often it tries again.
     pub(crate) limit: u64,
-    /// After so long, a fifth more or less.
+    /// After this long, a fifth more or less.
     pub(crate) pause_ns: u64,
     /// Whether it goes on when that did not help.
     pub(crate) keep_going: bool,

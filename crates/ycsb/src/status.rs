@@ -1,4 +1,4 @@
-//! Status lines.
+//! YCSB's status lines, one for each interval.
 
 use crate::number::hundredths;
 use crate::report::blocks;

@@ -17,9 +17,9 @@ const VARIANTS: usize = 2 + RETURNS;
 pub(crate) struct Kinds {
     /// An HDR histogram of microseconds.
     pub(crate) hdr: bool,
-    /// So many buckets of a millisecond.
+    /// This many buckets of a millisecond.
     pub(crate) buckets: Option<usize>,
-    /// Means over so many milliseconds.
+    /// Means over this many milliseconds.
     pub(crate) series_ms: Option<u64>,
     pub(crate) raw: bool,
 }

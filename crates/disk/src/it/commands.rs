@@ -1,4 +1,4 @@
-//! What a disk keeps, counts and is told while it runs.
+//! What a disk keeps and counts while it runs, and the commands that it gets.
 
 use crate::it::laboratory::{Disk, Running, daemon_program, disks_and, succeeds};
 use crate::{Control, DiskError};
@@ -72,7 +72,7 @@ mod slow {
     #[test]
     fn limits_come_and_go_while_it_runs() {
         needs!(disks_and(&["losetup"]));
-        // As good as for ever.
+        // As good as forever.
         let slow = DiskSpec {
             read_latency: DiskLatency::Constant { ns: 3_600_000_000_000 },
             ..DiskSpec::unlimited(64 << 20)

@@ -1,4 +1,4 @@
-//! Burst credits.
+//! Burst credits: how they fill, and what a request takes of them.
 
 use super::limit::seconds;
 use plimsoll_record::DiskBurst;

@@ -1,4 +1,4 @@
-//! Laws of latency.
+//! The distributions from which latencies are drawn.
 
 use plimsoll_record::{DiskLatency, latency_at};
 use rand_core::Rng;

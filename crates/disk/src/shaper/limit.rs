@@ -1,4 +1,4 @@
-//! One limit: so many requests, or bytes, in a second.
+//! One limit: this many requests, or bytes, in a second.
 
 use super::lane::Lane;
 

@@ -1,4 +1,4 @@
-//! The lean client, asked as a run asks it.
+//! The lean client, called as a run calls it.
 
 use crate::questions::Questions;
 use crate::turn::{Cost, threads};

@@ -1,4 +1,4 @@
-//! What is asked: the same of every client.
+//! The operations: the same for every client.
 
 use bson::spec::BinarySubtype;
 use bson::{Binary, Document, doc};

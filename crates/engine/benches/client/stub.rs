@@ -1,4 +1,4 @@
-//! A server that answers at once, in a process of its own: what it says was written before it is asked.
+//! A server that answers at once, in a process of its own: its answers were written before the requests come.
 
 use crate::bare::frame;
 use bson::spec::BinarySubtype;

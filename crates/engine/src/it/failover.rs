@@ -1,4 +1,4 @@
-//! Replica sets whose primary steps down or dies while it is asked.
+//! Replica sets whose primary steps down or dies under load.
 
 use crate::it::laboratory::{CLIENTS, assert_ok, open_at, read, records, text, verifiable};
 use crate::it::server::{Kind, Server};

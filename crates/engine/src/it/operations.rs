@@ -307,7 +307,7 @@ mod slow {
                 found.map(|(_, value)| *value)
             };
             match server.kind {
-                // It tells no figures of its own.
+                // It has no figures of its own.
                 Kind::FerretDb => {}
                 Kind::Mongod => {
                     use plimsoll_record::figures as names;

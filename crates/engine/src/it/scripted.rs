@@ -164,7 +164,7 @@ pub fn is_greeting(command: &Document) -> bool {
     matches!(first_word(command), "hello" | "isMaster" | "ismaster")
 }
 
-/// As a server with an empty database answers all that is asked before the first operation.
+/// As a server with an empty database answers all commands before the first operation.
 pub fn by_default(command: &Document) -> Answer {
     if is_greeting(command) {
         return Answer::Reply(greeting());

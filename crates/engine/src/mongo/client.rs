@@ -279,7 +279,7 @@ impl LeanClient {
                 self.kill_cursor(cursor);
                 return Ok(rows as u32);
             }
-            // Batches may be empty, but not for ever.
+            // Batches may be empty, but not forever.
             empty = if more == 0 { empty + 1 } else { 0 };
             if empty > MOST_EMPTY_BATCHES {
                 return Err(self.link.failed(Failure::Flaw(Flaw::NoProgress)));

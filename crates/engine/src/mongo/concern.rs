@@ -5,7 +5,7 @@ use crate::mongo::encode;
 /// How many members of a replica set must have a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum W {
-    /// So many; with 0 the server does not even answer.
+    /// The number of them; with 0 the server does not even answer.
     Number(u32),
     /// More than half of those that vote.
     Majority,

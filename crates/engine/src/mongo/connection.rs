@@ -79,7 +79,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects. Until it is told [otherwise](Self::limit), no answer may take longer than connecting.
+    /// Connects. Until [`limit`](Self::limit) sets another limit, no answer may take longer than connecting.
     pub(crate) fn open(host: &Host, timeout: Duration) -> io::Result<Self> {
         let socket = match host {
             Host::Unix(path) => Socket::Unix(UnixStream::connect(path)?),
@@ -172,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// The document of the reply that was received in so many bytes.
+    /// The document of the reply that was received in this many bytes.
     #[inline]
     pub(crate) fn received(&self, bytes: usize) -> &[u8] {
         &self.buffer[crate::mongo::message::BODY_AT..bytes]

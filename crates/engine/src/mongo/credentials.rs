@@ -1,4 +1,4 @@
-//! Who asks.
+//! User, password and database of a login.
 
 use std::fmt;
 

@@ -107,7 +107,7 @@ pub enum LeanError {
         "{host} did not answer within {limit_ms} ms; it may be overloaded, or the limit too short"
     )]
     Timeout { host: Box<str>, limit_ms: u64 },
-    /// What was asked of the client is impossible.
+    /// The client cannot do the operation.
     #[error("{reason}")]
     Options {
         /// Why, and what to do.

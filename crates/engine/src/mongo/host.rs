@@ -1,4 +1,4 @@
-//! Where a server listens.
+//! The address of a server: host and port, or a socket file.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -207,7 +207,7 @@ impl Link {
         }
     }
 
-    /// The same for a batch of so many records.
+    /// The same for a batch of this many records.
     #[cold]
     pub(crate) fn batch_failed(&mut self, failure: Failure, sent: u64) -> LeanError {
         let refused = match &failure {

@@ -24,7 +24,7 @@ pub(crate) const BODY_AT: usize = HEADER_BYTES + 4 + 1;
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     bytes: Vec<u8>,
-    /// What stays the same: so many bytes from the beginning.
+    /// What stays the same: this many bytes from the beginning.
     fixed: usize,
     /// The document or sequence that the changing part belongs to.
     open: Open,

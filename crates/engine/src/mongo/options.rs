@@ -14,7 +14,7 @@ pub trait FindPrimary: std::fmt::Debug + Send + Sync {
     fn primary(&self, lost: Instant) -> Option<Host>;
 }
 
-/// What a [`LeanClient`](crate::mongo::LeanClient) is told.
+/// The options of a [`LeanClient`](crate::mongo::LeanClient).
 #[derive(Clone, Debug)]
 pub struct LeanOptions {
     /// The server: a primary, a standalone or a `mongos`.

@@ -56,7 +56,6 @@ pub enum Flaw {
     /// Something is not there or of the wrong type.
     #[error("a reply without `{0}`, or with another type of it")]
     Missing(&'static str),
-    /// More documents than requested.
     #[error("a reply with more documents than requested")]
     TooMany,
     /// Batch after batch without a document.

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 /// How long the driver may take to say goodbye.
 const GOODBYE: Duration = Duration::from_millis(200);
 
-/// A runtime that works while it is asked, without threads of its own.
+/// A runtime that works during calls, without threads of its own.
 pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
@@ -30,7 +30,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Of options for measuring: what is asked here is to be answered by the primary, and nothing but the way there is taken over.
+    /// Of options for measuring only the way to the server is taken over: these operations go to the primary.
     pub(super) fn open(
         runtime: Runtime,
         options: &ClientOptions,
@@ -148,7 +148,7 @@ impl Drop for Connection {
     }
 }
 
-/// Nothing is asked while a point is measured, and the connection may have ended meanwhile: that shows at the first use alone.
+/// The connection is idle while a point is measured and may have ended meanwhile: only the first use shows that.
 fn twice<T>(ask: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
     match ask() {
         Err(error) if matches!(*error.kind, ErrorKind::Io(_)) => ask(),

@@ -25,7 +25,7 @@ const SELECTION: Duration = Duration::from_secs(30);
 
 /// Between two questions to a member whether it is the primary.
 const BETWEEN: Duration = Duration::from_millis(10);
-/// Whoever takes longer to say where the primary is is asked again.
+/// A member that takes longer to say where the primary is gets the question again.
 const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 
 /// What all sessions of a database share.

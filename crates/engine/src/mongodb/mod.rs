@@ -16,7 +16,7 @@
 //! | `driver` | sessions by the official driver |
 //! | `lean` | sessions by the lean client |
 //! | `statistics`, `status` | the server's figures, from serverStatus |
-//! | `replica_set` | makes a replica set of members that were just started, and tells it what to do |
+//! | `replica_set` | makes a replica set of members that were just started, and sends it commands |
 //! | `ftdc` | the same figures from what a mongod wrote about itself |
 
 mod catalogue;
@@ -99,7 +99,7 @@ pub fn remove(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetOrder {
     /// Be made of `mongod`s that were just started with `--replSet=plimsoll`: it is waited until the first is the primary and all others are
-    /// secondaries. Where they are is told whenever that changes.
+    /// secondaries. Their addresses are sent whenever they change.
     Initiate,
     /// Tell host and port of the primary, as soon as there is one that takes writes.
     Primary,
@@ -109,7 +109,7 @@ pub enum SetOrder {
 }
 
 /// Has the replica set of these members, named by host and port with commas between them, carry out an order, and waits for that, without
-/// end. What it tells goes to `output`.
+/// end. Its lines go to `output`.
 pub fn replica_set(
     order: SetOrder,
     members: &str,

@@ -11,7 +11,7 @@ use mongodb::{Client, Database};
 use std::io::Write;
 use std::time::Duration;
 
-/// As the members were told when they were started.
+/// As on the command lines of the members.
 const SET: &str = "plimsoll";
 /// How long a member may take to be reached. It has answered before.
 const REACH: Duration = Duration::from_secs(30);
@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// How long a member may take to answer before it counts as gone.
 const ANSWER: Duration = Duration::from_secs(1);
-/// For so long a primary that has stepped down stands for no election, seconds: longer than the others take to hold one.
+/// For this long a primary that has stepped down stands for no election, seconds: longer than the others take to hold one.
 const STEPPED_DOWN_SECONDS: i32 = 60;
 
 /// Carries out an order on the set of these members. It waits without end.

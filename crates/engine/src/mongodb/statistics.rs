@@ -53,7 +53,7 @@ pub(super) struct Statistics {
 struct StatisticsSource {
     /// Made when it is first needed.
     connection: Option<Connection>,
-    /// The server that told them last.
+    /// The server that sent them last.
     server: Option<ServerAddress>,
 }
 

@@ -487,7 +487,7 @@ mod tests {
         let fill = |template| filled(template, &environment);
         let expected = "mongodb://u:p%40ss%2Fword@db1:27018/x";
         assert_eq!(fill("mongodb://u:${PASSWORD}@db1:27018/x").unwrap(), expected);
-        // Elsewhere it would be told to the host in plain text.
+        // Elsewhere the host would get it in plain text.
         for template in [
             "mongodb://${HOST}/x",
             "mongodb://u:p@h/?appName=${PASSWORD}",

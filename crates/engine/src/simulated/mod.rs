@@ -145,7 +145,7 @@ impl Simulation {
     }
 }
 
-/// Why settings can be read: [`unfit`] was asked before.
+/// Why settings can be read: [`unfit`] was called before.
 const FIT: &str = "settings that do not suit were refused before";
 
 fn unfit(settings: &Settings) -> Option<Unfit> {

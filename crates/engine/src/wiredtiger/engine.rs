@@ -1,4 +1,4 @@
-//! One opened database.
+//! An opened database and its tables.
 
 use super::KIND;
 use super::configuration::{AfterLoad, Configuration, JOURNAL};

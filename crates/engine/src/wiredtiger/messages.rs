@@ -247,7 +247,7 @@ mod tests {
         messages.keep(SessionMessage { session: 2, text: "other".into() });
         let text = messages.explain(Code(wt::WT_CACHE_FULL), Some(1));
         assert!(text.starts_with("WT_CACHE_FULL"), "{text}");
-        // The last is `other`, so that 5 to 19 were kept of these, and three are told.
+        // The last is `other`, so that 5 to 19 were kept of these, and three are printed.
         assert!(text.contains("thing 5.; thing 6.; thing 7.:"), "{text}");
         assert!(text.ends_with("set a larger cache_size"), "{text}");
         assert!(!messages.explain(Code::ROLLBACK, Some(1)).contains("thing"), "explained before");

@@ -105,7 +105,7 @@ fn bandwidth(text: &str) -> Result<SettingValue, Mistake> {
     }
 }
 
-/// A text of at most so many characters, without any that a terminal obeys.
+/// A text of at most this many characters, without any that a terminal obeys.
 fn free_text(text: &str, most: usize) -> Result<SettingValue, Mistake> {
     // A folded text of YAML ends with a line feed.
     let text = text.trim();

@@ -12,7 +12,7 @@ use plimsoll_plan::{Looks, SettingValue, Source};
 
 /// Blocks of a pilot: enough to see how much results differ from run to run.
 const PILOT_BLOCKS: u32 = 5;
-/// Below so many blocks no interval of 95 % can be made.
+/// Below this many blocks no interval of 95 % can be made.
 const LEAST_BLOCKS: u32 = 6;
 
 /// How many blocks, at most where looks may end the experiment earlier.

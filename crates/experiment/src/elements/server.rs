@@ -202,7 +202,7 @@ impl RigReader<'_, '_> {
             return matches!(given.checked.value, Value::Map(_)).then_some(usual);
         };
         if is_path(name) {
-            // A program; it tells by its name what it is.
+            // A program; its name says what it is.
             let file_name = name.rsplit('/').next().unwrap_or(name);
             return Some(server_preset(file_name).unwrap_or(usual));
         }

@@ -1,4 +1,4 @@
-//! `load`: how hard it is asked. See [`crate::elements::closed`], [`crate::elements::open`] and [`crate::elements::stages`].
+//! `load`: how many operations at a time. See [`crate::elements::closed`], [`crate::elements::open`] and [`crate::elements::stages`].
 
 use crate::keys::closed::CLOSED;
 use crate::keys::open::OPEN;

@@ -1,4 +1,4 @@
-//! What travels.
+//! The packets of a carrier, and the two halves that send and receive them.
 
 use std::io;
 

@@ -54,7 +54,7 @@ fn of_latest(latest: &Latest) -> Option<Arc<Link>> {
 }
 
 impl Agent {
-    /// Joins under a name. `card` is what [`list`](crate::nats::list) tells about the host, in JSON. Where an agent of this name was killed, it waits until that
+    /// Joins under a name. `card` is what [`list`](crate::nats::list) prints about the host, in JSON. Where an agent of this name was killed, it waits until that
     /// one's lease is over.
     pub fn join(settings: &Connection, name: &str, card: String) -> Result<Self, NatsError> {
         check_name(name)?;

@@ -1,4 +1,4 @@
-//! How NATS is reached.
+//! How a program connects to a NATS server.
 
 use crate::nats::error::chain;
 use crate::nats::subjects::inbox;

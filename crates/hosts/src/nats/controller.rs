@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep};
 /// What both sides must agree on.
 pub(crate) const PROTOCOL: u32 = 1;
 
-/// How often the controller tells that it is there.
+/// How often the controller says that it is there.
 const BEATS: Duration = Duration::from_millis(500);
 
 /// Between two attempts to reach an agent whose lease is there.
@@ -41,7 +41,7 @@ const CLEANING: Duration = Duration::from_secs(90);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
     pub name: String,
-    /// What it tells about its host, in JSON. It is foreign text.
+    /// The description of its host, in JSON. It is foreign text.
     pub card: String,
 }
 
@@ -97,7 +97,7 @@ async fn present(store: &Store) -> Result<Vec<Present>, NatsError> {
     Ok(present)
 }
 
-/// Attaches to an agent. `controller` is who asks, as another controller is told whose agent is busy.
+/// Attaches to an agent. `controller` is the name that another controller gets when the agent is busy.
 pub fn attach(settings: &Connection, name: &str, controller: &str) -> Result<Carrier, NatsError> {
     check_name(name)?;
     let (settings, name, controller) = (settings.clone(), name.to_owned(), controller.to_owned());
@@ -265,7 +265,7 @@ impl Orders {
         Ok(reply)
     }
 
-    /// Tells the agent again and again that the controller is there.
+    /// Sends the agent a sign of life of the controller, again and again.
     async fn beat(&self) {
         let mut connections = self.connected.connections.clone();
         loop {

@@ -33,7 +33,7 @@ pub enum NatsError {
     /// The server lacks what is needed.
     #[error("NATS server {version} is too old: 2.12 or later is needed")]
     TooOld {
-        /// As the server tells it.
+        /// As the server reports it.
         version: String,
     },
     #[error(

@@ -18,7 +18,7 @@ use futures_util::StreamExt;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// What was read is removed from the stream when it is so much, bytes.
+/// What was read is removed from the stream when it is this much, bytes.
 const REMOVED_AT_ONCE: usize = 4 << 20;
 
 /// Between two attempts to read on.
@@ -52,7 +52,7 @@ pub(crate) struct FromStream {
     pub(crate) jetstream: Context,
     pub(crate) connected: Connected,
     pub(crate) subject: String,
-    /// Since when the stream is there, as its server tells.
+    /// Since when the stream is there, as its server reports.
     pub(crate) created: DateTime,
 }
 

@@ -1,4 +1,4 @@
-//! What gates find.
+//! What the gates found at a point of a run.
 
 use plimsoll_record::Warning;
 

@@ -10,7 +10,7 @@ use plimsoll_record::{
     Status, figures,
 };
 
-/// Far beyond both caches: the disk is asked as often as it may be, and nearly all time is waiting.
+/// Far beyond both caches: the disk works at its limit, and nearly all time is waiting.
 fn beyond_caches() -> Watched {
     Watched {
         reads: 0.117,
@@ -265,7 +265,7 @@ fn a_server_that_waits_for_its_secondaries() {
     assert_ne!(named(&lab).0, CauseKind::FlowControl);
 }
 
-/// So many updates that take so many nanoseconds each.
+/// This many updates that take this many nanoseconds each.
 fn updates(count: u64, service_ns: u64) -> Vec<OperationSlice> {
     vec![OperationSlice {
         operation: Operation::Update,

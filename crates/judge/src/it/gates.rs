@@ -243,7 +243,7 @@ fn lag_of(share: f64, sessions: u32, seconds: u64) -> plimsoll_record::Histogram
     histogram(mean_ns as u64, 120_000)
 }
 
-/// A point whose generator was late by this share of the sessions' time, of which so many operations were due more than were done.
+/// A point whose generator was late by this share of the sessions' time, of which this many operations were due more than were done.
 fn late_by(lab: Laboratory, share: f64, more_due: u64) -> Analysis {
     with(lab, |point| {
         let lag = lag_of(share, point.label.load.sessions(), 12);
@@ -382,7 +382,7 @@ fn seconds_of_silence_are_marked_and_three_are_a_caution() {
     assert!(warns(&three, WarningId::Stall));
 }
 
-/// A stop of 3 s begins and ends within a second, so that only two whole seconds are silent. What was under way tells how long it was.
+/// A stop of 3 s begins and ends within a second, so that only two whole seconds are silent. What was under way shows how long it was.
 #[test]
 fn a_stop_of_three_seconds_is_a_caution_wherever_it_begins() {
     let stopped = |service_ns: u64| {

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use plimsoll_plan::Metric;
 use plimsoll_record::ExperimentRecord;
 
-/// One arm at 4 threads over so many blocks, faster by `factor`.
+/// One arm at 4 threads over this many blocks, faster by `factor`.
 fn record(id: &str, blocks: u32, factor: f64) -> ExperimentRecord {
     let lab = Laboratory::closed(&["arm"], &["c"], &[4, 8], blocks)
         .measure(|case| Shown::closed(case, 1e6 * factor * SPREAD[case.block as usize].exp()));

@@ -9,7 +9,7 @@ use plimsoll_record::{
     WarningId, figures,
 };
 
-/// Beyond the caches on a disk of 600 IOPS and 7 ms, so many of them used.
+/// Beyond the caches on a disk of 600 IOPS and 7 ms, this many of them used.
 fn on_a_disk(used: f64) -> Laboratory {
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 10.0 * used);
     let watched = Watched { reads: 0.1, read_ns: 26e6, processors: 0.3, ..Watched::default() };

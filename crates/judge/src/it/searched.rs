@@ -118,7 +118,7 @@ pub fn add_point(lab: &mut Laboratory, index: u32, show: impl Fn(Case<'_>) -> (L
     }
 }
 
-/// So many blocks more in the plan than were made.
+/// This many blocks more in the plan than were made.
 pub fn plan_more_blocks(lab: &mut Laboratory, blocks: u32) {
     let made = lab.plan.measurement.blocks;
     let arms = u32::try_from(lab.plan.arms.len()).unwrap();

@@ -73,14 +73,14 @@ impl Watched {
     }
 }
 
-/// An emulated disk with so many joint requests a second.
+/// An emulated disk with this many joint requests a second.
 pub fn disk(iops: Option<f64>) -> DiskSpec {
     let mut disk = DiskSpec::unlimited(1 << 30);
     disk.iops.joint = iops;
     disk
 }
 
-/// One arm on an emulated disk (or none) with so many sessions, six blocks, at this rate.
+/// One arm on an emulated disk (or none) with this many sessions, six blocks, at this rate.
 pub fn one_point(disk: Option<DiskSpec>, sessions: u32, throughput: f64) -> Laboratory {
     let mut lab = Laboratory::closed(&["arm"], &["c"], &[sessions], 6);
     if let Some(spec) = disk {

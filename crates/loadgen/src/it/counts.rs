@@ -98,7 +98,7 @@ fn failures_are_kept_apart_and_counted_by_message() {
     assert_eq!(samples, expected);
 }
 
-/// Also those that fail: what comes after them must not be held back for ever.
+/// Also those that fail: what comes after them must not be held back forever.
 #[test]
 fn inserts_are_acknowledged() {
     let mut mix = Mix::preset("d").unwrap();

@@ -156,7 +156,7 @@ impl Session for FakeSession {
     }
 }
 
-/// What was asked of a [`Fake`], in any order.
+/// The calls that a [`Fake`] got, in any order.
 pub type OperationTimes = Arc<Mutex<Vec<(u32, String)>>>;
 
 /// An engine that keeps every question with its session and answers that all is well.
@@ -233,7 +233,7 @@ pub fn workload(key_space: &Arc<KeySpace>, mix: &Mix) -> Arc<Workload> {
     Arc::new(Workload::new(key_space, mix, 42, Some(10_000)).unwrap())
 }
 
-/// So many operations in a closed loop, however long they take.
+/// This many operations in a closed loop, however long they take.
 pub fn closed(sessions: u32, operations: u64) -> PointSpec {
     PointSpec {
         load: Load::closed(sessions),
@@ -246,7 +246,7 @@ pub fn closed(sessions: u32, operations: u64) -> PointSpec {
     }
 }
 
-/// An open loop in which so many operations are due in the first microseconds, and which lasts until it is stopped.
+/// An open loop in which this many operations are due in the first microseconds, and which lasts until it is stopped.
 pub fn at_once(sessions: u32, operations: u32) -> PointSpec {
     let rate = 1e9;
     let stage = Stage { rate_from: rate, rate_to: rate, duration_ns: u64::from(operations) };

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// Moves to whatever time is waited for, or to as much later as it is told to wake its sleepers.
+/// Moves to whatever time is waited for, or later by the delay that was set for wake-ups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jumping {
     now: Arc<AtomicU64>,
@@ -29,7 +29,7 @@ pub(crate) struct Jumping {
     stop: Arc<AtomicU64>,
 }
 
-/// Those who sleep until a time are woken up to so much later, all delays being as likely.
+/// Those who sleep until a time are woken up to this much later, all delays being as likely.
 const LONGEST_DELAY: u64 = 500_000;
 
 impl Jumping {
@@ -38,7 +38,7 @@ impl Jumping {
         Self { lag: Some(Arc::new(Mutex::new(Stream::from_state(11)))), ..Self::default() }
     }
 
-    /// Whoever sleeps next wakes so much later.
+    /// Whoever sleeps next wakes this much later.
     fn stop_next_sleeper(&self, nanos: u64) {
         self.stop.store(nanos, Ordering::Relaxed);
     }
@@ -83,7 +83,7 @@ impl ClockStart for Jumping {
     }
 }
 
-/// What is asked of a [`Server`].
+/// A call to a [`Server`].
 #[derive(Clone, Copy, PartialEq)]
 enum CommandKind {
     Insert,

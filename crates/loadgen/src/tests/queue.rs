@@ -215,7 +215,7 @@ fn a_stall_of_the_generator_is_not_taken_for_its_lag() {
 mod slow {
     use super::*;
 
-    /// The generator wakes up to 0.5 ms late, uniformly, whatever the service: 25 times the shortest. The database must be told as it would
+    /// The generator wakes up to 0.5 ms late, uniformly, whatever the service: 25 times the shortest. The figures of the database must be as they would
     /// have been with a generator that is in time, operation by operation.
     #[test]
     fn the_lag_of_the_generator_is_not_the_database_s() {

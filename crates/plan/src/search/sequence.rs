@@ -80,7 +80,7 @@ impl<'a> PointSequence<'a> {
         }
     }
 
-    /// What to measure next; `None` when the run is over. Asked again before [`Self::done`], it says the same.
+    /// What to measure next; `None` when the run is over. Called again before [`Self::done`], it returns the same.
     ///
     /// # Errors
     /// When the settings of a search are out of their bounds.

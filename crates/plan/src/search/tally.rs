@@ -65,7 +65,7 @@ impl<'a> Tally<'a> {
         units
     }
 
-    /// Whether the objective is missed already, whatever comes, in a measured part in which about so many operations are due in all.
+    /// Whether the objective is missed already, whatever comes, in a measured part in which about this many operations are due in all.
     pub fn is_lost(&self, due: f64) -> bool {
         let Some(objective) = self.objective else {
             return false;

@@ -25,7 +25,7 @@ fn histogram(values: &[(u64, u64)]) -> Histogram {
     histogram
 }
 
-/// Reads with so many (response time, count), all served at once when they were dispatched.
+/// Reads with this many (response time, count), all served at once when they were dispatched.
 fn slice(index: u32, responses: &[(u64, u64)], errors: u64) -> Slice {
     let count = responses.iter().map(|(_, count)| count).sum();
     let latencies = Latencies {

@@ -66,7 +66,7 @@ fn rate_of(step: &Step) -> f64 {
     }
 }
 
-/// A database that carries so much, however it is asked, and whose throughput grows in proportion up to so many sessions.
+/// A database that carries this much under any load, and whose throughput grows in proportion up to this many sessions.
 fn of_capacity(capacity: f64, sessions: u32) -> impl Fn(&Step) -> Outcome {
     move |step| {
         let throughput = match step.load {

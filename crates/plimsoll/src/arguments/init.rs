@@ -30,7 +30,7 @@ pub struct Init {
     /// What is compared, each once: values of the setting, disks, filesystems, sizes of the data as shares of the cache, programs or URIs, machines by ssh.
     #[arg(long, value_name = "ONE")]
     pub between: Vec<String>,
-    /// What is asked of the database: a workload of YCSB, a to f.
+    /// The workload: one of YCSB's, a to f.
     #[arg(long)]
     pub workload: Option<Workload>,
     /// How much data, e.g. 2GiB [default: 256MiB, or twice the cache where the question is about disks].

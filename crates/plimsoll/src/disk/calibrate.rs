@@ -1,5 +1,3 @@
-//! `plimsoll disk calibrate`.
-
 use super::emulated::{by_text, name};
 use super::progress::ProgressLine;
 use crate::arguments;
@@ -13,9 +11,9 @@ use serde_json::json;
 /// Of a disk that is only calibrated: its parts are all alike.
 const CAPACITY_BYTES: u64 = 1 << 30;
 
-/// `plimsoll disk calibrate`: asked, measured, allowed, and the verdict. 106 when a disk is not as requested.
+/// `plimsoll disk calibrate`: requested, measured, allowed, and the verdict. 106 when a disk is not as requested.
 pub fn calibrate(arguments: &arguments::Calibrate, rigs: &Rigs) -> anyhow::Result<Exit> {
-    // A mistake in the last is told before the first is built.
+    // A mistake in the last is reported before the first is built.
     let specs: Vec<DiskSpec> =
         arguments.disks.iter().map(|text| by_text(text)).collect::<anyhow::Result<_>>()?;
     let process = rigs.get()?;

@@ -1,5 +1,3 @@
-//! `plimsoll disk characterise`.
-
 use super::emulated::{by_text, is_disk, name};
 use super::progress::ProgressLine;
 use crate::arguments;

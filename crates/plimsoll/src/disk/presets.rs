@@ -1,5 +1,3 @@
-//! `plimsoll disk presets`.
-
 use crate::arguments;
 use crate::exit::Exit;
 use crate::screen::{self, print, print_json};

@@ -1,5 +1,3 @@
-//! `plimsoll disk trace`.
-
 use crate::arguments;
 use crate::exit::Exit;
 use crate::screen::{print, print_json};

@@ -25,7 +25,7 @@ pub struct Draft {
     /// The key that arms differ in, where the question is about settings.
     pub setting: String,
     pub between: Vec<String>,
-    /// Their addresses, where they are machines whose servers are asked from here; empty otherwise.
+    /// Their addresses, where they are machines whose servers get their load from here; empty otherwise.
     pub addresses: Vec<String>,
     pub workload: Workload,
     /// A size; `None`: what suits the question.

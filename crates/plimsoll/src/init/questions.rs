@@ -3,7 +3,7 @@
 use crate::screen::tell;
 use std::io::{self, IsTerminal};
 
-/// Whether somebody is there to be asked.
+/// Whether somebody is there to answer.
 pub fn somebody_is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
@@ -43,7 +43,7 @@ pub fn ask<T>(
     }
 }
 
-/// What is typed, or the usual answer. The end of the input, by Ctrl-D, is an answer too: that nobody wants to be asked.
+/// What is typed, or the usual answer. The end of the input, by Ctrl-D, is an answer too: no more questions.
 fn line(usual: &str) -> io::Result<String> {
     tell(format_args!("[{usual}] >"));
     let mut line = String::new();

@@ -73,7 +73,7 @@ mod slow {
                 let record = laboratory.record();
                 let Some(end) = record.runs[0].points.first().and_then(|point| point.end.clone())
                 else {
-                    // The load failed, which the count of the records tells.
+                    // The load failed, which the count of the records shows.
                     assert_eq!(said.code, Some(106), "{said:?}");
                     let first = "2 were requested; the first failure: simulated: failed as error_share asks";
                     let is_described =

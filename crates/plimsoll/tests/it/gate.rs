@@ -96,7 +96,7 @@ mod once {
         }
         assert!(laboratory.path("gate.html").exists());
 
-        // Of both files, and asked again as what it was.
+        // Of both files, and planned again as a gate.
         let said = laboratory.run(&["bundle", "last", "--to", "gate.plimsoll"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         let planned = laboratory.run(&["plan", "gate.plimsoll"]);

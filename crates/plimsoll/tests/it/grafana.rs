@@ -1,4 +1,4 @@
-//! The dashboard of Grafana, asked of a real Prometheus that watches `plimsoll serve` while an experiment runs.
+//! The queries of the Grafana dashboard, sent to a real Prometheus that watches `plimsoll serve` while an experiment runs.
 
 use crate::laboratory::{Laboratory, MARK, wait_until};
 use crate::serving::Serving;

@@ -6,7 +6,7 @@ use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_store::Store;
 use plimsoll_testing::assert_contains;
 
-/// A laboratory with the record of a run, and so many copies of it on earlier days, each made as requested.
+/// A laboratory with the record of a run, and this many copies of it on earlier days, each made as requested.
 fn with_earlier(count: usize, change: impl Fn(usize, &mut ExperimentRecord)) -> Laboratory {
     let (laboratory, record) = with_a_record();
     let mut store = Store::open(&laboratory.store()).unwrap();

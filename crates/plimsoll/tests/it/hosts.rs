@@ -212,7 +212,7 @@ impl Cable {
         cable
     }
 
-    /// Lets only so much a second through from the second to the first, with room for so much more at once, and for so much that waits.
+    /// Lets only this many bytes a second through from the second to the first, with room for so much more at once, and for so much that waits.
     fn limit(&self, rate: &str, burst: &str, room: &str) {
         let qdisc = ["qdisc", "add", "dev", "v0", "root", "tbf"];
         let mut limited = Command::new("tc");
@@ -243,7 +243,7 @@ pub fn ip(arguments: &[&str]) {
     assert!(is_good, "ip {arguments:?}: {done:?}");
 }
 
-/// So many sessions at one end ask a mongod at the other, of whose host more may be said.
+/// This many sessions at one end ask a mongod at the other, of whose host more may be said.
 #[cfg(feature = "mongodb")]
 fn over_a_cable(cable: &Cable, sessions: u32, more: &str) -> ExperimentRecord {
     let laboratory = Laboratory::new();
@@ -735,7 +735,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}
             let of_hosts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
             assert_eq!(of_hosts, completed, "{label}");
             assert!(end.hosts.iter().all(|host| host.makes_load));
-            // And each second tells whose operations they were.
+            // And each second says whose operations they were.
             for (place, host) in end.hosts.iter().enumerate() {
                 let slices = point.slices.iter();
                 let by_second: u64 = slices.map(|slice| slice.by_host[place]).sum();

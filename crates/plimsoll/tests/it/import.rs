@@ -8,7 +8,7 @@ use plimsoll_testing::{Need, assert_contains, needs};
 use std::fs;
 use std::process::Command;
 
-/// A report of YCSB: so many reads in ten seconds by four threads, which are busy nearly all of the time.
+/// A report of YCSB: this many reads in ten seconds by four threads, which are busy nearly all of the time.
 fn report(reads: u64) -> String {
     let mean_us = 39_500_000 / reads;
     format!(

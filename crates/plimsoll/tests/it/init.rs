@@ -1,4 +1,4 @@
-//! `plimsoll init`: every file that it writes is valid, and what cannot be asked is refused.
+//! `plimsoll init`: every file that it writes is valid, and what cannot be measured is refused.
 
 use crate::laboratory::Laboratory;
 use plimsoll_testing::{Need, assert_contains, needs};

@@ -30,7 +30,7 @@ const LONGEST_COMMAND: Duration = Duration::from_secs(120);
 const LONGEST_UNDO: Duration = Duration::from_secs(40);
 /// From the start of a command to a kill, milliseconds.
 const LONGEST_WAIT: u64 = 14_000;
-/// Whoever does not hear the other for so long takes it for gone.
+/// Whoever does not hear the other for this long takes it for gone.
 const LEASE: Duration = Duration::from_secs(5);
 /// How often the same command is called again at most.
 const COMMANDS: u32 = 4;
@@ -335,7 +335,7 @@ measurement: {{warm_up: 0s, {measured}}}"
         }
     }
 
-    /// Tends until it is so, at most so long.
+    /// Tends until it is so, at most this long.
     fn tend_until(&mut self, longest: Duration, mut so: impl FnMut(&Self) -> bool) -> bool {
         let begun = Instant::now();
         loop {
@@ -427,7 +427,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Fails where no mongod can be asked.
+    /// Fails where no mongod answers.
     fn of(fleet: &Fleet, hosts: &[&str]) -> Result<Self, String> {
         let process = *fleet.targets(Part::Mongod, 0).first().ok_or("no mongod")?;
         let words = fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
@@ -468,7 +468,7 @@ impl Requests {
         Some(sum)
     }
 
-    /// Looks whether there were more, ten times a second; whether it can still be asked.
+    /// Looks whether there were more, ten times a second; whether it still answers.
     fn look(&mut self) -> bool {
         if self.looked.elapsed() < Duration::from_millis(100) {
             return true;

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longest wait for something that takes milliseconds on an idle machine, or for a command to end, which may start many servers on a loaded one. Only a
-/// broken program or machine needs so long.
+/// broken program or machine needs this long.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The variable by which the processes of a laboratory are found again.
@@ -340,7 +340,7 @@ pub fn try_until<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     panic!("ten times too late");
 }
 
-/// A filesystem in memory of so many bytes, mounted until it is dropped.
+/// A filesystem in memory of this many bytes, mounted until it is dropped.
 pub struct Mounted(PathBuf);
 
 impl Mounted {

@@ -1,4 +1,4 @@
-//! What other programs do to the machine: looked at before a run, kept in the record, waited for where that is asked.
+//! Other programs on the machine: looked for before a run, kept in the record, waited for with `--wait-for-quiet`.
 
 use crate::laboratory::Laboratory;
 use plimsoll_testing::{assert_contains, assert_starts};

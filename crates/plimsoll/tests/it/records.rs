@@ -1,4 +1,4 @@
-//! Records of every version that was ever released can be reported for ever: `tests/records/vN.db` and `vN.json` hold the same record,
+//! Records of every version that was ever released can be reported forever: `tests/records/vN.db` and `vN.json` hold the same record,
 //! which was made by the program of that version from the experiment in its `file_text`.
 
 use crate::laboratory::Laboratory;

@@ -125,7 +125,7 @@ mod slow {
         let seen = seen.expect("ten minutes are not over");
         assert_eq!(state(&seen.runs[0]), "started");
         running.crash();
-        // Nobody tells the worker to end: it sees that its runner is gone.
+        // Nobody ends the worker: it sees that its runner is gone.
         wait_until("the worker to end", || laboratory.processes().is_empty());
 
         let killed = laboratory.record();

@@ -98,7 +98,7 @@ measurement: {{warm_up: 0s, duration: {duration}, blocks: {blocks}}}
     )
 }
 
-/// The server of a run, as the record tells it: started, and its log kept.
+/// The server of a run, as the record reports it: started, and its log kept.
 fn was_served(run: &RunRecord, server: &str) {
     let record = run.rig.as_ref().unwrap().server.as_ref().unwrap();
     assert!(record.program.ends_with(server), "{record:?}");

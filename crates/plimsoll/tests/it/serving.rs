@@ -1,4 +1,4 @@
-//! `plimsoll serve`, asked over the network by a client of a few lines.
+//! `plimsoll serve`, over the network, with a client of a few lines.
 
 use crate::laboratory::{Laboratory, Running, wait_until};
 use crate::stores::{TINY, with_a_record};
@@ -115,7 +115,7 @@ const OPTIONS: &str = "appName authMechanism authMechanismProperties authSource 
 mod slow {
     use super::*;
 
-    /// Two look while a run goes on, and both are told to its end.
+    /// Two clients follow a run, and both see it to its end.
     #[test]
     fn an_experiment_is_followed_to_its_end() {
         let laboratory = Laboratory::new();
@@ -188,7 +188,7 @@ mod slow {
         serving.end();
     }
 
-    /// Asked to end while somebody looks, it ends all the same.
+    /// SIGTERM ends it also while a client follows.
     #[test]
     fn it_ends_while_somebody_looks_and_on_both_signals() {
         let laboratory = Laboratory::new();
@@ -230,7 +230,7 @@ mod slow {
         assert!(matches!(status, 400 | 431), "{status}");
         serving.end();
 
-        // A second one on the same port is told so.
+        // A second one on the same port fails and says so.
         let first = Serving::start(&laboratory, &[]);
         let taken = laboratory.run(&["serve", "--listen", &first.address.to_string()]);
         assert_eq!(taken.code, Some(1));

@@ -17,7 +17,7 @@ fn mode(path: &Path) -> u32 {
     path.symlink_metadata().unwrap().mode() & 0o777
 }
 
-/// Each of these waited for ever, or took all memory.
+/// Each of these waited forever, or took all memory.
 #[test]
 fn no_file_keeps_the_program_waiting() {
     let laboratory = Laboratory::new();

@@ -44,7 +44,7 @@ fn is_open_already(path: &Path) -> bool {
 /// All of a file that [`open`] opens.
 ///
 /// # Errors
-/// As [`open`]; [`Refusal::TooLarge`] where it has more than so many bytes.
+/// As [`open`]; [`Refusal::TooLarge`] where it has more than this many bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let length = file.metadata()?.len();

@@ -94,7 +94,7 @@ impl Numbers {
         self.fixed(rounded, usize::try_from(decimals).unwrap_or(0))
     }
 
-    /// `value` with so many decimals.
+    /// `value` with this many decimals.
     pub fn fixed(self, value: f64, decimals: usize) -> String {
         if !value.is_finite() {
             return self.significant(value, DIGITS);
@@ -231,7 +231,7 @@ impl Numbers {
         format!("{sign}{text}{}%", self.gap)
     }
 
-    /// The interval around a difference, told as that is: `+1.6 % to +16.9 %`, `10.4 to 14.2 times`.
+    /// The interval around a difference, printed as that is: `+1.6 % to +16.9 %`, `10.4 to 14.2 times`.
     pub fn differences(self, estimate: Option<f64>, (low, high): (f64, f64)) -> String {
         if estimate.is_some_and(|share| 1.0 + share >= TIMES_FROM) {
             let [low, high] = [low, high].map(|share| self.significant(1.0 + share, DIGITS));
@@ -359,7 +359,7 @@ fn exponent(value: f64) -> i32 {
     if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 }
 }
 
-/// `value` with so many significant digits.
+/// `value` with this many significant digits.
 pub fn round_significant(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

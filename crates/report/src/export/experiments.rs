@@ -1,4 +1,4 @@
-//! One row for the experiment: what it asked, on which machine, and what it came to.
+//! One row for the experiment: its question, its machine, and its answer.
 
 use crate::Report;
 use crate::table::{Rows, table};

@@ -112,7 +112,7 @@ pub(crate) fn picture(
     drawn(id, class, size, (title, about), None, content)
 }
 
-/// The same with the values that a cursor tells.
+/// The same with the values under a cursor.
 pub(crate) fn answering(
     id: &str,
     class: &str,

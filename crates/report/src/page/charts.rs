@@ -160,7 +160,7 @@ fn classes(drawing: &str) -> BTreeSet<&str> {
     lists.flat_map(str::split_whitespace).collect()
 }
 
-/// Words in lines of about so many letters.
+/// Words in lines of about this many letters.
 fn wrapped(text: &str, letters: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -2,7 +2,7 @@
 
 use plimsoll_plan::Needs;
 
-/// How long the rest will take, told from the plan before the first run has ended and from the runs that have ended then. Instants are
+/// How long the rest will take: by the plan before the first run has ended, by the runs that have ended from then on. Instants are
 /// seconds on any clock that only runs forward, always the same one.
 #[derive(Clone, Debug, Default)]
 pub struct TimeLeft {
@@ -38,7 +38,7 @@ impl TimeLeft {
         }
     }
 
-    /// A run of this experiment was finished before and took so long from its begin to its end. How much of that was measuring is taken from the plan.
+    /// A run of this experiment was finished before and took this long from its begin to its end. How much of that was measuring is taken from the plan.
     pub fn finished_before(&mut self, seconds: f64) {
         let measuring = if self.runs_ended == 0 {
             self.measuring_seconds
@@ -66,7 +66,7 @@ impl TimeLeft {
         });
     }
 
-    /// A point begins, which takes so long with its warm-up.
+    /// A point begins, which takes this long with its warm-up.
     pub fn point_begins(&mut self, seconds: f64) {
         if let Some(run) = &mut self.run {
             run.point_seconds = 0.0;
@@ -95,7 +95,7 @@ impl TimeLeft {
         }
     }
 
-    /// Seconds until the end, where so many runs are still to begin.
+    /// Seconds until the end, where this many runs are still to begin.
     pub fn seconds(&self, runs_to_begin: u32, now: f64) -> f64 {
         let (mut measuring, mut other) = (self.measuring_seconds, self.other_seconds);
         let mut this = 0.0;

@@ -8,7 +8,7 @@ use plimsoll_record::Slice;
 pub struct PointProgress {
     /// Whether it is the load phase.
     pub is_load: bool,
-    /// Asked, before the measured part.
+    /// Under load, before the measured part.
     pub warm_up_seconds: f64,
     /// Measured part as requested; 0 where that is not known.
     pub requested_seconds: f64,
@@ -24,7 +24,7 @@ impl PointProgress {
         Self { is_load: true, ..Self::default() }
     }
 
-    /// A point that is to be warmed up and measured for so long.
+    /// A point that is to be warmed up and measured for this long.
     pub fn begins(warm_up_ns: u64, asked_ns: u64) -> Self {
         Self {
             warm_up_seconds: warm_up_ns as f64 / 1e9,

@@ -21,7 +21,7 @@ fn row(what: &str, block_bytes: u32, in_flight: u32, iops: f64) -> DiskRow {
     }
 }
 
-/// Three sizes of reads, so many in flight, and one write that was synced. The name is hostile.
+/// Three sizes of reads, this many in flight, and one write that was synced. The name is hostile.
 pub fn picture() -> DiskPicture<'static> {
     let mut rows = Vec::new();
     for block_bytes in [4096, 8192, 32768] {

@@ -10,7 +10,7 @@ const START_NS: u64 = 5_000_000_000;
 const FIND_NS: u64 = 60_000;
 const NOTED: usize = 100;
 
-/// About so many accesses; and a further point of the run, whose first hundred operations are noted.
+/// About this many accesses; and a further point of the run, whose first hundred operations are noted.
 pub fn accesses(run: &mut RunRecord, number: usize) -> Accesses {
     let file = |path: &str, size| File { path: path.into(), size, accesses: 0, bytes: 0 };
     let files = vec![

@@ -1,4 +1,4 @@
-//! What duets, controls and the sources of noise would have told.
+//! What duets, controls and the sources of noise would have shown.
 
 use plimsoll_judge::{Analysis, ControlResult, DuetResult, NoiseResult};
 use plimsoll_plan::Metric;

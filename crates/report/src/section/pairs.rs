@@ -13,7 +13,7 @@ struct Pair<'a> {
     sentence: &'a str,
     /// Both arms, or the one that it is about.
     name: String,
-    /// Mix, load and metric.
+    /// Mix, load and metric, separated by commas.
     what: String,
     /// One for each column of figures.
     figures: Vec<Cell>,

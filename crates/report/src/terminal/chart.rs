@@ -66,7 +66,7 @@ pub(super) fn p99(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> Stri
     let y = Axis::latency(lowest, highest, "p99");
     let title = screen.plain(&y.title).into_owned();
     let open = curves.iter().flat_map(|curve| &curve.points).any(select::is_open);
-    // The axis is that of the throughput above it, also where some points are not told.
+    // The axis is that of the throughput above it, also where some points are not printed.
     let rates: Vec<ChartLine> = curves.iter().map(|curve| throughput_line(curve, signs)).collect();
     let picture = Picture {
         lines: &lines,

@@ -208,7 +208,7 @@ impl Arms<'_> {
         printed(&table)
     }
 
-    /// The value of a column by which arms can be told better or worse, and whether more is better.
+    /// The value of a column that makes arms better or worse, and whether more is better.
     fn value(&self, column: Column, point: &CurvePoint) -> Option<(f64, bool)> {
         let median = |estimate| Some((select::median(estimate), false));
         match column {

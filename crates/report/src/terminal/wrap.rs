@@ -1,5 +1,3 @@
-//! Text in columns.
-
 use crate::text::{line, short};
 use unicode_width::UnicodeWidthStr;
 

@@ -7,7 +7,7 @@ use plimsoll_record::FioResult;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What is asked of a disk to know it.
+/// The jobs that characterise a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// Sizes of random reads, bytes.
@@ -18,9 +18,9 @@ pub struct Profile {
     pub write_jobs: Vec<u32>,
     /// Bytes of the target that are used, at most; also at most the whole device, or half of what is free.
     pub size_bytes: u64,
-    /// Each job is measured for so long, milliseconds.
+    /// Each job is measured for this long, milliseconds.
     pub runtime_ms: u64,
-    /// And runs so long before, milliseconds.
+    /// And runs this long before, milliseconds.
     pub ramp_ms: u64,
 }
 

@@ -28,7 +28,7 @@ const FLUSH_TOLERANCE_NS: f64 = 100_000.0;
 /// Standard errors of a mean or median by which a disk that is right misses it once in 16,000 times.
 const STANDARD_ERRORS: f64 = 4.0;
 
-/// A bucket of burst credits that lasts so long, in seconds, lasts for all checks.
+/// A bucket of burst credits that lasts this long, in seconds, lasts for all checks.
 const PLENTY_S: f64 = 45.0;
 
 /// What a check looks at.

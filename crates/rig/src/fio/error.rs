@@ -13,7 +13,7 @@ pub enum FioError {
     /// The operating system refused to start it.
     #[error("cannot start fio: {0}")]
     NotStarted(io::Error),
-    /// It ended with an error, which is told in its own words.
+    /// It ended with an error; in its own words.
     #[error("fio failed at {label}: {said}")]
     Failed {
         label: String,
@@ -57,7 +57,7 @@ pub enum FioError {
     /// The limits of the emulated disk could not be lifted or put back.
     #[error("cannot change the limits of the emulated disk: {0}")]
     NotShaped(String),
-    /// The disk is asked to be faster than this machine can make one.
+    /// The disk is to be faster than this machine can make one.
     #[error(
         "this machine carries {carried} with {what}; {disk} needs {requested}: choose a slower disk, or a faster machine"
     )]

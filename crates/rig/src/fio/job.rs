@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What is asked, again and again.
+/// The operation that a job repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -83,7 +83,7 @@ pub struct Job {
     pub jobs: u32,
     /// Requests that each thread keeps in flight; more than one needs an asynchronous engine.
     pub depth: u32,
-    /// How the kernel is asked.
+    /// fio's way to call the kernel.
     pub engine: Engine,
     pub direct: bool,
     /// Time that is measured, milliseconds.
@@ -118,7 +118,7 @@ impl Job {
         }
     }
 
-    /// The same, measured for so long after so long a ramp, both in milliseconds.
+    /// The same, measured for this long after this long a ramp, both in milliseconds.
     pub fn lasting(self, runtime_ms: u64, ramp_ms: u64) -> Self {
         Self { runtime_ms, ramp_ms, ..self }
     }

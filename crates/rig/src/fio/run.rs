@@ -25,7 +25,7 @@ pub struct Progress {
     pub whole_ms: Option<u64>,
 }
 
-/// Both sides get the same, and asked whether to go on.
+/// Both sides get the same, and whether to go on.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// How often the child is looked at.
@@ -53,7 +53,7 @@ pub fn version() -> Result<String, FioError> {
     })
 }
 
-/// Runs one job on a target of which it uses at most so many bytes. In a directory, a file is written first and removed at the end;
+/// Runs one job on a target of which it uses at most this many bytes. In a directory, a file is written first and removed at the end;
 /// until then it is in a journal in the state directory.
 pub fn run_job(
     target: &Target,
@@ -130,7 +130,7 @@ impl<'a, 'w> Session<'a, 'w> {
         Ok((result, measured))
     }
 
-    /// Removes what was made. The first error is told.
+    /// Removes what was made. Returns the first error.
     pub(crate) fn finish<T>(self, ended: Result<T, FioError>) -> Result<T, FioError> {
         let removed = self.ready.remove();
         let ended = ended?;

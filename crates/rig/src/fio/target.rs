@@ -81,7 +81,7 @@ impl Target {
     }
 }
 
-/// Bytes of a target that are used, of at most so many.
+/// Bytes of a target that are used, of at most this many.
 fn room(target: &Target, at_most_bytes: u64) -> Result<u64, FioError> {
     let size_bytes = target.room_bytes()?.min(at_most_bytes) / ALIGNMENT * ALIGNMENT;
     if size_bytes == 0 {
@@ -106,7 +106,7 @@ pub(crate) struct Ready {
 const ALIGNMENT: u64 = 1 << 20;
 
 impl Ready {
-    /// With at most so many bytes. What is made in a directory is in a journal in the state directory until it is removed.
+    /// With at most this many bytes. What is made in a directory is in a journal in the state directory until it is removed.
     pub(crate) fn make(
         target: &Target,
         at_most_bytes: u64,
@@ -126,7 +126,7 @@ impl Ready {
         })
     }
 
-    /// A device, of which at most so many bytes are used.
+    /// A device, of which at most this many bytes are used.
     pub(crate) fn as_it_is(device: &Target, at_most_bytes: u64) -> Result<Self, FioError> {
         Ok(Self {
             file: device.path().to_string_lossy().into_owned(),

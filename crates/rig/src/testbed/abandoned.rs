@@ -160,7 +160,7 @@ impl Abandoned {
         }
     }
 
-    /// Undoes everything in reverse and deletes the journal. Tells what it does, a line for each thing. What is gone already is passed
+    /// Undoes everything in reverse and deletes the journal. Reports what it does, a line for each thing. What is gone already is passed
     /// over, and what has something foreign in its place is left and named. When it is interrupted, it can be taken up again.
     pub fn undo(&self, tell: &mut dyn FnMut(&str)) -> Result<(), TestbedError> {
         let not_undone = |left| TestbedError::NotUndone { journal: self.path.clone(), left };

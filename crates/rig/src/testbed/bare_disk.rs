@@ -9,7 +9,7 @@ use plimsoll_disk::DaemonProgram;
 use plimsoll_record::{DiskChoice, DiskSpec, RigSpec};
 use std::path::{Path, PathBuf};
 
-/// An emulated disk without a filesystem, without limits until it is told to have them. It is undone by [`BareDisk::tear_down`], or when
+/// An emulated disk without a filesystem, without limits until they are set. It is undone by [`BareDisk::tear_down`], or when
 /// it is dropped.
 #[derive(Debug)]
 pub struct BareDisk {
@@ -51,7 +51,7 @@ impl BareDisk {
         &self.socket
     }
 
-    /// Undoes everything, and tells what people should know.
+    /// Undoes everything, and returns what the user should know.
     pub fn tear_down(self, journal: &mut Journal) -> Result<Vec<String>, TestbedError> {
         let Self { mut ground, place, .. } = self;
         let notes = ground.undo();

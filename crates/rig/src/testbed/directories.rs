@@ -40,7 +40,7 @@ impl Site {
         fs::read_dir(self.data()).map_or(0, Iterator::count)
     }
 
-    /// Ends the program as if it were killed, and undoes what its journal holds then, as the next one does. Returns what that tells.
+    /// Ends the program as if it were killed, and undoes what its journal holds then, as the next one does. Returns what that prints.
     fn undo(self) -> (tempfile::TempDir, Vec<String>) {
         let Self { folder, journal } = self;
         drop(journal);

@@ -152,7 +152,7 @@ fn name_of(experiment: &str, run: &str) -> String {
     format!("{NAME}{}-{}", plain(experiment), plain(run))
 }
 
-/// The same, cut until its whole path has at most so many bytes, for directories that a socket has to be in.
+/// The same, cut until its whole path has at most this many bytes, for directories that a socket has to be in.
 fn short_name_of(
     parent: &Path,
     experiment: &str,

@@ -21,7 +21,7 @@ pub(crate) const SOCKET: &str = "control.sock";
 /// How long the daemon may take to answer.
 const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 
-/// An emulated disk, without limits until it is told otherwise.
+/// An emulated disk, without limits until they are set.
 #[derive(Debug)]
 pub(crate) struct EmulatedDisk {
     pub(crate) daemon: Daemon,

@@ -140,7 +140,7 @@ pub enum TestbedError {
         /// What for, after a blank, or nothing.
         why: &'static str,
     },
-    /// The machine has too little memory for what is asked.
+    /// The machine has too little memory for the arm.
     #[error("{what} need {} of memory, and this machine has {}: use less, or keep the disk's blocks in a file with `backing: file`", Size(*need_bytes), Size(*there_bytes))]
     NotEnoughMemory {
         /// What, as in "… need".

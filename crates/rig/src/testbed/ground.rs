@@ -16,7 +16,7 @@ impl Ground {
         Self { made: RigParts::new(journal), disk: None }
     }
 
-    /// Undoes everything, and tells what people should know. The emulated disk is made fast first: what is still to be written to it is of
+    /// Undoes everything, and returns what the user should know. The emulated disk is made fast first: what is still to be written to it is of
     /// no use to anyone.
     pub(crate) fn undo(&mut self) -> Vec<String> {
         let disk = self.disk.take();

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Group {
     pub(crate) paths: GroupPaths,
     directories: Vec<PathBuf>,
-    /// As the kernel tells them.
+    /// As the kernel reports them.
     pub(crate) limits: LimitsSpec,
     /// Kept beside the processes once it was requested.
     room: Option<PageCacheRoom>,

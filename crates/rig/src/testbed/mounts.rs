@@ -1,4 +1,4 @@
-//! What is mounted where.
+//! What is mounted where, from `/proc/self/mountinfo`.
 
 use crate::testbed::TestbedError;
 use plimsoll_telemetry::{Mount, mounts_in};

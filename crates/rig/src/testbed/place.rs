@@ -79,7 +79,7 @@ fn state_dir_from(environment: &Environment) -> Result<PathBuf, TestbedError> {
     }
 }
 
-/// Checks that the filesystem of a directory, which need not exist yet, has room for so many bytes of this user's.
+/// Checks that the filesystem of a directory, which need not exist yet, has room for this many bytes of this user's.
 pub fn require_space(directory: &Path, need_bytes: u64) -> Result<(), TestbedError> {
     let failed = |error| TestbedError::io("ask for the free space of", directory, error);
     // Relative paths end in an empty one.

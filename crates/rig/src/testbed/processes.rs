@@ -12,10 +12,10 @@ const PROC: &str = "/proc";
 /// Set in the environment of every process that is started, to what it was started for.
 pub const MARK_VARIABLE: &str = "PLIMSOLL_MARK";
 
-/// How long the kernel may take to show a process's environment or arguments. Of one that is stuck it may take for ever.
+/// How long the kernel may take to show a process's environment or arguments. Of one that is stuck it may take forever.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
-/// The same, where one is asked that must be ours or not.
+/// The same, of one process that must be ours or not.
 const LONGEST_LOOK_AT_ONE: Duration = Duration::from_secs(10);
 
 /// How long all processes may take together until their programs are begun, where they are looked through. A program that took its

@@ -1,4 +1,4 @@
-//! Whether what an arm stands on can be had on this machine, asked before anything is begun.
+//! Whether what an arm stands on can be had on this machine, checked before anything is begun.
 
 use crate::testbed::TestbedError;
 use crate::testbed::groups;

@@ -43,7 +43,7 @@ pub struct RigOrder<'a> {
 
 /// Everything that an arm stands on. It is undone by [`Rig::tear_down`], or when it is dropped.
 ///
-/// An emulated disk has no limits until it is told to have them through its control socket.
+/// An emulated disk has no limits until they are set through its control socket.
 #[derive(Debug)]
 pub struct Rig {
     // What is declared first is dropped first: the server before what it stands on, and what was made in the place before the place.
@@ -67,7 +67,7 @@ struct MountedOn {
 }
 
 impl Rig {
-    /// Makes all that is asked. When a part of it fails, the parts before are undone.
+    /// Makes all parts. When one fails, those before it are undone.
     pub fn build(order: &RigOrder<'_>, journal: &mut Journal) -> Result<Self, TestbedError> {
         let spec = order.spec;
         what_runs_here(spec)?;
@@ -425,7 +425,7 @@ impl Rig {
     }
 
     /// Undoes everything but the data directory, in which the trace of an emulated disk is. No step is waited for without end, and a
-    /// step that fails keeps no other from being tried; what stays is told in the notes, and remains in the journal for later.
+    /// step that fails keeps no other from being tried; what stays is named in the notes, and remains in the journal for later.
     pub fn tear_down(self, journal: &mut Journal) -> Result<TornDown, TestbedError> {
         let mut this = self;
         let stopped = this.stop_server();

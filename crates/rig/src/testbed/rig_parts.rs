@@ -50,7 +50,7 @@ impl RigParts {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Undoes everything in reverse, and tells what people should know. What cannot be undone stays in the journal for later.
+    /// Undoes everything in reverse, and returns what the user should know. What cannot be undone stays in the journal for later.
     pub(crate) fn undo(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for last in [false, true] {

@@ -171,8 +171,8 @@ impl Server {
         to_run.try_for_each(Member::is_alive)
     }
 
-    /// Asks it to end and waits until it has; kills it when that takes too long, or when it was asked in vain. The first member, to which
-    /// the others may have to tell something, is asked when they have ended.
+    /// Ends it by SIGTERM and waits until it has ended; kills it when that takes too long. The first member, to which
+    /// the others may still have to send something, is ended last.
     pub(crate) fn stop(&self) -> Result<(), TestbedError> {
         self.is_alive()?;
         self.members.iter().for_each(Member::go_on);

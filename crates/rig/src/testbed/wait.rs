@@ -19,7 +19,7 @@ pub(crate) fn until(longest: Duration, mut is_so: impl FnMut() -> bool) -> bool 
     }
 }
 
-/// Does what the kernel may keep waiting for ever, in a thread of its own. `None` when it has not ended after the longest time; the
+/// Does what the kernel may keep waiting forever, in a thread of its own. `None` when it has not ended after the longest time; the
 /// thread then stays with the kernel.
 pub(crate) fn bounded<T: Send + 'static>(
     longest: Duration,

@@ -60,7 +60,7 @@ impl Client {
     }
 }
 
-/// Who holds connections and asks nothing keeps the others waiting for a while, and not for ever.
+/// Who holds connections and asks nothing keeps the others waiting for a while, and not forever.
 #[tokio::test]
 async fn there_are_so_many_connections_at_a_time_and_others_wait() {
     let server = Listening::begin().await;

@@ -16,12 +16,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) const MOST_STREAMS: usize = 40;
 /// Between two looks into the store, so that ten slices a second are ten updates. A look that finds nothing takes microseconds.
 const LOOK: Duration = Duration::from_millis(50);
-/// So often it is told how long the rest takes, when nothing else is new.
+/// How often the time left is sent when nothing else is new.
 const TELL: Duration = Duration::from_secs(1);
 /// Updates that a slow reader may be behind.
 const BEHIND: usize = 32;
 
-/// What streams are told: JSON.
+/// A message of a stream, as JSON.
 #[derive(Clone, Debug)]
 pub(super) enum Message {
     Snapshot(Arc<str>),
@@ -47,7 +47,7 @@ struct Followed {
 struct FollowedState {
     /// `None` until the follower has looked for the first time.
     picture: Option<Picture>,
-    /// Whether the follower has told its end.
+    /// Whether the follower has sent its end.
     over: bool,
 }
 
@@ -58,16 +58,16 @@ pub(super) struct Looking {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A follower that failed leaves what it had told.
+    // A follower that failed leaves what it had sent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Looking {
-    /// All that there is to show, and whether the end has been told already; from here on the updates after it. `None` when nothing is known yet.
+    /// All that there is to show, and whether the end has been sent already; from here on the updates after it. `None` when nothing is known yet.
     pub(super) fn snapshot(&mut self) -> Option<(Message, bool)> {
         let shown = lock(&self.followed.shown);
         let snapshot = shown.picture.as_ref()?.snapshot(now());
-        // Under the lock, so that no update is missing and none is told twice.
+        // Under the lock, so that no update is missing and none is sent twice.
         self.updates = self.followed.updates.subscribe();
         Some((Message::Snapshot(json(&snapshot)), shown.over))
     }
@@ -192,13 +192,13 @@ impl Follower {
 }
 
 impl Drop for Follower {
-    /// Also when it failed: whoever looks is told that there is no more to come, and whoever comes gets a follower of their own.
+    /// Also when it failed: clients learn that there is no more to come, and the next client gets a follower of its own.
     fn drop(&mut self) {
         let mut all = lock(&self.all);
         if all.get(&self.id).is_some_and(|known| Arc::ptr_eq(known, &self.followed)) {
             all.remove(&self.id);
         }
-        // Under the lock, so that whoever takes a snapshot either finds that it is over or is told so.
+        // Under the lock, so that a client that takes a snapshot either finds that it is over or gets the end.
         let mut shown = lock(&self.followed.shown);
         shown.over = true;
         let _ = self.followed.updates.send(Message::End);

@@ -315,7 +315,7 @@ impl Picture {
         }
     }
 
-    /// What changed since the last time that this was asked.
+    /// What changed since the last call.
     pub(super) fn update(&mut self, now: f64) -> Update {
         let changed = std::mem::take(&mut self.changed);
         let keys = changed.points.iter();

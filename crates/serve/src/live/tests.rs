@@ -27,7 +27,7 @@ fn begin_point(writer: &mut Store, run: RunId, warm_up_ns: u64) -> PointId {
     begun.unwrap()
 }
 
-/// A second with so many reads of a millisecond each.
+/// A second with this many reads of a millisecond each.
 fn slice(index: u32, reads: u64, warm_up: bool) -> Slice {
     let mut service = Histogram::new();
     service.record_n(1_000_000, reads);
@@ -172,7 +172,7 @@ async fn nobody_is_followed_when_nobody_looks() {
     while place.app.hub.followed() > 0 {
         tokio::task::yield_now().await;
     }
-    // And whoever comes back is told everything again.
+    // And a client that comes back gets everything again.
     let mut again = Events::of(&place, "9b2c").await;
     assert_eq!(again.next().await.unwrap().0, "snapshot");
 }
@@ -194,7 +194,7 @@ async fn streams_end_with_the_server_and_with_the_experiment() {
     while events.next().await.is_some() {}
 }
 
-/// The follower may have told all and its end before whoever looks comes to the first snapshot.
+/// The follower may have sent all and its end before a client takes the first snapshot.
 #[tokio::test]
 async fn an_end_that_came_before_the_snapshot_is_told() {
     let place = place();
@@ -225,7 +225,7 @@ async fn streams_are_limited() {
     Events::of(&place, "9b2c").await;
 }
 
-/// What programs that watch are told: only of what goes on, and each time what is new.
+/// What programs that watch get: only what goes on, and each time what is new.
 #[tokio::test]
 async fn metrics_tell_the_latest_slice_of_what_goes_on() {
     let place = place();
@@ -308,7 +308,7 @@ fn each_machine_of_a_run_is_shown_with_what_it_does_now() {
         host("db1", "server", None, None),
     ]);
     assert_eq!(hosts(), expected);
-    // An open loop that is over tells how late each was.
+    // An open loop that is over reports how late each was.
     let mut lag = Histogram::new();
     lag.record_n(1_000, 100);
     let late =

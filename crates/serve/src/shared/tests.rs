@@ -72,7 +72,7 @@ async fn who_asks_and_goes_away_leaves_nothing_to_do() {
     assert_eq!(shared.made(), 2);
 }
 
-/// What does not end well is told to all who wait for it, and tried again for the next.
+/// An error goes to all who wait for the result, and the next one tries again.
 #[tokio::test]
 async fn a_failure_is_shared_and_not_kept() {
     let memory = Memory::new(64 * UNIT);

@@ -9,7 +9,7 @@ use Promise::{AtMost, Exactly};
 
 const REPEATS: usize = 4000;
 const NOISE: f64 = 0.03;
-/// A run in so many stalls, and does half.
+/// A run in this many stalls, and does half.
 const ONE_IN: f64 = 10.0;
 
 /// Whether the interval of the spread of 8 values holds the true one.

@@ -9,7 +9,7 @@ use plimsoll_testing::assert_err;
 #[test]
 fn news_tell_everything_once() {
     let (site, mut writer) = Site::with_store();
-    // What belongs to another experiment is never told.
+    // What belongs to another experiment is never sent.
     let mut other = sample::experiment("other");
     let mut run = sample::run("small", 0);
     let mut point = sample::point(Some(0));
@@ -122,7 +122,7 @@ mod slow {
         loop {
             let news = store.news(&mut following).unwrap();
             indices.extend(news.slices.iter().map(|(_, slice)| slice.index));
-            // Its end is told when all of it was.
+            // Its end is sent when all of it was.
             assert_eq!(news.ended.len(), usize::from(!news.more));
             if !news.more {
                 break;

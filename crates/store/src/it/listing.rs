@@ -1,5 +1,3 @@
-//! Finding experiments again.
-
 use crate::it::sample;
 use crate::it::site::Site;
 use crate::{Filter, Store, StoreError};

@@ -1,4 +1,4 @@
-//! Records of every version that was ever released must load for ever: `tests/records/vN.db` and `vN.json` hold the same record.
+//! Records of every version that was ever released must load forever: `tests/records/vN.db` and `vN.json` hold the same record.
 
 use crate::Store;
 use crate::it::sample;

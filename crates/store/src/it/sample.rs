@@ -1,4 +1,4 @@
-//! Records to write.
+//! Records for the tests of the store.
 
 use plimsoll_record::{
     Acknowledged, Completed, Disturbance, EngineDescription, ErrorSample, EventRecord,

@@ -1,5 +1,3 @@
-//! Memory.
-
 use super::{Finding, bad, good, note, size};
 use plimsoll_record::Machine;
 

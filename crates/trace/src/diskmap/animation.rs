@@ -52,7 +52,7 @@ pub struct Animation<'a> {
     past: Canvas,
 }
 
-/// An animation of at most so many frames; never more than there are accesses.
+/// An animation of at most this many frames; never more than there are accesses.
 pub fn animation<'a>(accesses: &'a Accesses, layout: &'a Layout, frames: usize) -> Animation<'a> {
     Animation {
         accesses,

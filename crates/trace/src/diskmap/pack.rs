@@ -52,7 +52,7 @@ const FEWEST: usize = 256;
 pub struct NotedPoint<'a> {
     /// Such as `reads, 1 thread`.
     pub label: String,
-    /// Sessions that asked at the same time.
+    /// Sessions that read or wrote at the same time.
     pub sessions: u32,
     /// In the order in which they began.
     pub operations: &'a [NotedOperation],
@@ -92,14 +92,14 @@ pub struct PackedMoment {
 /// Operations in the order in which they began, as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedOperations {
-    /// Sessions that asked at the same time, at most. With one, an access lies in one operation; with more, in any of those under way.
+    /// Sessions that read or wrote at the same time, at most. With one, an access lies in one operation; with more, in any of those under way.
     pub sessions: u32,
     pub points: Vec<String>,
     pub point: Vec<u32>,
     /// Number in its point, from 0.
     pub number: Vec<u32>,
     pub kind: Vec<Operation>,
-    /// Which session asked, from 0.
+    /// The session of the access, from 0.
     pub session: Vec<u32>,
     pub begin: Vec<u64>,
     pub end: Vec<u64>,
@@ -132,7 +132,7 @@ pub struct Unpacked {
     pub accesses: Vec<Access>,
 }
 
-/// Packs at most so many accesses, in the order of time. Where there are more, they begin with the first measured part, or earlier where less than that
+/// Packs at most this many accesses, in the order of time. Where there are more, they begin with the first measured part, or earlier where less than that
 /// is left from there on; the head says how many are left out.
 pub fn pack(accesses: &Accesses, points: &[NotedPoint<'_>], most_accesses: usize) -> Vec<u8> {
     let range = chosen(accesses, most_accesses);
@@ -173,7 +173,7 @@ pub fn pack(accesses: &Accesses, points: &[NotedPoint<'_>], most_accesses: usize
         .expect("memory takes everything")
 }
 
-/// As [`pack`], with so many accesses that the whole is at most so large, as far as the head alone is not larger.
+/// As [`pack`], with as many accesses as make the whole at most this large, as far as the head alone is not larger.
 pub fn pack_within(accesses: &Accesses, points: &[NotedPoint<'_>], most_bytes: usize) -> Vec<u8> {
     // Hardly any accesses take less than two bytes each.
     let mut most = accesses.all.len().min((most_bytes / 2).max(FEWEST));
@@ -275,7 +275,7 @@ impl Ticks {
     }
 }
 
-/// Marks up to the last access; of those before the first access the last one, which tells what was going on.
+/// Marks up to the last access; of those before the first access the last one, which says what was going on.
 fn moments(accesses: &Accesses, kept: &[Access], ticks: &Ticks) -> Vec<PackedMoment> {
     let last = kept.last().map_or(0, |access| ticks.at(access.time_ns));
     let mut moments: Vec<PackedMoment> = Vec::new();
@@ -364,7 +364,7 @@ fn columns(kept: &[Access], ticks: &Ticks, files: usize) -> Vec<u8> {
     columns
 }
 
-/// Offset and length; files of 2 TiB and more are told modulo that.
+/// Offset and length, modulo 2 TiB.
 fn sectors(access: &Access) -> (u32, u32) {
     let begin = access.offset / SECTOR_BYTES;
     let end = (access.offset + access.length.max(1)).div_ceil(SECTOR_BYTES);

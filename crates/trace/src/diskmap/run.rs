@@ -7,7 +7,7 @@ use crate::diskmap::{
 };
 use plimsoll_record::{ExperimentRecord, RunRecord};
 
-/// The most requests of a trace that are read for a page: reading so many takes some seconds.
+/// The most requests of a trace that are read for a page: reading this many takes some seconds.
 pub const MOST_REQUESTS: u64 = 4_000_000;
 
 /// Maps in one page: one for each arm, the first ones.
@@ -79,7 +79,7 @@ pub struct RunMap {
 }
 
 impl RunMap {
-    /// Draws a run whose accesses are at hand. What the player reads and the still take at most so many bytes together, as far as they can; the still has
+    /// Draws a run whose accesses are at hand. What the player reads and the still take at most this many bytes together, as far as they can; the still has
     /// that width in pixels.
     pub fn of(
         run: &RunRecord,

@@ -1,4 +1,4 @@
-//! Words on a picture.
+//! The labels of a picture, in pixels.
 
 use crate::diskmap::canvas::Canvas;
 use font8x8::UnicodeFonts;

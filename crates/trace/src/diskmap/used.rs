@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Parts of this many bytes are touched or not.
 const PAGE_BYTES: u64 = 4096;
 
-/// What a file is to a database, told from its name.
+/// What a database uses a file for, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {

@@ -1,5 +1,3 @@
-//! Pictures as files.
-
 use crate::diskmap::canvas::{PALETTE, SAME};
 use crate::diskmap::{Animation, Canvas, DiskmapError};
 use std::io::Write;

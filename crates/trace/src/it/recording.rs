@@ -135,7 +135,7 @@ impl Drop for Killed {
     }
 }
 
-/// Is the process that the next test kills; does nothing unless it is told where to write.
+/// Is the process that the next test kills; does nothing unless a variable says where to write.
 #[test]
 fn recording_until_killed() {
     let Some(path) = std::env::var_os("PLIMSOLL_TRACE_TO_WRITE") else {

@@ -6,7 +6,7 @@ use crate::{
     DataSpec, FieldLength, KeyOrder, Mix, RequestDistribution, ScanDistribution, ScanLength,
 };
 
-/// As many records as there are where YCSB is not told how many.
+/// The number of records that YCSB takes where the properties name none.
 const UNTOLD_RECORDS: u64 = i32::MAX as u64;
 
 /// The properties that [`Core::read`] reads.

@@ -151,7 +151,7 @@ struct Gaps {
     whole: u128,
     /// The rest of a gap, in parts of `parts`.
     part: u128,
-    /// So many parts are a nanosecond: at most 2^53.
+    /// This many parts are a nanosecond: at most 2^53.
     parts: u128,
 }
 
@@ -163,7 +163,7 @@ impl Gaps {
         Self { whole: gap / numerator, part: gap % numerator, parts: numerator }
     }
 
-    /// So many gaps in one.
+    /// This many gaps in one.
     fn times(&self, count: u64) -> Self {
         let part = self.part * u128::from(count);
         Self {
@@ -256,7 +256,7 @@ mod tests {
         super::arrivals(load, window_ns, seed, Share::WHOLE)
     }
 
-    /// The schedule of each of so many hosts.
+    /// The schedule of each of this many hosts.
     fn split(load: &Load, window_ns: u64, seed: u64, hosts: u32) -> Vec<Vec<u64>> {
         (0..hosts)
             .map(|index| Share::new(index, hosts).unwrap())

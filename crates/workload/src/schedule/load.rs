@@ -16,7 +16,7 @@ const MOST_NANOS: f64 = 1e18;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Load {
-    /// Each session asks again as soon as it has its answer, after thinking for a while if asked to.
+    /// Each session asks again as soon as it has its answer, after a think time where there is one.
     Closed {
         /// How many ask at the same time.
         sessions: u32,

@@ -64,7 +64,7 @@ impl<'a> Inverse<'a> {
     }
 }
 
-/// Nanoseconds from the start of a stage until so many arrivals are expected: the root of a t + (b - a) t^2 / 2d = n. This form of it,
+/// Nanoseconds from the start of a stage until this many arrivals are expected: the root of a t + (b - a) t^2 / 2d = n. This form of it,
 /// 2n / (a + sqrt(a^2 + 2n (b - a) / d)), divides by no small difference, neither on level ground nor on either slope.
 fn time_in(stage: &Stage, count: f64) -> f64 {
     if count == 0.0 {

@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Logins that a real server accepts and refuses.
 
 use crate::mongo::it::records::{command, load, small_data};
 use crate::mongo::it::servers::{Kind, Server, User, each_of};

@@ -84,7 +84,7 @@ fn reads() {
             assert!(!client.read(b"user1", FieldChoice::All, None).unwrap());
             let some = FieldChoice::Some(&[0, 2]);
             assert!(!client.read(b"user123", some, None).unwrap());
-            // What was asked before leaves no trace.
+            // Operations before it leave no trace.
             assert!(!client.read(b"u", FieldChoice::All, None).unwrap());
         },
     );

@@ -1,4 +1,4 @@
-//! What a database is asked, of real servers.
+//! The operations, with real servers.
 
 use crate::mongo::it::records::{
     binary, command, document, load, loader, read, small_data, updates,

@@ -1,5 +1,3 @@
-//! Settings reach WiredTiger.
-
 use super::*;
 use crate::wiredtiger::configuration::Configuration;
 use plimsoll_record::figures;

@@ -68,7 +68,7 @@ mod slow {
         needs!(NATS_SERVER);
         let laboratory = Laboratory::start();
         let of_controller = laboratory.settings("controller");
-        // An agent that comes first is told what to do.
+        // An agent that comes first gets the order.
         let error = Agent::join(&laboratory.settings("a"), "a", "{}".to_owned()).unwrap_err();
         assert_err!(Err::<(), _>(&error), NatsError::NotSetUp { .. });
         assert_contains(&error, "list the agents once from the controller");
@@ -117,7 +117,7 @@ mod slow {
                 "$JS.API.STREAM.UPDATE.PLIMSOLL_FRAMES",
                 "$JS.API.STREAM.MSG.GET.PLIMSOLL_FRAMES",
                 "$JS.API.CONSUMER.CREATE.PLIMSOLL_FRAMES",
-                // Answers that nobody has asked it for.
+                // Answers without a request.
                 "_INBOX.plimsoll.~controller.x",
                 "_INBOX.plimsoll.b.x",
             ];

@@ -1,4 +1,4 @@
-//! Sides that are killed, each in a process of its own: this program again, told by its environment what it is.
+//! Sides that are killed, each in a process of its own: this program again, whose environment says what it is.
 
 use crate::nats::it::server::{NATS_SERVER, Server};
 use crate::nats::it::{expect, send};

@@ -1,4 +1,4 @@
-//! A way to a server that can be cut, and one that can be held: then nothing passes, and nobody is told.
+//! A way to a server that can be cut, and one that can be held: then nothing passes, and neither side notices.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};

@@ -187,7 +187,7 @@ mod slow {
         assert_contains(&message, begins);
         let words = "This node was not started with replication enabled";
         assert_contains(&message, words);
-        // Told by a file to be a member of a set that nobody initiates.
+        // Its file makes it a member of a set that nobody initiates.
         let options = laboratory.write("mongod.conf", "replication:\n  replSetName: rs0\n");
         let options = options.display();
         let arm = format!("arguments: '--config {options}', connect_timeout: 1s");

@@ -1,4 +1,4 @@
-//! Text as values.
+//! Sizes, durations, rates and shares read from text.
 
 use super::UnitError;
 
@@ -256,7 +256,7 @@ pub fn shortened(text: &str) -> String {
     shortened_to(text, 40)
 }
 
-/// The same with at most so many characters.
+/// The same with at most this many characters.
 pub fn shortened_to(text: &str, most: usize) -> String {
     let text = text.trim();
     let mut short: String =

@@ -1,4 +1,4 @@
-//! Values as text.
+//! Sizes, durations, rates and shares written as text.
 
 use std::fmt;
 

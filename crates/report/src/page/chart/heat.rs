@@ -41,7 +41,7 @@ pub(super) fn reach(heat: &Heat) -> Option<(f64, f64)> {
     Some((nanos(low), nanos(high)))
 }
 
-/// The first row up to which more than so many operations lie.
+/// The first row up to which more than this many operations lie.
 fn outermost<'a>(rows: impl Iterator<Item = (&'a u32, &'a f64)>, allowed: f64) -> Option<f64> {
     let mut sum = 0.0;
     for (row, count) in rows {

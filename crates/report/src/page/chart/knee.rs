@@ -12,7 +12,7 @@ use plimsoll_record::quantities::numbers::PAGE;
 const ROW: f64 = 19.0;
 /// Ends of an interval and marks of a point are so high.
 const END: f64 = 4.0;
-/// The residuals are drawn to at least so far off, a share.
+/// The residuals are drawn to at least this far off, a share.
 const LEAST: f64 = 0.02;
 /// Residuals beyond this are drawn at the edge.
 const MOST: f64 = 2.0;

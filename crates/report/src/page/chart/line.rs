@@ -18,7 +18,7 @@ const ROW: f64 = 16.0;
 const LABEL: f64 = 16.0;
 /// A band is drawn at least so wide.
 const NARROWEST: f64 = 2.0;
-/// The rates that are drawn reach so far below the lowest line and above the highest one.
+/// The rates that are drawn reach this far below the lowest line and above the highest one.
 const AROUND: f64 = 0.3;
 /// Arms that a screen reader reads out.
 const STATED: usize = 8;

@@ -14,7 +14,7 @@ use plimsoll_record::quantities::numbers::PAGE;
 
 /// Above this many dots in one picture none are drawn: they would be a smear, and the bytes of a page.
 const DOTS: usize = 2_000;
-/// The dots of blocks stand so far to the right of the mark that would hide them.
+/// The dots of blocks stand this far to the right of the mark that would hide them.
 const BESIDE: f64 = 8.0;
 /// Marks of one curve keep this distance, in units of the picture; the line goes through every point.
 const BETWEEN_MARKS: f64 = 14.0;

@@ -178,7 +178,7 @@ fn over_blocks(blocks: &[&TimeSeries], of: impl Fn(&[f64]) -> f64) -> Vec<(f64, 
     line
 }
 
-/// At most [`SECONDS_DRAWN`] means of as many seconds each, with how many those are: what a cursor tells.
+/// At most [`SECONDS_DRAWN`] means of as many seconds each, with how many those are: what a cursor shows.
 pub(super) fn stretched(values: &[(f64, f64)]) -> (Vec<(f64, f64)>, usize) {
     let stretch = values.len().div_ceil(SECONDS_DRAWN).max(1);
     let mean = |part: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {

@@ -1,4 +1,4 @@
-//! The exact values of a chart, for the script that tells them under a cursor: `web/src/charts.ts` reads what is written here.
+//! The exact values of a chart, for the script that shows them under a cursor: `web/src/charts.ts` reads what is written here.
 
 use super::plot::Plot;
 use super::{ArmStyle, Px};

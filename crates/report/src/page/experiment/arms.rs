@@ -20,7 +20,7 @@ struct Column {
     with_interval: bool,
     /// Whether the figure is only a lower bound.
     at_least: fn(&CurvePoint) -> bool,
-    /// Of a response time: the service time, which is told where it is another.
+    /// Of a response time: the service time, which is printed where it differs.
     service: Option<fn(&CurvePoint) -> &Estimate>,
 }
 

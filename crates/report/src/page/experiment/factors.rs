@@ -159,7 +159,7 @@ fn pictures(
                 lines: lines(page, results, layout, panel, place),
                 quantity: *quantity,
             };
-            // What no cell did tells nothing.
+            // A kind of figure without a cell is left out.
             let is_described = match quantity {
                 CellQuantity::Figure(_) => chart
                     .lines

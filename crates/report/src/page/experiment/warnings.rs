@@ -11,7 +11,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     list(&page.report.analysis.warnings, page.budget.warning_places, "all in analysis.json")
 }
 
-/// At most so many `places` of each kind; `elsewhere` says where all of them are.
+/// At most this many `places` of each kind; `elsewhere` says where all of them are.
 pub(crate) fn list(warnings: &[Warning], places: usize, elsewhere: &str) -> Markup {
     let kinds = select::by_kind(warnings);
     if kinds.is_empty() {

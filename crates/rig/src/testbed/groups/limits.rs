@@ -49,7 +49,7 @@ pub(super) fn to_write(
     Ok(list)
 }
 
-/// What limits memory to so many bytes, with no swap beyond it: what does not fit into the memory of the machine that is requested must be read
+/// What limits memory to this many bytes, with no swap beyond it: what does not fit into the memory of the machine that is requested must be read
 /// again from its disk.
 pub(super) fn of_memory(bytes: u64, paths: &GroupPaths) -> Vec<(PathBuf, String)> {
     let Some(memory) = &paths.memory else {
@@ -68,7 +68,7 @@ pub(super) fn of_memory(bytes: u64, paths: &GroupPaths) -> Vec<(PathBuf, String)
     list
 }
 
-/// What limits memory now, bytes: as the kernel tells it, of memory first, and in version 1 of memory and swap together where that is limited. Empty where
+/// What limits memory now, bytes: as the kernel reports it, of memory first, and in version 1 of memory and swap together where that is limited. Empty where
 /// there is no limit of version 2.
 pub(super) fn memory_in_force(paths: &GroupPaths) -> Vec<u64> {
     let Some(memory) = &paths.memory else {
@@ -126,7 +126,7 @@ fn share_and_period(cpus: f64) -> (u64, u64) {
     (share(period).max(SMALLEST_SHARE_US), period)
 }
 
-/// The limits as the kernel tells them, of those that were requested.
+/// The limits as the kernel reports them, of those that were requested.
 pub(super) fn in_force(
     limits: &LimitsSpec,
     paths: &GroupPaths,

@@ -13,7 +13,7 @@ use std::time::Duration;
 const LONGEST_RECLAIM: Duration = Duration::from_secs(10);
 /// How often it is looked what the processes take. An engine whose cache fills from the disk takes some MiB more by then.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The limit may be too high by one part in so many of the room before it is lowered.
+/// The limit may be too high by one part in this many of the room before it is lowered.
 const TOLERANCE: u64 = 16;
 
 /// Keeps the room until it is dropped: the limit of the memory follows what the processes take. Otherwise the kernel would end an engine whose cache fills

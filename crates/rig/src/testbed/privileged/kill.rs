@@ -69,7 +69,7 @@ pub(crate) fn end_children() {
     until(LONGEST_END, end_all);
 }
 
-/// Asks a child that was not waited for, whose id is therefore still its own, to end. Returns whether it could be asked.
+/// Sends SIGTERM to a child that was not waited for, whose id is therefore still its own. Returns whether it could be sent.
 pub(crate) fn ask(child: &Child, signal: Signal) -> bool {
     pid_of(child.id()).is_some_and(|pid| kill_process(pid, signal).is_ok())
 }

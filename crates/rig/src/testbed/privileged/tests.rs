@@ -377,7 +377,7 @@ mod slow {
         type Make<'a> = &'a dyn Fn(&Path);
         let forms: [(&str, Make<'_>); 5] = [
             ("is a symbolic link", &|path| symlink(&target, path).unwrap()),
-            // Who opens it for reading alone waits for ever.
+            // Who opens it for reading alone waits forever.
             ("is no file", &|path| {
                 let mode = rustix::fs::Mode::RUSR;
                 rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();

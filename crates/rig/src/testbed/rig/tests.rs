@@ -6,7 +6,7 @@ use plimsoll_testing::{assert_contains, assert_starts, needs};
 use std::process::{Child, Command, Stdio};
 
 impl Site {
-    /// A directory without disk and limits, for so much data.
+    /// A directory without disk and limits, for this much data.
     fn plain(&mut self, needs_bytes: u64) -> Result<Rig, TestbedError> {
         self.with_order(&RigSpec::default(), needs_bytes, Rig::build)
     }

@@ -40,7 +40,7 @@ impl Places<'_> {
     }
 }
 
-/// So many ports of an address of this machine that nobody has now.
+/// This many ports of an address of this machine that nobody has now.
 pub(super) fn free_ports(host: &str, count: usize) -> io::Result<Vec<u16>> {
     // All are held until the last is found, so that no two are the same.
     let listeners: io::Result<Vec<TcpListener>> =

@@ -1,5 +1,5 @@
 //! Commands about the members of a server: the one that is run once when all of them answer, such as to make a replica set of them, and
-//! those by which they are asked and told while they run.
+//! the programs that query and change them while they run.
 
 use super::member::exit_in_words;
 use super::program::{command_line, environment, find_program};

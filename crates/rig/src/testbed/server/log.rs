@@ -14,7 +14,7 @@ const LOOKED_AT: u64 = 256 << 10;
 /// Bytes of a log that became too long, which are kept.
 const KEPT_END: u64 = 1 << 20;
 
-/// What tells of a failure in a line without a mark of its weight, in small letters. Servers often say more after it, about their shutting down.
+/// Words that mark a failure in a line without a mark of its weight, in small letters. Servers often say more after it, about their shutting down.
 const ALARMS: [&str; 4] = ["error", "exception", "fatal", "panic"];
 
 /// How important a line is, the most important first.
@@ -49,7 +49,7 @@ const NUMBERS: [&str; 4] = ["error", "code", "error_code", "message"];
 /// Those that say in words what is wrong.
 const WORDS: [&str; 8] =
     ["codeName", "errmsg", "reason", "msg", "error", "message", "error_str", "what"];
-/// Of other attributes, how many are told.
+/// Of other attributes, how many are kept.
 const OTHERS: usize = 4;
 
 pub(super) fn length(file: &File) -> u64 {
@@ -164,7 +164,7 @@ fn of_old_mongod(line: &str) -> Option<(Weight, String)> {
         "F" => (Weight::Failure, "fatal error: "),
         "E" => (Weight::Failure, "error: "),
         "W" => (Weight::Warning, "warning: "),
-        // Why it ends is told as information.
+        // Why it ends is logged as information.
         "I" if words.starts_with("exception") => (Weight::Failure, ""),
         "I" | "D" => (Weight::Detail, ""),
         _ => return None,

@@ -1,4 +1,4 @@
-//! One process of a server: watched, asked to end, and killed when it is dropped.
+//! One process of a server: watched, ended by a signal, and killed when it is dropped.
 
 use super::log;
 use crate::testbed::TestbedError;
@@ -91,7 +91,7 @@ impl Member {
         log::last_words(&self.log)
     }
 
-    /// Asks it to end; `false` when it could not be asked.
+    /// Sends SIGTERM; `false` when that failed.
     pub(super) fn ask_to_end(&self, signal: Signal) -> bool {
         ask(&self.child(), signal)
     }
