@@ -188,7 +188,7 @@ mod once {
         assert_eq!(code, Some(106), "{out}{err}");
         let said: serde_json::Value = serde_json::from_str(&out).unwrap();
         let error = said[0]["error"].as_str().unwrap();
-        assert_contains(error, "asks for 100,000,000 IOPS");
+        assert_contains(error, "needs 100,000,000 IOPS");
         assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
     }
 }
