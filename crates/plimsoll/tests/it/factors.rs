@@ -148,7 +148,7 @@ mod slow {
         assert_eq!(scouting.state, ExperimentState::Unfinished);
 
         let run = laboratory.run(&["run", "experiment.yaml"]);
-        assert_contains(&run.err, "goes on: ");
+        assert_contains(&run.err, "resumes: ");
         // Between 10 and 40 ms at 20: then 10 and 20 are as near as requested. What a busy machine makes of the causes may add others.
         let experiments = experiments(&laboratory);
         let is_finished = |one: &Summary| one.state == ExperimentState::Finished;
