@@ -27,7 +27,7 @@ fuzz_target!(|input: &[u8]| {
     };
     summary(&report, &Screen::default());
     render(&report);
-    junit::render(&report);
+    junit::render(&report, false);
     for file in files(&report) {
         write(&file, &mut sink()).expect("nothing is refused there");
     }

@@ -32,6 +32,7 @@ mod engine;
 mod ftdc;
 #[cfg(feature = "mongodb")]
 mod lean;
+#[cfg(feature = "mongodb")]
 mod lean_options;
 #[cfg(feature = "mongodb")]
 mod look;
