@@ -10,7 +10,7 @@ pub(crate) use events::events;
 pub(crate) use hosts::hosts;
 pub(crate) use pairs::{controls, duets, noise};
 
-/// What is said of one subject.
+/// One subject of a report: its sentences and tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Section {
     /// What a reader has to know first. The page alone shows it.
@@ -40,6 +40,23 @@ pub(crate) struct Table {
     /// The export in which all rows are.
     pub(crate) file: &'static str,
     pub(crate) narrow: Narrow,
+}
+
+impl Table {
+    /// The first rows with their groups. Groups that have none of them are left out.
+    pub(crate) fn first(&self, most: usize) -> Vec<(&Group, &[Vec<Cell>])> {
+        let mut left = most;
+        let shown = self.groups.iter().map(|group| {
+            let rows = &group.rows[..group.rows.len().min(left)];
+            left -= rows.len();
+            (group, rows)
+        });
+        shown.filter(|(_, rows)| !rows.is_empty()).collect()
+    }
+
+    pub(crate) fn row_count(&self) -> usize {
+        self.groups.iter().map(|group| group.rows.len()).sum()
+    }
 }
 
 /// What a terminal does with a table that is too wide for it.
@@ -78,6 +95,14 @@ impl Column {
 
     pub(crate) fn figure(title: &'static str, unit: &'static str, short: &'static str) -> Self {
         Self { title, unit, short, kind: Kind::Figure }
+    }
+
+    /// The title in small letters, or what replaces it where there is little room.
+    pub(crate) fn short_title(&self) -> String {
+        match self.short {
+            "" => self.title.to_lowercase(),
+            short => short.to_owned(),
+        }
     }
 }
 

@@ -43,26 +43,20 @@ pub(crate) fn costs(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
         places.iter().map(|place| Column::figure("Cost per 1M ops", place.name, place.name));
     columns.extend(costs);
     columns.push(Column::words("Price from"));
-    let mut mixes: Vec<&str> = Vec::new();
-    for cost in &analysis.costs {
-        if !mixes.contains(&cost.mix.as_str()) {
-            mixes.push(&cost.mix);
-        }
-    }
-    let groups = mixes.iter().map(|mix| {
-        let costs = analysis.costs.iter().filter(|cost| cost.mix == **mix);
+    let group = |mix| {
+        let costs = analysis.costs.iter().filter(|cost| cost.mix == mix);
         let costs: Vec<&CostResult> = costs.collect();
-        Group {
+        (!costs.is_empty()).then(|| Group {
             arm: None,
             words: format!("Mix {}", text::short(mix, 80)),
             rows: rows(&costs, &places, numbers),
-        }
-    });
+        })
+    };
     let table = Table {
         title: "cost per 1M operations",
         lead: "",
         columns,
-        groups: groups.collect(),
+        groups: select::mixes(analysis).into_iter().filter_map(group).collect(),
         remark: "★ is the cheapest of its column, where all prices are in one currency. The verdict says whether a difference is more than chance.",
         file: "analysis.json",
         narrow: Narrow::List,

@@ -50,20 +50,14 @@ pub(super) fn sentences(out: &mut String, all: &[Sentence], screen: &Screen) {
 
 /// The widest form that fits: with the small words, without them, with fewer columns or as a list.
 fn table(out: &mut String, table: &Table, signs: &Signs<'_>, screen: &Screen) {
-    let mut groups: Vec<Group> = table.groups.clone();
-    let mut left = MOST;
-    for group in &mut groups {
-        group.rows.truncate(left);
-        left -= group.rows.len();
-    }
-    groups.retain(|group| !group.rows.is_empty());
+    let groups = table.first(MOST);
     let columns = &table.columns[..];
     let fits = |drawn: &[String]| {
         let mut lines = drawn.iter().flat_map(|text| text.lines());
         lines.all(|line| screen.columns(&strip_str(line).to_string()) <= screen.width)
     };
     let draw = |columns: &[Column], is_full: bool| -> Vec<String> {
-        groups.iter().map(|group| rows(group, columns, is_full, signs, screen)).collect()
+        groups.iter().map(|(_, all)| rows(all, columns, is_full, signs, screen)).collect()
     };
     let mut drawn = draw(columns, true);
     if !fits(&drawn) && table.narrow == Narrow::Drop {
@@ -75,15 +69,16 @@ fn table(out: &mut String, table: &Table, signs: &Signs<'_>, screen: &Screen) {
         }
     }
     let is_list = !fits(&drawn) && table.narrow == Narrow::List;
-    for (group, drawn) in groups.iter().zip(&drawn) {
+    for ((group, rows), drawn) in groups.iter().zip(&drawn) {
         title(out, group, signs, screen);
         if is_list {
-            list(out, group, columns, signs, screen);
+            let indent = if group.arm.is_some() { 4 } else { 2 };
+            list(out, rows, columns, indent, signs, screen);
         } else {
             out.push_str(drawn);
         }
     }
-    let all: usize = table.groups.iter().map(|group| group.rows.len()).sum();
+    let all = table.row_count();
     if all > MOST {
         out.push_str(&format!("  and {} more, in {}\n", all - MOST, table.file));
     }
@@ -102,7 +97,7 @@ fn title(out: &mut String, group: &Group, signs: &Signs<'_>, screen: &Screen) {
 }
 
 fn rows(
-    group: &Group,
+    rows: &[Vec<Cell>],
     columns: &[Column],
     is_full: bool,
     signs: &Signs<'_>,
@@ -114,14 +109,12 @@ fn rows(
         let alignment = if is_figure { CellAlignment::Right } else { CellAlignment::Left };
         comfy_table::Cell::new(text).set_alignment(alignment)
     };
-    let title = |column: &Column| match column.short {
-        "" => column.title.to_lowercase(),
-        short => short.to_owned(),
-    };
     table.set_header(
-        columns.iter().map(|column| aligned(column, paint(DIM, &screen.plain(&title(column))))),
+        columns
+            .iter()
+            .map(|column| aligned(column, paint(DIM, &screen.plain(&column.short_title())))),
     );
-    for row in &group.rows {
+    for row in rows {
         table.add_row(columns.iter().zip(row).map(|(column, cell)| {
             let text = text(cell, is_full, screen);
             let text = match (&cell.text, column.kind) {
@@ -138,9 +131,15 @@ fn rows(
 }
 
 /// Each row as its name, with its cells in lines below.
-fn list(out: &mut String, group: &Group, columns: &[Column], signs: &Signs<'_>, screen: &Screen) {
-    let indent = if group.arm.is_some() { 4 } else { 2 };
-    for row in &group.rows {
+fn list(
+    out: &mut String,
+    rows: &[Vec<Cell>],
+    columns: &[Column],
+    indent: usize,
+    signs: &Signs<'_>,
+    screen: &Screen,
+) {
+    for row in rows {
         let mut cells = columns.iter().zip(row);
         let Some((first, name)) = cells.next() else {
             continue;
@@ -155,9 +154,8 @@ fn list(out: &mut String, group: &Group, columns: &[Column], signs: &Signs<'_>, 
             _ => paragraph(out, BOLD, &text_of_name, indent, screen),
         }
         for (column, cell) in cells.filter(|(_, cell)| cell.text.is_some()) {
-            let title = if column.short.is_empty() { column.title } else { column.short };
             let best = cell.best.map_or_else(String::new, |best| format!(", the {best}"));
-            let line = format!("{}: {}{best}", title.to_lowercase(), text(cell, true, screen));
+            let line = format!("{}: {}{best}", column.short_title(), text(cell, true, screen));
             paragraph(out, Style::new(), &line, indent + 2, screen);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{NAME, Page};
 use crate::page::prose;
-use crate::section::{Cell, Column, Group, Kind, Section, Table};
+use crate::section::{Cell, Column, Kind, Section, Table};
 use maud::{Markup, html};
 use plimsoll_record::quantities::numbers::PAGE;
 
@@ -19,22 +19,13 @@ pub(super) fn section(page: &Page<'_>, section: &Section) -> Markup {
 
 fn table(page: &Page<'_>, table: &Table) -> Markup {
     let limit = page.budget.arm_rows;
-    let all: usize = table.groups.iter().map(|group| group.rows.len()).sum();
-    let mut left = limit;
-    let mut shown: Vec<(&Group, &[Vec<Cell>])> = Vec::new();
-    for group in &table.groups {
-        let rows = &group.rows[..group.rows.len().min(left)];
-        left -= rows.len();
-        if !rows.is_empty() {
-            shown.push((group, rows));
-        }
-    }
+    let all = table.row_count();
     html! {
         @if !table.lead.is_empty() { p.lead { (table.lead) } }
         div.scroll tabindex="0" role="region" aria-label={ "Table of the " (table.title) } {
             table {
                 thead { tr { @for column in &table.columns { (head(column)) } } }
-                @for (group, rows) in shown {
+                @for (group, rows) in table.first(limit) {
                     tbody {
                         @if group.arm.is_some() || !group.words.is_empty() {
                             tr.mix { th colspan=(table.columns.len()) scope="rowgroup" {
