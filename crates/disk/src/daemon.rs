@@ -110,8 +110,8 @@ impl Daemon {
 
     fn end(&mut self) -> Result<(), DiskError> {
         drop(self.input.take());
-        let requested = Instant::now();
-        while self.is_alive() && requested.elapsed() < LONGEST_END {
+        let begun = Instant::now();
+        while self.is_alive() && begun.elapsed() < LONGEST_END {
             std::thread::sleep(LOOK);
         }
         self.kill();

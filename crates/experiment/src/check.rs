@@ -374,7 +374,7 @@ fn subject<'s>(
     for (index, arm) in read.arms.iter().enumerate() {
         let Some(engine) = arm.engine else { continue };
         let on = on(arm, read.hosts, reader.origins, reader.problems);
-        // What another machine has is known when it is sent.
+        // What another machine has is known when its agent is asked.
         let limits = match &on {
             None => &given.limits,
             Some(_) => &Limits::UNKNOWN,

@@ -60,7 +60,6 @@ object! {
 }
 
 object! {
-    /// A rate that grows with the capacity.
     IOPS_PER_GIB iops_per_gib: "A rate that grows with the capacity."
     per_gib = RATE, Required, "3";
         "For each GiB.";
@@ -71,7 +70,6 @@ object! {
 }
 
 object! {
-    /// A bandwidth that grows with the capacity.
     BANDWIDTH_PER_GIB bandwidth_per_gib: "A bandwidth that grows with the capacity."
     mib_per_gib = Shape::number(0.0, 1e6), Required, "0.75";
         "MiB per second for each GiB.";

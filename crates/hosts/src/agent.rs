@@ -39,7 +39,7 @@ impl Agent {
         self.serve_until(carrier, &AtomicBool::new(false))
     }
 
-    /// The same, at most until it has to end.
+    /// The same, until `ends` is set at the latest.
     pub fn serve_until(&self, carrier: Carrier, ends: &AtomicBool) -> io::Result<()> {
         let (channels, control) = Channels::over(carrier);
         let mut work = Work {

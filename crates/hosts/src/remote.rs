@@ -126,7 +126,7 @@ impl RemoteHost {
         let mut child = EndedWhenDropped::new(process, SHORTEST_END);
         let (of_events, of_beats) = (Arc::clone(&line), Arc::clone(&line));
         std::thread::spawn(move || of_events.take_events(&control));
-        // Apart from who looks at the lease: where the way is stopped up, whoever sends may have to wait forever.
+        // A thread of its own, not that of the lease: where the connection is blocked, sending may wait forever.
         std::thread::spawn(move || {
             while of_beats.send(Ask::Beat).is_ok() {
                 std::thread::sleep(BEAT);

@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn what_ssh_says_is_followed_by_what_to_do() {
-        let requested = refused("db1", "root@db1: Permission denied (publickey,password).");
-        assert!(requested.contains("ssh-copy-id db1"), "{requested}");
+        let refusal = refused("db1", "root@db1: Permission denied (publickey,password).");
+        assert!(refusal.contains("ssh-copy-id db1"), "{refusal}");
         let unknown = refused("db1", "Host key verification failed.");
         assert!(unknown.contains("accept its key"), "{unknown}");
         let other = refused("db1", "Could not resolve hostname db1");

@@ -4,7 +4,7 @@
 //! The mean is that of the total latency (submission plus completion). fio's percentiles are mostly of the completion latency alone; they are dropped where submission
 //! takes a relevant part of the total. `json+` lists every bucket, so the histogram is complete.
 //!
-//! A file may contain several documents, with any text between them: several runs, or the status reports of one run, of which the last one counts.
+//! A file may hold several documents, with any text between them: several runs, or status reports of one run. Of status reports the last one counts.
 
 use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;

@@ -220,7 +220,7 @@ fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64
     };
     let duets: Vec<Duet> = blocks.iter().map(duet).collect();
     let differences: Vec<f64> = duets.iter().map(Duet::difference).collect();
-    // Whether both were surely not disturbed alike is not requested here: drawing blocks again and again makes chance look like more.
+    // Whether both were disturbed alike is not checked here: drawing blocks again and again makes chance look like more.
     let each = other.iter().zip(&baseline);
     let more: Vec<f64> = each.map(|(other, baseline)| (other / baseline).ln()).collect();
     let left = match judged {

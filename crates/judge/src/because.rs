@@ -149,7 +149,7 @@ fn sentence(baseline: (&str, Option<&Cause>), arm: (&str, Option<&Cause>)) -> Op
     if baseline.1.is_none() && arm.1.is_none() {
         return None;
     }
-    // Where both reach the requested rate, nothing is held back that could explain a difference.
+    // Where both reach the requested rate, no limit can explain a difference.
     let does_all = |cause: Option<&Cause>| cause.is_some_and(|one| one.kind == CauseKind::Offered);
     if does_all(baseline.1) && does_all(arm.1) {
         return None;

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FEWEST_POINTS: usize = 3;
 
 /// Share of a rate by which what was due may differ from it without being mentioned.
-const DUE_AS_ASKED: f64 = 0.001;
+const DUE_AS_REQUESTED: f64 = 0.001;
 
 /// The curve of an arm and a mix.
 pub(crate) fn curve_of<'a>(curves: &'a [Curve], arm: &str, mix: &str) -> Option<&'a Curve> {
@@ -308,7 +308,7 @@ impl CurvePoint {
             return None;
         };
         let due: Vec<f64> = self.results.iter().filter_map(|one| one.due).collect();
-        median(&due).filter(|due| (due - rate).abs() > DUE_AS_ASKED * rate)
+        median(&due).filter(|due| (due - rate).abs() > DUE_AS_REQUESTED * rate)
     }
 
     /// A metric over the valid runs; empty for a percentile that is only a lower bound, `None` for a metric that points do not keep.

@@ -15,7 +15,7 @@ const SECONDS_AS_BEFORE: usize = 3;
 /// Of the median of the seconds before the first event.
 const AS_BEFORE: f64 = 1.5;
 /// Results that are named in the headline.
-const TOLD: usize = 3;
+const HEADLINES: usize = 3;
 /// Keys of lost writes that are named.
 const KEYS_NAMED: usize = 10;
 
@@ -133,7 +133,7 @@ pub(crate) fn headline(results: &[EventsResult]) -> Vec<String> {
         let kept = result.acknowledged.as_ref();
         kept.is_none_or(|kept| kept.lost == 0)
     });
-    let chosen = chosen.into_iter().take(TOLD);
+    let chosen = chosen.into_iter().take(HEADLINES);
     chosen.map(|result| result.sentence.clone()).collect()
 }
 

@@ -168,8 +168,8 @@ pub(crate) struct Extract {
     pub(crate) by_operation: BTreeMap<Operation, Distribution>,
 }
 
-/// Where it is not requested whether a series has settled.
-const NOT_ASKED: Settling = Settling { cut: 0, steadiness: Steadiness::Unknown, remark: None };
+/// Of a series that need not settle.
+const NOT_JUDGED: Settling = Settling { cut: 0, steadiness: Steadiness::Unknown, remark: None };
 
 impl Extract {
     /// Reads a point of an arm, with percentiles at `requested`. A load phase is one job from its first to its last record: nothing of it is cut.
@@ -185,11 +185,11 @@ impl Extract {
                 let watched = figures_by_second.get(first_measured..).unwrap_or_default();
                 settling(&seconds[first_measured..], watched)
             }
-            None => NOT_ASKED,
+            None => NOT_JUDGED,
         };
         // What was done to the server on purpose is what is measured, and no warm-up.
         let settling = match point.disturbance() {
-            Some(_) => NOT_ASKED,
+            Some(_) => NOT_JUDGED,
             None => settling,
         };
         // The totals of another program take precedence over its slices. Nothing is cut from either.

@@ -6,7 +6,7 @@ use plimsoll_stats::median;
 
 /// Measured over allowed throughput beyond which the identity is broken: the disk did more than it may, or was watched wrongly.
 pub(crate) const BROKEN_FROM: f64 = 1.05;
-/// Seconds on end that the disk must have been as requested its limits to hold, as a share of all.
+/// Share of the seconds in which the disk must have been as requested for its limits to hold.
 const SHAPED_FROM: f64 = 0.99;
 
 /// One check for each limit of the disk that operations cost something of, the one that allows fewest operations first.

@@ -45,8 +45,8 @@ impl Analysis {
     /// What it comes to. Invalid weighs more than a broken bound: a bound on numbers that may not be used says nothing.
     pub fn outcome(&self) -> Outcome {
         let of_factors = self.factors.iter().flat_map(|factors| &factors.effects);
-        let requested = self.arms.iter().filter(|arm| !arm.control);
-        let no_pair = requested.count() > 1
+        let arms = self.arms.iter().filter(|arm| !arm.control);
+        let no_pair = arms.count() > 1
             && !self.comparisons.iter().any(|one| one.primary && one.has_values())
             && !of_factors.into_iter().any(|effect| !effect.values.is_empty());
         if self.progress.runs_failed > 0

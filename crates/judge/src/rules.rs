@@ -347,7 +347,7 @@ fn name(evidence: &Evidence<'_>, is_tried: impl Fn(CauseKind) -> bool) -> Cause 
     }
 }
 
-/// What it is not, and what is not known.
+/// The limits that were ruled out, and those of which nothing is known.
 fn ruled_out(rules: &[RuleResult]) -> String {
     let (mut not, mut unknown) = (Vec::new(), Vec::new());
     for rule in rules {

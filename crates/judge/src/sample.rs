@@ -371,7 +371,7 @@ struct Silence {
 }
 
 impl Silence {
-    /// What is said of it, if it is long. A stop hardly ever begins and ends with a slice: what was under way meanwhile shows how long it was.
+    /// The remark on a long stop. Stops rarely begin and end with a slice: the operations under way show how long one was.
     fn caution(&self) -> Option<String> {
         let Self { begin, end, .. } = self;
         let silent = format!("nothing completed from {begin:.0} s to {end:.0} s");

@@ -67,7 +67,7 @@ impl<'a> Sums<'a> {
         ratio(self.per_second(part)?, self.per_second(whole)?)
     }
 
-    /// What is not found of what was requested, turned round.
+    /// The share that was found, from what was requested and what was missed.
     fn hit_ratio(&self, missed: &str, requested: &str) -> Option<f64> {
         self.quotient(missed, requested).map(|missed| (1.0 - missed).max(0.0))
     }

@@ -45,28 +45,28 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
             plimsoll_workload::Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let mut requested = parts.ask(ask, due, shared);
+        let mut times = parts.ask(ask, due, shared);
         // Without a branch: time never goes back.
-        first = first.min(requested.dispatched);
+        first = first.min(times.dispatched);
         let mut attempts = 1;
         loop {
-            match parts.observer.after(requested.operation, requested.status, attempts) {
+            match parts.observer.after(times.operation, times.status, attempts) {
                 After::GoOn => break,
                 After::Stop => break 'session,
                 After::Again { pause_ns } => {
-                    let again = requested.completed.saturating_add(pause_ns);
+                    let again = times.completed.saturating_add(pause_ns);
                     if parts.wait_until(again, shared) >= shared.deadline() {
                         break 'session;
                     }
                     attempts += 1;
-                    requested = parts.ask(ask, due, shared);
+                    times = parts.ask(ask, due, shared);
                 }
             }
         }
         if let Some(number) = inserted {
             source.acknowledge(number);
         }
-        now = requested.completed;
+        now = times.completed;
         if now >= warm_up_ns {
             finished += 1;
         }
@@ -96,7 +96,7 @@ fn count_overdue<C: Clock, W: OpObserver>(
     shared: &Shared,
     pace: Pace,
     begin: u64,
-    requested: u64,
+    first: u64,
     left: u64,
 ) {
     let deadline = shared.deadline();
@@ -104,7 +104,7 @@ fn count_overdue<C: Clock, W: OpObserver>(
         return;
     }
     // The operation that was under way at the deadline is counted already.
-    for number in requested..requested.saturating_add(left) {
+    for number in first..first.saturating_add(left) {
         let due = pace.due_ns(begin, number);
         if due >= deadline {
             break;

@@ -71,16 +71,16 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
             Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let requested = parts.ask(ask, behind.due(intended, now, waited), shared);
-        behind.begun(intended, requested.intended);
-        parts.end.first.get_or_insert(requested.dispatched);
+        let times = parts.ask(ask, behind.due(intended, now, waited), shared);
+        behind.begun(intended, times.intended);
+        parts.end.first.get_or_insert(times.dispatched);
         // Whatever the observer wants: in an open loop each operation is sent once.
-        parts.observer.after(requested.operation, requested.status, 1);
+        parts.observer.after(times.operation, times.status, 1);
         if let Some(number) = inserted {
             generator.acknowledge(number);
         }
         if waited && intended >= warm_up_ns {
-            parts.recorder.lag(requested.dispatched.saturating_sub(intended));
+            parts.recorder.lag(times.dispatched.saturating_sub(intended));
         }
     }
     // Where nothing is due any more, the point goes on all the same.

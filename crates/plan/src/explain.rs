@@ -158,8 +158,8 @@ fn load_hosts(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Vec<String> {
 impl PlanExplanation {
     /// Who does what, where there are several machines.
     fn write_hosts(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let requested = self.arms.iter().filter(|arm| !arm.load_hosts.is_empty());
-        let rows: Vec<Vec<String>> = requested
+        let remote = self.arms.iter().filter(|arm| !arm.load_hosts.is_empty());
+        let rows: Vec<Vec<String>> = remote
             .map(|arm| {
                 vec![
                     arm.name.clone(),

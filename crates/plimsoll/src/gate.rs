@@ -98,7 +98,7 @@ pub fn gate(
         Some(_) => checked.text,
         None => format!("{}{BETWEEN}{}", checked.text, base.text),
     };
-    let requested = RunRequest {
+    let request = RunRequest {
         experiment: &ExperimentFile::default(),
         nats: &arguments.nats,
         fresh: true,
@@ -111,7 +111,7 @@ pub fn gate(
     if let Some(exit) = servers::look(&plan) {
         return Ok(exit);
     }
-    let made = match measure(requested, &mut plan, &text, store, rigs, log)? {
+    let made = match measure(request, &mut plan, &text, store, rigs, log)? {
         Measured::Made(made) => *made,
         Measured::Wrong(problems) => return complain(&problems, arguments.json),
         Measured::Not(exit) => return Ok(exit),
@@ -211,8 +211,8 @@ fn read_gate(
     duet: bool,
     rigs: &Rigs,
 ) -> anyhow::Result<Checked> {
-    let requested = Overrides { gate: Some(request.clone()), duet, ..overrides(file) };
-    read_with(file, &requested, rigs)
+    let overrides = Overrides { gate: Some(request.clone()), duet, ..overrides(file) };
+    read_with(file, &overrides, rigs)
 }
 
 /// What two plans ask differently of their arms.

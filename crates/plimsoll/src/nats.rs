@@ -23,7 +23,7 @@ const LONGEST_SEED: u64 = 4_096;
 const LOOK: Duration = Duration::from_millis(500);
 const CONTROLLER: &str = "controller";
 
-/// The connection that is requested, if there is one.
+/// The connection to NATS, where `--nats` names one.
 pub fn connection(arguments: &Nats) -> anyhow::Result<Option<Connection>> {
     let Some(address) = &arguments.nats else {
         return Ok(None);
@@ -58,7 +58,7 @@ pub fn attach_agent(connection: Option<&Connection>, name: &str) -> Result<Carri
         .map_err(|error| HostError::Unreachable(line(&error.to_string()).into_owned()))
 }
 
-/// Serves one program after the other, until it has to end.
+/// Serves one program after the other, until it is stopped.
 pub fn serve_over_nats(
     agent: &Agent,
     nats: &Connection,
@@ -66,8 +66,8 @@ pub fn serve_over_nats(
     card: String,
 ) -> anyhow::Result<Exit> {
     let ends = Arc::new(AtomicBool::new(false));
-    let requested = Arc::clone(&ends);
-    ctrlc::set_handler(move || requested.store(true, Ordering::Relaxed))?;
+    let signalled = Arc::clone(&ends);
+    ctrlc::set_handler(move || signalled.store(true, Ordering::Relaxed))?;
     let mut joined = plimsoll_hosts::nats::Agent::join(nats, name, card)?;
     tell(format_args!("agent {name} has joined, and waits for `plimsoll run`"));
     while !ends.load(Ordering::Relaxed) {

@@ -10,7 +10,7 @@ use plimsoll_telemetry::{ForeignSampler, Host};
 use std::time::{Duration, Instant};
 
 /// How often it is said who is waited for, where there is no terminal.
-const TOLD_EVERY: Duration = Duration::from_secs(60);
+const REMINDER_EVERY: Duration = Duration::from_secs(60);
 /// How long other programs are watched.
 pub const LOOK: Duration = Duration::from_millis(500);
 /// Pause between looks while waiting.
@@ -62,7 +62,7 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
         line.set_message(lines(&waiting(&seen)).into_owned());
         line.tick();
         // Where nobody sees that line.
-        if speaks && line.is_hidden() && last.elapsed() >= TOLD_EVERY {
+        if speaks && line.is_hidden() && last.elapsed() >= REMINDER_EVERY {
             tell(waiting(&seen));
             last = Instant::now();
         }

@@ -62,8 +62,8 @@ pub fn gain_none() {
 
 /// Where `sudo` started this program, becomes the user who called it before anything is read, and leaves what needs root to a process of its
 /// own, which is started before where the command needs it. Returns where there was nothing to give up.
-pub fn give_up_root(requested: &Request) -> anyhow::Result<()> {
-    let needs_rig = match requested {
+pub fn give_up_root(request: &Request) -> anyhow::Result<()> {
+    let needs_rig = match request {
         Request::Rig { .. } | Request::DiskDaemon | Request::Worker | Request::Agent(_) => {
             return Ok(());
         }

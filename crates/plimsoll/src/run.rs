@@ -79,7 +79,7 @@ pub fn run(
     {
         return Ok(exit);
     }
-    let requested = RunRequest {
+    let request = RunRequest {
         experiment: &arguments.experiment,
         nats: &arguments.nats,
         fresh: arguments.fresh,
@@ -89,7 +89,7 @@ pub fn run(
         keep_going: arguments.keep_going,
         quiet: arguments.quiet,
     };
-    let measured = measure(requested, &mut plan, &checked.text, store, rigs, log);
+    let measured = measure(request, &mut plan, &checked.text, store, rigs, log);
     if is_by_uri && !arguments.keep {
         servers::tidy_up(&plan, arguments.quiet);
     }
@@ -179,7 +179,7 @@ pub struct Made {
 
 /// Makes the runs of a plan, which scouting may change, and loads their record.
 pub fn measure(
-    requested: RunRequest<'_>,
+    request: RunRequest<'_>,
     plan: &mut Plan,
     text: &str,
     store: Option<&Path>,
@@ -188,10 +188,10 @@ pub fn measure(
 ) -> anyhow::Result<Measured> {
     let store_file = store_path(store)?;
     let mut open = Store::open(&store_file)?;
-    let foreign = crate::quiet::before_a_run(requested.wait_quiet, requested.quiet)?;
+    let foreign = crate::quiet::before_a_run(request.wait_quiet, request.quiet)?;
     let command = command_line();
     let of_file = plan.clone();
-    let nats = connection(requested.nats)?;
+    let nats = connection(request.nats)?;
     if let Some(why) = in_clear(&of_file, nats.as_ref()) {
         tell(why);
         return Ok(Measured::Not(Exit::Usage));
@@ -205,18 +205,18 @@ pub fn measure(
         hosts: &fleet,
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
-        calibrate: requested.calibrate,
+        calibrate: request.calibrate,
         calibrations: Vec::new(),
         foreign: Some(foreign),
-        only: requested.only,
-        fresh: requested.fresh,
+        only: request.only,
+        fresh: request.fresh,
         is_enough,
         to_repeat,
         why_refused: |record| {
             let (_, analysis) = judged(record)?;
             record.runs.iter().find_map(|run| analysis.why_refused(run.block, &run.arm))
         },
-        is_hopeless: match requested.keep_going {
+        is_hopeless: match request.keep_going {
             true => |_| None,
             false => is_hopeless,
         },
@@ -227,9 +227,9 @@ pub fn measure(
         execution.program.commit,
         redact(&command)
     );
-    let mut live = Live::new(requested.quiet, log, store_file.with_file_name("logs"))?;
+    let mut live = Live::new(request.quiet, log, store_file.with_file_name("logs"))?;
     if of_file.refined_factor().is_some() {
-        let scout = Scout { file: requested.experiment, rigs: &rigs, execution: &execution };
+        let scout = Scout { file: request.experiment, rigs: &rigs, execution: &execution };
         let scouted = scout.run(&mut open, &mut live);
         if !matches!(scouted, Ok(Scouting::Chosen(_))) {
             live.end();

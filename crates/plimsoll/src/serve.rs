@@ -10,7 +10,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// `plimsoll serve`: says where on the standard output when it can be reached, and answers until it has to end.
+/// `plimsoll serve`: prints its address once it can be reached, and answers until it is stopped.
 pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Result<Exit> {
     let store = store_path(store)?;
     let own = reach(&store);

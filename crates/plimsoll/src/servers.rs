@@ -71,7 +71,7 @@ pub fn announce_bundle(plan: &Plan, yes: bool) -> io::Result<Option<Exit>> {
     }
     let lines: Vec<String> = named.into_iter().map(|line| format!("  {line}")).collect();
     tell(format_args!("The experiment in this bundle\n{}", lines.join("\n")));
-    requested(yes)
+    confirmed(yes)
 }
 
 /// Says what `run --uri` will do to the server, and asks whether it may. `None` is yes.
@@ -82,10 +82,10 @@ pub fn announce(plan: &Plan, yes: bool, keep: bool, quiet: bool) -> io::Result<O
     if !quiet || !yes {
         tell(announcement(plan, arm, keep));
     }
-    requested(yes)
+    confirmed(yes)
 }
 
-fn requested(yes: bool) -> io::Result<Option<Exit>> {
+fn confirmed(yes: bool) -> io::Result<Option<Exit>> {
     if yes {
         return Ok(None);
     }

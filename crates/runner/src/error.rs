@@ -26,7 +26,7 @@ pub enum RunnerError {
         /// Why, and what to do.
         why: String,
     },
-    /// A machine of the experiment is there and does not do what it is requested.
+    /// A machine of the experiment answers and refuses an order.
     #[error("host {name}: {why}")]
     HostRefused {
         /// Its name in the file.

@@ -1,4 +1,4 @@
-//! What the kernel reports the machine, and of this process.
+//! What the kernel reports about the machine and about this process.
 
 use crate::kept_file::{KeptFile, keyed};
 use crate::processors::{fewer_than_all, ticks};

@@ -94,7 +94,7 @@ pub(crate) fn listed(list: &str) -> Option<Vec<u32>> {
     Some(numbers)
 }
 
-/// What the processors did that are requested, or all of them, by the text of `/proc/stat`.
+/// What these processors did, or all of them, by the text of `/proc/stat`.
 pub(crate) fn ticks(stat: &str, of: Option<&[u32]>) -> Option<Ticks> {
     let lines = stat.lines().take_while(|line| line.starts_with("cpu"));
     let Some(of) = of else {

@@ -22,9 +22,9 @@ pub(crate) enum KeyChooser {
 /// The keys that a chooser is made for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    /// The first that is requested.
+    /// The first key number that may be chosen.
     pub(crate) first: u64,
-    /// How many are requested from there on.
+    /// How many may be chosen, from there on.
     pub(crate) count: u64,
     /// How many records there are, from key number 0 on.
     pub(crate) present: u64,

@@ -37,10 +37,10 @@ pub struct DataSpec {
     /// Makes each value follow from its key and field, so that it can be verified when read.
     #[serde(default)]
     pub data_integrity: bool,
-    /// First key number that is loaded and requested.
+    /// First key number that is loaded and used.
     #[serde(default)]
     pub insert_start: u64,
-    /// How many key numbers are loaded and requested; all from `insert_start` on when absent.
+    /// How many key numbers are loaded and used; all from `insert_start` on when absent.
     #[serde(default)]
     pub insert_count: Option<u64>,
     /// Name of the table or collection.
@@ -149,7 +149,7 @@ impl DataSpec {
         }
     }
 
-    /// How many key numbers are loaded and requested, from `insert_start` on.
+    /// How many key numbers are loaded and used, from `insert_start` on.
     pub fn key_count(&self) -> u64 {
         self.insert_count.unwrap_or(self.records.saturating_sub(self.insert_start))
     }

@@ -34,7 +34,7 @@ fn constant(ns: u64) -> DiskLatency {
     DiskLatency::Constant { ns }
 }
 
-/// This many readers, each of which asks anew as soon as it is answered. Gives requests per second and mean latency in nanoseconds.
+/// Readers in a closed loop. Returns requests per second and the mean latency in nanoseconds.
 fn closed_loop(shaper: &mut Shaper, readers: usize, seconds: u64) -> (f64, f64) {
     let mut asking: BinaryHeap<Reverse<u64>> = (0..readers).map(|_| Reverse(0)).collect();
     let (mut answered, mut latencies_ns) = (0_u64, 0_u64);

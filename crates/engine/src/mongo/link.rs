@@ -18,7 +18,7 @@ const TOO_LARGE: [i32; 2] = [10_334, 17_419];
 
 /// After so many messages that want no answer it is looked whether there is one. A server that answers all the same, and whose answers
 /// nobody takes, would stop taking messages one day.
-const TOLD_BETWEEN_CHECKS: u32 = 100;
+const SENT_BETWEEN_CHECKS: u32 = 100;
 
 /// One connection to one server, with what both know of each other.
 pub(crate) struct Link {
@@ -30,7 +30,7 @@ pub(crate) struct Link {
     /// When the last connection broke, or its server ceased to be the primary, and none was made since.
     lost: Option<Instant>,
     /// Messages that wanted no answer, since it was last looked whether there is one.
-    times: u32,
+    sent_since_check: u32,
 }
 
 impl Link {
@@ -45,7 +45,15 @@ impl Link {
             made = greeting::connect(&options, &host, &mut id);
         }
         let (connection, server) = made?;
-        Ok(Self { options, host, connection: Some(connection), server, id, lost: None, times: 0 })
+        Ok(Self {
+            options,
+            host,
+            connection: Some(connection),
+            server,
+            id,
+            lost: None,
+            sent_since_check: 0,
+        })
     }
 
     #[inline]
@@ -99,8 +107,8 @@ impl Link {
     }
 
     fn send(&mut self, message: &[u8]) -> Result<(), LeanError> {
-        self.times = (self.times + 1) % TOLD_BETWEEN_CHECKS;
-        let is_to_check = self.times == 0;
+        self.sent_since_check = (self.sent_since_check + 1) % SENT_BETWEEN_CHECKS;
+        let is_to_check = self.sent_since_check == 0;
         let connection = self.connection()?;
         let mut sent = connection.send(message);
         if is_to_check {

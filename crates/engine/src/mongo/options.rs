@@ -37,7 +37,7 @@ pub struct LeanOptions {
     pub connect_timeout: Duration,
     /// Most time for the server to begin an answer, and as much again to end it; no limit when absent.
     pub call_timeout: Option<Duration>,
-    /// Requested the host when the connection is lost, or the server is no longer the primary; without it, it is always the same.
+    /// Finds the host when the connection is lost or the server is no longer the primary. Without it the host is always the same.
     pub finder: Option<Arc<dyn FindPrimary>>,
     /// Sends a read once more that failed for a reason that passes: a lost connection, or a primary that stepped down.
     pub retry_reads: bool,

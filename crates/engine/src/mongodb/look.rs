@@ -92,10 +92,10 @@ fn may(
     else {
         return Ok(());
     };
-    let requested = connection
+    let reply = connection
         .command_if_there("admin", doc! { "connectionStatus": 1, "showPrivileges": true })
         .map_err(|error| target.failed("connectionStatus", &words(&error)))?;
-    let privileges = requested.ok().and_then(|answer| {
+    let privileges = reply.ok().and_then(|answer| {
         let info = answer.get_document("authInfo").ok()?;
         info.get_array("authenticatedUserPrivileges").ok().cloned()
     });
@@ -153,8 +153,8 @@ mod tests {
         let other =
             bson!({ "resource": { "db": "shop", "collection": "other" }, "actions": ["insert"] });
         let cluster = bson!({ "resource": { "cluster": true }, "actions": ["insert"] });
-        let requested = ["find", "insert"];
-        let found = |privileges: &[Bson]| missing(privileges, &place, &requested);
+        let needed = ["find", "insert"];
+        let found = |privileges: &[Bson]| missing(privileges, &place, &needed);
         assert_eq!(found(&[]), ["find", "insert"]);
         assert_eq!(found(&[reads, other, cluster]), ["insert"]);
         let all = bson!({ "resource": { "anyResource": true }, "actions": ["find", "insert"] });

@@ -136,7 +136,7 @@ impl Server {
         {
             note(name, build.get_str(key).unwrap_or_default().to_owned());
         }
-        let requested = |command: Document| {
+        let query = |command: Document| {
             let name = command.keys().next().cloned().unwrap_or_default();
             connection
                 .command_if_there("admin", command)
@@ -146,7 +146,7 @@ impl Server {
         for section in LONG_SECTIONS {
             status.insert(section, 0);
         }
-        match requested(status)? {
+        match query(status)? {
             Ok(status) => {
                 let engine = status.get_document("storageEngine").ok();
                 let engine = engine.and_then(|engine| engine.get_str("name").ok());
@@ -162,11 +162,11 @@ impl Server {
             Err(reason) => note("storage_engine", format!("unknown: {reason}")),
         }
         if let Deployment::ReplicaSet(_) = self.deployment
-            && let Ok(defaults) = requested(doc! { "getDefaultRWConcern": 1 })?
+            && let Ok(defaults) = query(doc! { "getDefaultRWConcern": 1 })?
         {
             note("default_write_concern", concern_words(&defaults));
         }
-        match requested(doc! { "getCmdLineOpts": 1 })? {
+        match query(doc! { "getCmdLineOpts": 1 })? {
             Ok(options) => {
                 let words = options.get_array("argv").map(|words| {
                     let words: Vec<&str> = words.iter().filter_map(Bson::as_str).collect();
@@ -187,11 +187,11 @@ impl Server {
             }
             Err(reason) => note("server_command", format!("unknown: {reason}")),
         }
-        match requested(doc! { "hostInfo": 1 })? {
+        match query(doc! { "hostInfo": 1 })? {
             Ok(host) => note("server_host", host_words(&host)),
             Err(reason) => note("server_host", format!("unknown: {reason}")),
         }
-        match requested(doc! { "getLog": "startupWarnings" })? {
+        match query(doc! { "getLog": "startupWarnings" })? {
             Ok(log) => note("startup_warnings", warning_words(&log)),
             Err(reason) => note("startup_warnings", format!("unknown: {reason}")),
         }

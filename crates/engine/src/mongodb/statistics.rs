@@ -45,7 +45,7 @@ const LEFT_OUT: [&str; 28] = [
 
 pub(super) struct Statistics {
     options: ClientOptions,
-    requested: Mutex<StatisticsSource>,
+    source: Mutex<StatisticsSource>,
 }
 
 /// Whom the figures are from.
@@ -61,14 +61,14 @@ impl Statistics {
     pub(super) fn new(options: &ClientOptions) -> Self {
         let mut options = options.clone();
         options.server_selection_timeout = Some(PATIENCE);
-        Self { options, requested: Mutex::default() }
+        Self { options, source: Mutex::default() }
     }
 
     /// Where the server cannot be queried, figures are left out: they are a by-product of a run. So are the first ones of another server, as
     /// after a failover, for its counters have risen from elsewhere.
     pub(super) fn read(&self, target: &Target, into: &mut Vec<(&'static str, f64)>) {
-        let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
-        let StatisticsSource { connection, server } = &mut *requested;
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let StatisticsSource { connection, server } = &mut *source;
         if connection.is_none() {
             *connection = runtime()
                 .ok()

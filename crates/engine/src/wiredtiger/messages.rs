@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 /// Kept at most. A failure says one or two things; a broken disk can say the same for hours.
 const KEPT: usize = 16;
 /// In one explanation at most: after a panic each of WiredTiger's threads says its own.
-const TOLD: usize = 3;
+const MESSAGES_SHOWN: usize = 3;
 
 /// Receives what WiredTiger says. WiredTiger keeps its address for as long as the connection is open.
 #[repr(C)]
@@ -77,7 +77,7 @@ impl Messages {
             if session.is_some_and(|session| session != said.session) {
                 return true;
             }
-            if seen < TOLD && !text.contains(&said.text) {
+            if seen < MESSAGES_SHOWN && !text.contains(&said.text) {
                 seen += 1;
                 text.push_str("; ");
                 text.push_str(&said.text);

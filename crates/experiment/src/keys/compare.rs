@@ -4,7 +4,6 @@ use crate::keys::metric::{METRIC, METRICS};
 use crate::table::*;
 
 object! {
-    /// What is judged, and where.
     COMPARE compare: "What is judged, and where."
     baseline = Shape::Text { most: 40 }, Optional, "in-cache";
         "The arm that the others are compared with. Without it, the first one. With factors, the baseline level of the compared factor.";
@@ -25,7 +24,6 @@ object! {
 }
 
 object! {
-    /// A point of the load.
     AT at: "A point of the load."
     threads = SESSIONS, Optional, "16";
         "The point of the closed loop with this many threads.";

@@ -3,7 +3,7 @@
 use crate::document::{KeyWords, OpenMap};
 use crate::table::*;
 
-/// Factors of an experiment: as many as the largest screening design takes.
+/// Most factors of an experiment: the number that the largest screening design takes.
 pub(crate) const MOST_FACTORS: usize = 23;
 
 pub(crate) const MOST_LEVELS: usize = 100;

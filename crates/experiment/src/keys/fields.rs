@@ -16,7 +16,6 @@ object! {
 }
 
 object! {
-    /// A distribution of field lengths.
     FIELD_LENGTH field_length: "A distribution of field lengths."
     uniform = Shape::list(&FIELD_BYTES, 2, 2), Optional, "[1, 100]";
         "Each length between the two is equally likely.";

@@ -3,7 +3,7 @@
 use crate::keys::blocks::{BLOCKS, MOST_BLOCKS};
 use crate::table::*;
 
-/// Operations at the end of which a point can end.
+/// Most operations after which a point can be set to end.
 pub(crate) const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;
 
 /// Operations of a point whose begin and end can be recorded: each session takes memory for as many, and the record holds them all.
@@ -33,14 +33,14 @@ object! {
     operations = Shape::count(1, MOST_OPERATIONS), Optional, "10M";
         "Ends a point early, when this many operations are complete after the warm-up.";
     blocks = Shape::Any(&[Shape::count(1, MOST_BLOCKS), Shape::Object(&BLOCKS)]), Default("8"), "8";
-        "Rounds through all arms. Comparisons are made over blocks: below 6, no verdict is possible. Either a number, or as many as are needed until \
-         the intervals are narrow enough.";
+        "Number of rounds through all arms, or bounds within which they end when the intervals are narrow enough. Arms are compared over blocks: below 6, \
+         no verdict is possible.";
     spare_blocks = Shape::count(0, MOST_BLOCKS), Optional, "2";
         "Number of blocks that are measured again at the end, each once, because the machine was disturbed during a point. By default a quarter of the \
          blocks; 0 is none. An arm's own failures are not measured again.";
     order = Shape::choice(&["shuffled", AS_WRITTEN]), Default("shuffled"), "shuffled";
-        "Order of the arms in a block: shuffled anew in each block, from the seed; or always as in the file, so that drift of the machine can look like \
-         a difference.";
+        "Order of the arms in a block: shuffled for each block, from the seed, or always that of the file. With the latter, drift of the machine can look \
+         like a difference.";
     pairing = Shape::choice(&["in-turn", DUET]), Default("in-turn"), "duet";
         "How the arms of a pair are measured: in turn, each on the whole machine; or as a duet, both at the same time, each on half of its processors, \
          so that a disturbance of the machine affects both. Halves change from block to block. It pays if the noise comes from the machine, not from \

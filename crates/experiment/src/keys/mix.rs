@@ -68,7 +68,6 @@ object! {
 }
 
 object! {
-    /// A distribution of scan lengths.
     SCAN_LENGTH scan_length: "A distribution of scan lengths."
     uniform = Shape::list(&SCAN_RECORDS, 2, 2), Optional, "[1, 100]";
         "Each length between the two is equally likely.";

@@ -195,8 +195,8 @@ impl Serving {
         let mut parts = message.subject.split('.').skip(3);
         match (parts.next(), parts.next(), parts.next()) {
             (Some("attach"), None, None) => {
-                let requested = serde_json::from_slice(&message.payload).ok()?;
-                let answer = self.attach(requested);
+                let order = serde_json::from_slice(&message.payload).ok()?;
+                let answer = self.attach(order);
                 serde_json::to_vec(&answer).ok().map(Bytes::from)
             }
             (Some(session), Some("to"), None) => {
@@ -206,8 +206,8 @@ impl Serving {
         }
     }
 
-    fn attach(&mut self, requested: AttachRequest) -> AttachAnswer {
-        let AttachRequest { protocol, session: id, controller } = requested;
+    fn attach(&mut self, order: AttachRequest) -> AttachAnswer {
+        let AttachRequest { protocol, session: id, controller } = order;
         if protocol != PROTOCOL {
             return AttachAnswer::OtherProtocol(PROTOCOL);
         }

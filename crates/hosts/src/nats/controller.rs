@@ -141,13 +141,12 @@ async fn accepted(
     session: &str,
     controller: String,
 ) -> Result<Option<String>, NatsError> {
-    let requested = AttachRequest { protocol: PROTOCOL, session: session.to_owned(), controller };
-    let requested: Bytes =
-        serde_json::to_vec(&requested).map_err(request("write a request"))?.into();
+    let order = AttachRequest { protocol: PROTOCOL, session: session.to_owned(), controller };
+    let order: Bytes = serde_json::to_vec(&order).map_err(request("write a request"))?.into();
     let begun = Instant::now();
     loop {
         let has_waited = |longest: Duration| begun.elapsed() > longest;
-        let reply = connected.client.request(subjects::attach(name), requested.clone()).await;
+        let reply = connected.client.request(subjects::attach(name), order.clone()).await;
         let error = match reply {
             Ok(reply) => {
                 match serde_json::from_slice(&reply.payload)
@@ -252,11 +251,11 @@ struct Orders {
 
 impl Orders {
     async fn ask(&self, message: Bytes) -> Result<Reply, Undelivered> {
-        let requested = Request::new().payload(message);
+        let order = Request::new().payload(message);
         let reply = self
             .connected
             .client
-            .send_request(self.subject.clone(), requested)
+            .send_request(self.subject.clone(), order)
             .await
             .map_err(|error| Undelivered::Yet(chain(&error)))?;
         let reply = Reply::decode(&reply.payload)

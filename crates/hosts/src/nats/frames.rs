@@ -112,7 +112,7 @@ impl FromStream {
         let stream = self.jetstream.get_stream(FRAMES).await;
         let stream = stream.map_err(|error| yet(&error))?;
         if stream.cached_info().created != self.created {
-            // Its counting starts anew, so that nothing could be requested any more.
+            // Its numbers start from 1 again, so that no earlier message could be requested.
             let why = "NATS has lost the stream of frames; another one is there";
             return Err(Undelivered::Ever(why.to_owned()));
         }

@@ -369,7 +369,7 @@ mod slow {
     /// Of a few duets none may be undisturbed, and of more some will be.
     #[test]
     fn a_gate_goes_on_beside_programs_that_prefer_a_side() {
-        let requested = |others: fn(&str, u32) -> f64| {
+        let gate = |others: fn(&str, u32) -> f64| {
             let mut lab = duets(others);
             lab.plan.measurement.looks = Some(Looks {
                 first: 11,
@@ -378,10 +378,10 @@ mod slow {
             });
             lab.analyse().gate.unwrap()
         };
-        let open = requested(stayed_beside);
+        let open = gate(stayed_beside);
         assert_eq!((open.outcome, open.usable), (GateOutcome::Open, true));
         assert!(open.sentence.contains("and 60 % to other"), "{}", open.sentence);
-        let passed = requested(visited);
+        let passed = gate(visited);
         assert_eq!((passed.outcome, passed.usable), (GateOutcome::Passed, true));
     }
 }

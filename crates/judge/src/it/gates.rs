@@ -243,7 +243,7 @@ fn lag_of(share: f64, sessions: u32, seconds: u64) -> plimsoll_record::Histogram
     histogram(mean_ns as u64, 120_000)
 }
 
-/// A point whose generator was late by this share of the sessions' time, of which this many operations were due more than were done.
+/// A point whose generator was late by this share of the sessions' time, and which left this many operations undone.
 fn late_by(lab: Laboratory, share: f64, more_due: u64) -> Analysis {
     with(lab, |point| {
         let lag = lag_of(share, point.label.load.sessions(), 12);
@@ -656,14 +656,14 @@ fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare
     let lab = crowded_in(8, &[1, 4, 6]);
     let record = lab.record();
     let plan = plan_of(&record).unwrap();
-    let requested = |record: &ExperimentRecord| to_repeat(&plan, &analyse(record).unwrap(), record);
+    let repeated = |record: &ExperimentRecord| to_repeat(&plan, &analyse(record).unwrap(), record);
     assert_eq!(plan.measurement.spare(), 2);
-    assert_eq!(requested(&record), [1, 4]);
+    assert_eq!(repeated(&record), [1, 4]);
     // The first was repeated, in vain; one is left.
     let mut once_more = record.clone();
     let mut again = record.runs.iter().filter(|run| run.block == 1).cloned();
     once_more.runs.extend(again.by_ref().map(|run| RunRecord { attempt: 2, ..run }));
-    assert_eq!(requested(&once_more), [4]);
+    assert_eq!(repeated(&once_more), [4]);
     // What an arm did wrong itself stays.
     let mut failing = record.clone();
     for point in failing.runs.iter_mut().flat_map(|run| &mut run.points) {
@@ -673,7 +673,7 @@ fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare
             slice.completed.error = 20_000;
         }
     }
-    assert!(requested(&failing).is_empty());
+    assert!(repeated(&failing).is_empty());
 }
 
 #[test]

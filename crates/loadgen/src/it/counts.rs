@@ -98,7 +98,7 @@ fn failures_are_kept_apart_and_counted_by_message() {
     assert_eq!(samples, expected);
 }
 
-/// Also those that fail: what comes after them must not be held back forever.
+/// Also those that fail, so that the operations behind them can go on.
 #[test]
 fn inserts_are_acknowledged() {
     let mut mix = Mix::preset("d").unwrap();

@@ -338,10 +338,10 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
             ["--threads", "1,4"],
         ]
         .concat();
-        let requested = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
-        assert_eq!(requested.code, Some(2), "{requested:?}");
+        let refused = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
+        assert_eq!(refused.code, Some(2), "{refused:?}");
         for words in ["documents  100, ", "plimsoll.usertable", "1 to 4 threads", "--yes"] {
-            assert_contains(&requested.err, words);
+            assert_contains(&refused.err, words);
         }
         assert!(laboratory.record_so_far().is_none());
         let start = [&["run", "--uri", &uri, "--yes"], &quick[..]].concat();

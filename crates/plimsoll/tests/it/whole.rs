@@ -231,7 +231,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 3k, blocks: 2, seed: 7}
         let mut counts: Vec<BTreeMap<&str, u64>> = Vec::new();
         for _ in 0..2 {
             laboratory.write("experiment.yaml", text);
-            // What the gates say of a no-op engine is not requested here.
+            // What the gates say of a no-op engine is not checked here.
             laboratory.run(&["run", "experiment.yaml", "--fresh"]);
             let record = laboratory.record();
             assert_eq!(runs(&record).len(), 2);

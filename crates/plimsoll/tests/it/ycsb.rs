@@ -181,7 +181,7 @@ fn other_kinds_of_measurement() {
         let said = ycsb(&laboratory, words);
         let words = "Raw data measurement: will output to result file: rows\n";
         assert_contains(&said.out, words);
-        // Their number and how they ended are printed all the same.
+        // Their number and how they ended are still printed.
         assert!(said.out.contains("[READ], Total Operations, 1000\n"));
         assert!(!said.out.contains("[READ], Average"), "{}", said.out);
     }

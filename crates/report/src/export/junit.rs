@@ -12,8 +12,7 @@ use plimsoll_judge::{
 use plimsoll_record::quantities::numbers::TERMINAL;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
-/// The text of the report.
-/// `open_passes`: a gate that is open is skipped in place of failing.
+/// The text of the report. With `open_passes` a gate that is open is skipped instead of failing.
 pub fn render(report: &Report<'_>, open_passes: bool) -> String {
     let analysis = report.analysis;
     let mut suite = TestSuite::new(analysis.name.as_str());

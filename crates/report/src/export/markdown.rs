@@ -37,8 +37,8 @@ pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>
         line(&mut description, format_args!("\nWhy: {}", plain(reason)));
     }
     let (state, trust) = words::trust(analysis, TERMINAL);
-    let requested = "Can it be trusted?";
-    line(&mut description, format_args!("\n**{requested}** {}", plain(&trust)));
+    let question = "Can it be trusted?";
+    line(&mut description, format_args!("\n**{question}** {}", plain(&trust)));
     if state != ValidityState::Good {
         let doubts = analysis.validity.iter();
         for doubt in doubts.filter(|one| !matches!(one.state, ValidityState::Good)) {

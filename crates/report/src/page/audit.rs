@@ -66,7 +66,7 @@ fn row(result: &Audited) -> Markup {
         Belief::WithCare => ("caution", "!"),
         Belief::NotBelievable => ("bad", "✕"),
     };
-    let requested = match result.load.is_empty() {
+    let load = match result.load.is_empty() {
         true => result.workload.clone(),
         false => format!("{} at {}", result.workload, result.load),
     };
@@ -75,7 +75,7 @@ fn row(result: &Audited) -> Markup {
             td class=(class) { span.sign aria-hidden="true" { (mark) } " " (result.belief.words()) }
             th scope="row" {
                 (text::short(&result.source, SOURCE))
-                @if !result.tool.is_empty() { p.remark { (text::line(&result.tool)) ", " (text::line(&requested)) } }
+                @if !result.tool.is_empty() { p.remark { (text::line(&result.tool)) ", " (text::line(&load)) } }
                 @for reason in &result.reasons { p { (text::line(&reason.message)) } }
             }
             td.num { (result.throughput.map_or_else(|| PAGE.nothing().into(), |rate| PAGE.rate(rate))) }

@@ -293,7 +293,7 @@ mod tests {
                 found.into_iter().map(|(process, _)| process).collect::<Vec<_>>()
             };
             assert_eq!(found(), [5, 20, 50]);
-            // Those that were stuck are not requested again.
+            // Those that were stuck are not looked at again.
             assert_eq!(found(), [5, 20, 50]);
             // What waits for them may go. Nobody waits for the one that is too old.
             for environ in &stuck[..2] {

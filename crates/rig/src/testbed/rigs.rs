@@ -456,7 +456,7 @@ mod slow {
         let bind = "`bind` is not an option that mount may be given";
         for (mkfs, mount, begins) in [
             (&["-b", "3"][..], &[][..], "`mkfs.ext4 "),
-            // What was requested another filesystem.
+            // An option of another filesystem.
             (logdev, &[], foreign),
             (&[], &["data=no-such-mode"], "`mount -t ext4"),
             (&[], &["bind"], bind),

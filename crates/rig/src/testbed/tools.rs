@@ -87,7 +87,7 @@ impl Tools {
         Ok(output)
     }
 
-    /// The first line with something in it that a program says when it is sent, on either output.
+    /// The first line that is not empty on either output of a program.
     pub(crate) fn first_line(
         &self,
         program: &str,

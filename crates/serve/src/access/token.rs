@@ -189,7 +189,7 @@ mod tests {
         assert!(!Token::kept(nowhere).unwrap().is(another.text()));
     }
 
-    /// It was taken whoever could read it, and a pipe in its place kept the program waiting forever.
+    /// A file that others could read was accepted, and a pipe in its place kept the program waiting forever.
     #[test]
     fn a_file_that_is_no_secret_is_refused() {
         let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ fn at_once(value: u32) -> impl FnOnce(Reserved) -> Result<Cached<Arc<u32>>, Fail
     move |_| Ok(Cached { value: Arc::new(value), kept: Some(UNIT) })
 }
 
-/// Made on request be, after it has said that it is begun.
+/// Says that it has begun, and is made when the test says so.
 fn when_told(
     value: u32,
     begun: Sender<()>,
@@ -33,7 +33,7 @@ async fn all_who_ask_at_the_same_time_share_one_thing() {
     assert_eq!(shared.made(), 1);
 }
 
-/// Who requested something small waited behind who requested something large.
+/// A request for something small waited behind one for something large.
 #[tokio::test]
 async fn nobody_waits_for_what_another_asked_for() {
     let memory = Memory::new(64 * UNIT);

@@ -32,7 +32,7 @@ fn rounded(source: &mut Source) -> [Vec<f64>; 2] {
     [(); 2].map(|()| runs(source, 8, 1.0).into_iter().map(rounded).collect())
 }
 
-/// Chance that a paired interval requested 95 % misses: what the ranks can attain.
+/// Chance that a paired interval of 95 % misses the truth: what the ranks can attain.
 fn level(blocks: usize) -> f64 {
     let change = paired(&mut Source::new(0), blocks, 1.0).change(0.95);
     1.0 - change.expect("95 % is valid").interval.confidence

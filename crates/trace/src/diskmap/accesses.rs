@@ -58,7 +58,7 @@ pub struct Selection {
     pub files: Vec<String>,
     /// `true`: only writes, `false`: only reads.
     pub writes: Option<bool>,
-    /// Only what was requested while one of these was under way.
+    /// Only accesses while one of these operations was under way.
     pub operations: Option<Vec<NotedOperation>>,
 }
 

@@ -14,7 +14,7 @@ jetstream { store_dir: "{data}" }
 authorization { user: me, password: "a:secret" }
 "#;
 
-/// Both sides get the same.
+/// The errors of a list, a controller and an agent, which must be the same.
 fn errors(settings: &Connection) -> [NatsError; 3] {
     [
         list(settings).unwrap_err(),

@@ -221,10 +221,10 @@ fn mix_rows(
         .map(|arm| judged.and_then(|judged| select::point(analysis, &arm.name, mix, judged)))
         .collect();
     // Controls are no arms of the question.
-    let requested = points.iter().zip(shown);
-    let requested: Vec<Option<&CurvePoint>> =
-        requested.map(|(point, arm)| point.filter(|_| !arm.control)).collect();
-    let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| best(column, &requested)).collect();
+    let compared = points.iter().zip(shown);
+    let compared: Vec<Option<&CurvePoint>> =
+        compared.map(|(point, arm)| point.filter(|_| !arm.control)).collect();
+    let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| best(column, &compared)).collect();
     let label = points.iter().flatten().next().map(|point| prose::label(&point.load_label, NAME));
     let at_line = judged.is_some_and(|judged| select::is_line(analysis, mix, judged));
     let label = label.map(|label| if at_line { words::AT_LINE.to_owned() } else { label });

@@ -9,7 +9,7 @@ use plimsoll_judge::{Tail, TailValue, tail};
 use plimsoll_record::quantities::numbers::PAGE;
 
 /// Percentiles of the table, as shares of slower operations.
-const TOLD: [f64; 6] = [0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5];
+const SHARES_BEYOND: [f64; 6] = [0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5];
 
 /// The tails of one mix at the load at which it is judged.
 struct OfMix<'a> {
@@ -95,7 +95,7 @@ fn table(page: &Page<'_>, one: &OfMix<'_>) -> Markup {
                 table.data {
                     thead { tr {
                         th scope="col" { "Arm" }
-                        @for beyond in TOLD { th.num scope="col" { (percentile_name(beyond)) } }
+                        @for beyond in SHARES_BEYOND { th.num scope="col" { (percentile_name(beyond)) } }
                         th.num scope="col" { "longest" }
                         th.num scope="col" { "operations" }
                         th.num scope="col" { "runs" }
@@ -103,14 +103,14 @@ fn table(page: &Page<'_>, one: &OfMix<'_>) -> Markup {
                     tbody { @for (arm, tail) in &one.tails {
                         tr {
                             th scope="row" { (page.arm(arm)) @if !tail.service.is_empty() { small { "response" } } }
-                            @for beyond in TOLD { (cell(&tail.response, beyond, tail.at_least_from)) }
+                            @for beyond in SHARES_BEYOND { (cell(&tail.response, beyond, tail.at_least_from)) }
                             td.num { (PAGE.latency(tail.longest_ns)) }
                             td.num { (PAGE.count(tail.operations)) }
                             td.num { (tail.runs) }
                         }
                         @if !tail.service.is_empty() { tr {
                             th scope="row" { (page.arm(arm)) small { "service" } }
-                            @for beyond in TOLD { (cell(&tail.service, beyond, None)) }
+                            @for beyond in SHARES_BEYOND { (cell(&tail.service, beyond, None)) }
                             td.num {} td.num {} td.num {}
                         } }
                     } }
