@@ -10,6 +10,8 @@ const MOST_RECORD_BYTES: u64 = 64 << 20;
 const MOST_RECORDS: u64 = 1 << 62;
 const MOST_PADDING: u32 = 1_000;
 const MOST_FIELDS: u32 = 100_000;
+/// Something of each value must be its own.
+const MOST_COMPRESSIBLE: f64 = 0.99;
 
 /// The records of a database: how many, how long, under which keys.
 ///
@@ -37,6 +39,9 @@ pub struct DataSpec {
     /// Makes each value follow from its key and field, so that it can be verified when read.
     #[serde(default)]
     pub data_integrity: bool,
+    /// Share of each value that repeats, so that compressors remove it, from 0 to below 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compressible: f64,
     /// First key number that is loaded and used.
     #[serde(default)]
     pub insert_start: u64,
@@ -143,6 +148,7 @@ impl DataSpec {
             key_order: KeyOrder::default(),
             zero_padding: default_zero_padding(),
             data_integrity: false,
+            compressible: 0.0,
             insert_start: 0,
             insert_count: None,
             table: default_table(),
@@ -177,6 +183,10 @@ impl DataSpec {
         );
         if self.data_integrity && !matches!(self.field_length, FieldLength::Constant(_)) {
             problems.push(Problem { field: "data_integrity", wrong: Wrong::NeedsConstantLength });
+        }
+        in_range(&mut problems, "compressible", self.compressible, 0.0, MOST_COMPRESSIBLE);
+        if self.data_integrity && self.compressible > 0.0 {
+            problems.push(Problem { field: "compressible", wrong: Wrong::NotWithIntegrity });
         }
         let count = self.insert_count.unwrap_or(0);
         let inside = self.insert_start.checked_add(count).is_some_and(|end| end <= self.records);
@@ -227,6 +237,10 @@ impl DataSpec {
 /// Decimal digits of a number.
 fn digits(number: u64) -> u32 {
     number.checked_ilog10().map_or(1, |log| log + 1)
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 fn default_field_count() -> u32 {

@@ -53,6 +53,8 @@ pub enum Wrong {
     },
     /// Records whose contents follow from their keys need fields of one constant length.
     NeedsConstantLength,
+    /// Values that follow from their keys have no part that repeats.
+    NotWithIntegrity,
     /// So small or large a share of the keys is requested that one part is empty and yet operations are to go there.
     EmptyPart {
         /// Keys in the part that is requested.
@@ -87,6 +89,9 @@ impl fmt::Display for Wrong {
                     f,
                     "data integrity needs fields of constant length; set field_length to constant"
                 )
+            }
+            Self::NotWithIntegrity => {
+                write!(f, "values that follow from their keys cannot be made compressible")
             }
             Self::EmptyPart { keys, all } => write!(
                 f,

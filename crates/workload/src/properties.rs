@@ -1,7 +1,7 @@
 //! YCSB's property files: Java's syntax, and what they say of records and operations.
 //!
 //! [`Properties`] are names with values, read from a file as Java reads it; its typed readers take numbers exactly as Java does. [`Core`] is what
-//! they say of the records and the mix of operations, in the terms of `plimsoll-workload`; it is the same for `plimsoll ycsb` and for an
+//! they say of the records and the mix of operations, in the terms of `plimsoll-workload`; it is the same for `plimsoll foreign ycsb` and for an
 //! experiment that names a property file.
 //!
 //! ```

@@ -41,6 +41,8 @@ pub(crate) struct RecordShape {
     pub(crate) field_count: u32,
     lengths: Lengths,
     data_integrity: bool,
+    /// Share of each value that repeats.
+    compressible: f64,
     longest: usize,
 }
 
@@ -51,6 +53,7 @@ impl RecordShape {
             field_count: data.field_count,
             lengths: Lengths::new(&data.field_length),
             data_integrity: data.data_integrity,
+            compressible: data.compressible,
             longest: data.field_length.longest() as usize,
         }
     }
@@ -97,7 +100,10 @@ impl RecordShape {
         if self.data_integrity {
             integrity::write(key, self.names.get(index), &mut record.bytes[start..end]);
         } else {
-            value::fill(stream, &mut record.bytes[start..end + value::ROOM], length);
+            let random = length - (length as f64 * self.compressible) as usize;
+            let room = &mut record.bytes[start..start + random + value::ROOM];
+            value::fill(stream, room, random);
+            record.bytes[start + random..end].fill(value::REPEATED);
         }
         record.entries[record.filled] = Entry { index, start: start as u32, end: end as u32 };
         record.filled += 1;
@@ -138,6 +144,31 @@ impl RecordBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_share_that_is_requested_repeats_and_the_rest_does_not() {
+        for (compressible, length, random) in
+            [(0.6, 100, 40), (0.99, 50, 1), (0.0, 30, 30), (0.5, 1, 1)]
+        {
+            let data = DataSpec {
+                field_length: crate::FieldLength::Constant(length),
+                compressible,
+                ..DataSpec::with_records(1)
+            };
+            let shape = RecordShape::new(&data);
+            let (mut record, mut stream) = (shape.buffer(), Stream::from_state(7));
+            shape.fill_all(b"user1", &mut stream, &mut record);
+            let mut plain = vec![0; length as usize + value::ROOM];
+            let mut stream = Stream::from_state(7);
+            for position in 0..10 {
+                let (_, value) = record.get(position).unwrap();
+                value::fill(&mut stream, &mut plain, random);
+                assert_eq!(value.len(), length as usize);
+                assert_eq!(value[..random], plain[..random], "field {position}");
+                assert!(value[random..].iter().all(|byte| *byte == value::REPEATED));
+            }
+        }
+    }
 
     #[test]
     fn names_are_prefix_and_number() {

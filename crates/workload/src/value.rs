@@ -7,6 +7,9 @@ use crate::stream::Stream;
 /// Values are written in pieces of this size, so that a buffer needs this much room behind its last byte.
 pub(crate) const ROOM: usize = 24;
 
+/// What fills the part of a value that repeats.
+pub(crate) const REPEATED: u8 = b'-';
+
 /// Bytes that come from one draw of 64 bits: two groups of six.
 const PER_DRAW: usize = 12;
 

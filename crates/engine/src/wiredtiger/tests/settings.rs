@@ -180,6 +180,24 @@ fn data_are_the_files_of_collection_and_index() {
 }
 
 #[test]
+fn compressors_remove_what_repeats_and_random_letters_stay() {
+    let on_disk = |compressible, compressor| {
+        let data = DataSpec { compressible, ..DataSpec::with_records(4_000) };
+        let settings = [("after_load", text("checkpoint")), ("block_compressor", text(compressor))];
+        let database = Loaded::with(&data, &settings);
+        database.engine.settle().unwrap();
+        database.engine.data_bytes().unwrap().unwrap() as f64
+    };
+    let plain = on_disk(0.6, "none");
+    for (compressor, compressible, least, most) in
+        [("snappy", 0.0, 0.9, 1.05), ("snappy", 0.6, 0.35, 0.6), ("zstd", 0.6, 0.25, 0.55)]
+    {
+        let share = on_disk(compressible, compressor) / plain;
+        assert!((least..most).contains(&share), "{compressor}, {compressible}: {share}");
+    }
+}
+
+#[test]
 fn without_statistics_there_are_none() {
     let directory = tempfile::tempdir().unwrap();
     let (data, none) = (DataSpec::with_records(1), text("none"));
