@@ -37,7 +37,7 @@ pub(crate) fn agent_command(
     let ours = uname();
     if machine != ours {
         return Err(HostError::Refused(format!(
-            "{target} is {machine}, and this program is for {ours}: build it there, start `plimsoll agent` and name it by `agent`, or by a `command` that starts it"
+            "{target} is {machine}, and this program is for {ours}: build it there, start `plimsoll remote agent` and name it by `agent`, or by a `command` that starts it"
         )));
     }
     if !lines.any(|line| line.starts_with(&here.hash)) {

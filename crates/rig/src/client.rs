@@ -11,6 +11,7 @@ use rustix::io::FdFlags;
 use rustix::net::Shutdown as Direction;
 use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::io::{BufReader, Read, Write};
 use std::ops::ControlFlow;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -53,6 +54,8 @@ pub struct RigProcess {
     socket: RefCell<BufReader<UnixStream>>,
     /// For what the journal was opened.
     journal: RefCell<Option<String>>,
+    /// The names of the data that were kept since.
+    kept: RefCell<BTreeSet<String>>,
     /// Whether an order has found it gone.
     is_gone: Cell<bool>,
     /// The machine that it is on, where that is another.
@@ -65,6 +68,7 @@ impl RigProcess {
         Self {
             socket: RefCell::new(BufReader::new(socket)),
             journal: RefCell::default(),
+            kept: RefCell::default(),
             is_gone: Cell::default(),
             host: None,
         }
@@ -114,12 +118,18 @@ impl RigProcess {
     pub fn open(&self, label: &str) -> Result<(), RigError> {
         let label = label.to_owned();
         *self.journal.borrow_mut() = Some(label.clone());
+        self.kept.borrow_mut().clear();
         self.ask(Order::Open { label })
     }
 
     /// Whether the journal was opened for this.
     pub fn is_open_for(&self, label: &str) -> bool {
         self.journal.borrow().as_deref() == Some(label)
+    }
+
+    /// Whether data of this name were kept, so that a rig can begin with them.
+    pub fn has_kept(&self, name: &str) -> bool {
+        self.kept.borrow().contains(name)
     }
 
     /// Makes a rig, by an [`Order::Build`]. `number` is 0, or 1 for one that stands beside another.
@@ -301,6 +311,19 @@ impl BuiltRig<'_> {
     /// Brings all members of the server back, and waits until they are one server.
     pub fn heal(&self) -> Result<(), RigError> {
         self.ask(Order::Heal)
+    }
+
+    /// Copies the data, of which nobody has anything open any more, for rigs that are made later.
+    pub fn keep(
+        &self,
+        name: &str,
+        directory: Option<PathBuf>,
+        owner: &str,
+    ) -> Result<(), RigError> {
+        let (owner, kept) = (owner.to_owned(), name.to_owned());
+        self.ask::<()>(Order::Keep { name: name.to_owned(), directory, owner })?;
+        self.process.kept.borrow_mut().insert(kept);
+        Ok(())
     }
 
     /// Ends the server, if there is one.

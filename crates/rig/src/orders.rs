@@ -57,6 +57,16 @@ pub enum Order {
         /// Processors for everything that the rig runs, by their numbers; `None`: all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         processors: Option<Vec<u32>>,
+        /// The name of the data that was kept and that it begins with; `None`: with none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+    },
+    /// Copies the data of the rig, whose server and workers have ended, for rigs that are made later.
+    Keep {
+        name: String,
+        /// In which it is kept; `None` for the usual place.
+        directory: Option<PathBuf>,
+        owner: String,
     },
     /// Puts a process that the client has started under the limits of the rig.
     Admit {
@@ -136,6 +146,7 @@ impl std::fmt::Display for Order {
             Self::DropPageCache => formatter.write_str("emptying the page cache"),
             Self::Disturb { what } => write!(formatter, "event {what:?}"),
             Self::Heal => formatter.write_str("bringing all members back"),
+            Self::Keep { name, .. } => write!(formatter, "keeping the data of {name}"),
             Self::StopServer => formatter.write_str("stopping the server"),
             Self::TearDown => formatter.write_str("removing the rig"),
             Self::Remove => formatter.write_str("removing the directory"),

@@ -11,7 +11,7 @@ use crate::orders::{
     Answer, Built, Characterised, Go, Order, RIGS, RigRequest, RunningServer, TornDown, User,
 };
 use crate::testbed::{
-    BareDisk, Client, Journal, Rig, RigOrder, abandoned, check_place, default_parent,
+    BareDisk, Client, Journal, KeptData, Rig, RigOrder, abandoned, check_place, default_parent,
     default_state_dir, end_children, what_runs_here,
 };
 use plimsoll_disk::{Control, DaemonProgram};
@@ -20,6 +20,7 @@ use plimsoll_telemetry::{Host, on_processors};
 use plimsoll_trace::ExtentMap;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
@@ -46,8 +47,14 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
     };
     let log = tracing_subscriber::registry().with(SocketLayer(Arc::clone(&line.output)));
     let _log = tracing::subscriber::set_default(log);
-    let mut process =
-        Process { client, daemon, allowed, places: Default::default(), journal: None };
+    let mut process = Process {
+        client,
+        daemon,
+        allowed,
+        places: Default::default(),
+        kept: BTreeMap::new(),
+        journal: None,
+    };
     // What a server leaves behind becomes a child of this process, and is found by that.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     while let Some(text) = line.read()? {
@@ -138,6 +145,8 @@ impl Duplex {
 /// What stands. What is declared first is dropped first.
 struct Process {
     places: [RigSlot; RIGS],
+    /// Data that runs begin with, by name.
+    kept: BTreeMap<String, KeptData>,
     journal: Option<Journal>,
     client: Client,
     daemon: DaemonProgram,
@@ -202,6 +211,8 @@ impl Process {
             Order::Clean { dry_run } => clean(dry_run, line),
             Order::Open { label } => {
                 let state = default_state_dir()?;
+                // It is of the journal before.
+                self.kept.clear();
                 self.journal = Some(Journal::open_for(&state, &label, Some(self.client))?);
                 value(&())
             }
@@ -244,6 +255,17 @@ impl Process {
                 let rig = place.rig_mut()?;
                 value(&rig.heal()?)
             }
+            Order::Keep { name, directory, owner } => {
+                let rig = place.rig()?;
+                if name.len() > LONGEST_WORDS || owner.len() > LONGEST_WORDS {
+                    return Err(refused("the words for whom it is made are too long"));
+                }
+                let journal = self.journal.as_ref().ok_or_else(no_journal)?;
+                let label = format!("kept-{name}");
+                let kept = rig.keep(journal, &place_of(directory)?, &owner, &label)?;
+                self.kept.insert(name, kept);
+                value(&())
+            }
             Order::StopServer => {
                 let rig = place.rig_mut()?;
                 value(&rig.stop_server()?)
@@ -280,8 +302,17 @@ impl Process {
 
     /// Builds the rig of an [`Order::Build`].
     fn build(&mut self, number: usize, order: Order) -> Result<Built, RigError> {
-        let Order::Build { spec, directory, owner, label, needs_bytes, processors } = order else {
+        let Order::Build { spec, directory, owner, label, needs_bytes, processors, from } = order
+        else {
             return Err(no_rig());
+        };
+        let from = match &from {
+            Some(name) => Some(
+                self.kept
+                    .get(name)
+                    .ok_or_else(|| refused(&format!("nothing was kept of the data of {name}")))?,
+            ),
+            None => None,
         };
         let place = self.places.get_mut(number).ok_or_else(no_rig)?;
         if place.rig.is_some() || place.torn_down.is_some() {
@@ -302,6 +333,7 @@ impl Process {
             label: &label,
             needs_bytes,
             daemon: &self.daemon,
+            from,
         };
         let journal = self.journal.as_mut().ok_or_else(no_journal)?;
         let mut build = || Rig::build(&order, journal);

@@ -23,6 +23,7 @@
 //!     label: "block 0, large cache",
 //!     needs_bytes: 64 << 10,
 //!     daemon: &daemon,
+//!     from: None,
 //! };
 //! let rig = Rig::build(&order, &mut journal)?;
 //! std::fs::write(rig.data_directory().join("records"), "of the engine")?;
@@ -57,6 +58,7 @@ mod filesystem;
 mod ground;
 mod groups;
 mod journal;
+mod kept;
 #[cfg(test)]
 mod laboratory;
 mod loops;
@@ -82,6 +84,7 @@ pub use directory::DataDirectory;
 pub use error::{TestbedError, Untrust};
 pub use groups::GroupPaths;
 pub use journal::{Client, Journal};
+pub use kept::KeptData;
 pub use place::{check_place, default_parent, default_state_dir, make_place, require_space};
 pub(crate) use privileged::kill::end_children;
 pub use privileged::marker::{Marker, is_within_data_directory, open_in_data_directory};

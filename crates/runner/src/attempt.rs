@@ -5,7 +5,7 @@ use crate::clock_time::now;
 use crate::decided::RunResults;
 use crate::error::RunnerError;
 use crate::execution::Execution;
-use crate::frames::{Order, RigAccess, WorkerRole};
+use crate::frames::{DataPhase, Order, RigAccess, WorkerRole};
 use crate::host::{Hosts, RunHost};
 use crate::probe_task::{ProbedHost, time_probe_tasks};
 use crate::rigging::Rigging;
@@ -72,8 +72,19 @@ pub(crate) fn make(
     watcher: &mut dyn Watcher,
 ) -> Result<Vec<RunState>, RunnerError> {
     let grounds = begin_runs(execution, id, attempts, store, watcher)?;
-    let lost = match build_rigs(execution, id, attempts, &grounds) {
-        Ok(rigs) => measure(execution, attempts, &grounds, rigs, store, watcher)?,
+    let loaded = load_once(execution, id, attempts, &grounds, watcher);
+    let built = loaded.and_then(|is_loaded| match is_loaded {
+        true => build_rigs(execution, id, attempts, &grounds).map(Some),
+        false => Ok(None),
+    });
+    let lost = match built {
+        Ok(Some(rigs)) => measure(execution, attempts, &grounds, rigs, store, watcher)?,
+        Ok(None) => {
+            for attempt in attempts.iter_mut() {
+                attempt.head.state = RunState::Interrupted;
+            }
+            None
+        }
         Err(not_built) => fail_unbuilt(execution, attempts, not_built, watcher),
     };
     let mut states = Vec::new();
@@ -117,16 +128,96 @@ fn begin_runs<'e>(
     Ok(grounds)
 }
 
+/// Stores the data of the arms of these runs, if that is to be done one time and has not been. `Ok(false)` where it was interrupted.
+fn load_once<'g>(
+    execution: &Execution<'_>,
+    id: &str,
+    attempts: &[Attempt<'_>],
+    grounds: &'g [Ground<'_>],
+    watcher: &mut dyn Watcher,
+) -> Result<bool, NotBuilt<'g>> {
+    if !execution.plan.load_phase.once {
+        return Ok(true);
+    }
+    for (place, (attempt, ground)) in attempts.iter().zip(grounds).enumerate() {
+        let arm = attempt.arm(execution);
+        if ground.host.rigs().has_kept(&arm.name) {
+            continue;
+        }
+        watcher.event(&Event::Note(&format!("storing the data of {} for all its runs", arm.name)));
+        let why = match keep_loaded(execution, id, attempt, ground, watcher) {
+            Ok(WorkerEnd::Done) => continue,
+            Ok(WorkerEnd::Stopped) => return Ok(false),
+            Ok(WorkerEnd::Failed(message)) => RigError::Refused(message).into(),
+            Err(error) => error,
+        };
+        return Err(NotBuilt { rigs: (0..place).map(|_| None).collect(), error: why });
+    }
+    Ok(true)
+}
+
+/// Stores the data of one arm on a rig of its own, and has it kept.
+fn keep_loaded(
+    execution: &Execution<'_>,
+    id: &str,
+    attempt: &Attempt<'_>,
+    ground: &Ground<'_>,
+    watcher: &mut dyn Watcher,
+) -> Result<WorkerEnd, RunnerError> {
+    let arm = attempt.arm(execution);
+    let phase = DataPhase::LoadAlone;
+    let rig = Rigging::build(execution, &*ground.host, arm, id, &attempt.head, phase)?;
+    let (mut access, mut directory) = (RigAccess::default(), None);
+    if let Some(rig) = &rig {
+        access = rig.standing();
+        directory = Some(rig.data_directory().to_owned());
+    }
+    let order = Order {
+        data: phase,
+        ..Order::of(execution.plan, attempt.run, Known::default(), directory, access)
+    };
+    let run = Supervised {
+        start: Start {
+            members: &ground.members,
+            rig: rig.as_ref().map(Rigging::built),
+            half: attempt.head.half.as_ref(),
+        },
+        order: &order,
+        below: &rig,
+    };
+    let interruptions = || watcher.interruptions();
+    let ends = supervise(&[run], &interruptions, |_, _| Ok(()));
+    let mut notes = Vec::new();
+    let mut end = ends.map(|mut ends| ends.remove(0));
+    if let Some(mut rig) = rig {
+        let stopped = rig.stop_server(&mut notes);
+        if let Ok(WorkerEnd::Done) = end
+            && let Err(error) = stopped.and_then(|()| rig.keep_data(arm, id))
+        {
+            end = Err(error.into());
+        }
+        notes.extend(rig.tear_down().1);
+    }
+    for note in notes {
+        watcher.event(&Event::Note(&note));
+    }
+    end
+}
+
 fn build_rigs<'g>(
     execution: &Execution<'_>,
     id: &str,
     attempts: &[Attempt<'_>],
     grounds: &'g [Ground<'_>],
 ) -> Result<Vec<Option<Rigging<'g>>>, NotBuilt<'g>> {
+    let data = match execution.plan.load_phase.once {
+        true => DataPhase::Copied,
+        false => DataPhase::Load,
+    };
     let mut rigs = Vec::new();
     for (attempt, ground) in attempts.iter().zip(grounds) {
         let arm = attempt.arm(execution);
-        match Rigging::build(execution, &*ground.host, arm, id, &attempt.head) {
+        match Rigging::build(execution, &*ground.host, arm, id, &attempt.head, data) {
             Ok(rig) => rigs.push(rig),
             Err(error) => return Err(NotBuilt { rigs, error }),
         }

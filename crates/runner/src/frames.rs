@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 13;
+pub const FRAMES_VERSION: u32 = 14;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -81,6 +81,19 @@ impl WorkerRole {
     }
 }
 
+/// What a run does about its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DataPhase {
+    /// Stores it and measures.
+    #[default]
+    Load,
+    /// Stores it, so that it can be copied, and measures nothing.
+    LoadAlone,
+    /// Measures a copy of what was stored before.
+    Copied,
+}
+
 /// Everything that a worker needs to make one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
@@ -95,6 +108,8 @@ pub struct Order {
     pub points: Vec<Point>,
     /// Sessions of the load phase.
     pub load_sessions: u32,
+    #[serde(default)]
+    pub data: DataPhase,
     pub measurement: Measurement,
     /// What is done to the server at each point.
     pub events: Vec<EventSpec>,
@@ -146,6 +161,10 @@ impl Order {
             mixes: plan.mixes.clone(),
             points: plan.points.clone(),
             load_sessions: plan.load_phase.sessions,
+            data: match plan.load_phase.once {
+                true => DataPhase::Copied,
+                false => DataPhase::Load,
+            },
             measurement: plan.measurement.clone(),
             events: plan.events.clone(),
             objective: plan.objective.clone(),

@@ -3,11 +3,11 @@
 use crate::below::Below;
 use crate::error::RunnerError;
 use crate::execution::Execution;
-use crate::frames::RigAccess;
+use crate::frames::{DataPhase, RigAccess};
 use crate::host::RunHost;
 use plimsoll_plan::{Arm, explain, keeps_data_here};
 use plimsoll_record::files::OwnFolder;
-use plimsoll_record::{RigRecord, RunRecord, TraceReference};
+use plimsoll_record::{DiskChoice, RigRecord, RunRecord, TraceReference};
 use plimsoll_rig::{Built, BuiltRig, Disturb, Disturbed, Order, RigError};
 use plimsoll_trace::ExtentMap;
 use std::cell::{Cell, RefCell};
@@ -35,6 +35,7 @@ impl<'a> Rigging<'a> {
         arm: &Arm,
         id: &str,
         head: &RunRecord,
+        data: DataPhase,
     ) -> Result<Option<Self>, RunnerError> {
         if !needs_rig(arm) {
             return Ok(None);
@@ -45,14 +46,27 @@ impl<'a> Rigging<'a> {
             .iter()
             .find(|explained| explained.name == arm.name)
             .map_or(0, |explained| explained.disk_bytes);
-        let label = format!("{}-{}-{}", head.block, head.arm, head.attempt);
+        let label = match data {
+            DataPhase::LoadAlone => format!("load-{}-{}-{}", head.block, head.arm, head.attempt),
+            DataPhase::Load | DataPhase::Copied => {
+                format!("{}-{}-{}", head.block, head.arm, head.attempt)
+            }
+        };
+        let mut spec = Box::new(arm.rig.clone());
+        if let (DataPhase::LoadAlone, Some(DiskChoice::Emulated { spec: disk })) =
+            (data, &mut spec.disk)
+        {
+            // What is stored once is no part of any run.
+            disk.trace_requests = 0;
+        }
         let order = Order::Build {
-            spec: Box::new(arm.rig.clone()),
+            spec,
             directory: arm.directory.clone(),
             owner: id.to_owned(),
             label: label.clone(),
             needs_bytes,
             processors: head.half.as_ref().map(|half| half.processors.clone()),
+            from: (data == DataPhase::Copied).then(|| arm.name.clone()),
         };
         let number = if head.half.is_some() { head.position as usize } else { 0 };
         Ok(Some(Self {
@@ -89,6 +103,11 @@ impl<'a> Rigging<'a> {
     /// Whether everything that was made is still there: a result on a disk that died is none.
     pub(crate) fn soundness(&self) -> Result<(), RigError> {
         self.rig.is_sound()
+    }
+
+    /// Copies the data for the runs of an arm, once its server and its workers have ended.
+    pub(crate) fn keep_data(&self, arm: &Arm, id: &str) -> Result<(), RigError> {
+        self.rig.keep(&arm.name, arm.directory.clone(), id)
     }
 
     /// Ends the server, if there is one, and keeps the logs of its members.

@@ -40,6 +40,7 @@ pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
         label: "0".into(),
         needs_bytes: 0,
         processors: None,
+        from: None,
     };
     let mut rig = sizing.rigs.build(0, order).map_err(words)?;
     let server = rig.built().server.clone();

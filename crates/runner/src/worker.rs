@@ -1,7 +1,7 @@
 //! The worker process: one run, from opening the engine to closing it.
 
 use crate::clock_time::now;
-use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
+use crate::frames::{DataPhase, FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::ledger::Watched;
 use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
 use crate::slowed::{Slowed, Slowing};
@@ -202,11 +202,12 @@ fn measure<W: Write>(
         due: None,
         lost: false,
     };
-    let loaded = match plimsoll_plan::measures_existing(&order.arm.settings) {
-        true => {
-            check_existing(order, engine, &key_space)?;
-            None
-        }
+    let is_existing = plimsoll_plan::measures_existing(&order.arm.settings);
+    if is_existing {
+        check_existing(order, engine, &key_space)?;
+    }
+    let loaded = match is_existing || order.data == DataPhase::Copied {
+        true => None,
         false => Some(load(order, engine, &key_space, &host, &mut reporter)?),
     };
     if reporter.stopped() {
@@ -220,6 +221,9 @@ fn measure<W: Write>(
     }
     if order.role.leads() {
         stored(order, engine, loaded.as_ref(), &mut reporter)?;
+    }
+    if order.data == DataPhase::LoadAlone {
+        return Ok(true);
     }
     reporter.tell_extents()?;
     // The others wait before the first point until the first is there too.
@@ -431,10 +435,12 @@ fn stored<W: Write>(
     let counted = engine.count().map_err(|error| error.to_string())?;
     reporter.speaker.say(&Frame::Counted { records: counted });
     let requested = order.arm.data.key_count();
-    if let (Some(counted), Some(loaded)) = (counted, loaded)
+    let is_ours = loaded.is_some() || order.data == DataPhase::Copied;
+    if let Some(counted) = counted
+        && is_ours
         && counted != requested
     {
-        let first = match loaded.errors.first() {
+        let first = match loaded.and_then(|loaded| loaded.errors.first()) {
             Some(error) => format!("; the first failure: {}", error.message),
             None => String::new(),
         };

@@ -55,6 +55,7 @@ impl Site {
             label: "a run",
             needs_bytes,
             daemon: &daemon,
+            from: None,
         };
         work(&order, &mut self.journal)
     }

@@ -6,6 +6,7 @@ use crate::testbed::filesystem;
 use crate::testbed::ground::Ground;
 use crate::testbed::groups::{Group, GroupPaths};
 use crate::testbed::journal::Journal;
+use crate::testbed::kept::{self, KeptData};
 use crate::testbed::mounts;
 use crate::testbed::privileged::HeldDirectory;
 use crate::testbed::privileged::held::new_directory_in;
@@ -39,6 +40,8 @@ pub struct RigOrder<'a> {
     pub needs_bytes: u64,
     /// The program that an emulated disk runs in.
     pub daemon: &'a DaemonProgram,
+    /// Data that it begins with; `None`: with none.
+    pub from: Option<&'a KeptData>,
 }
 
 /// Everything that an arm stands on. It is undone by [`Rig::tear_down`], or when it is dropped.
@@ -80,8 +83,23 @@ impl Rig {
                 Self::on_device(order, &device, journal)?
             }
         };
+        if let Some(from) = order.from {
+            kept::copy(rig.ground.made.tools(), rig.user.as_ref(), from.data(), &rig.data)?;
+        }
         rig.serve(order)?;
         Ok(rig)
+    }
+
+    /// Copies the data, of which nobody may have anything open any more, for further runs. `owner` and `label` are those of its directory.
+    pub fn keep(
+        &self,
+        journal: &Journal,
+        parent: &Path,
+        owner: &str,
+        label: &str,
+    ) -> Result<KeptData, TestbedError> {
+        let by = (journal, self.ground.made.tools());
+        KeptData::copy(&self.data, self.user.as_ref(), by, parent, (owner, label))
     }
 
     fn on_plain_directory(order: &RigOrder<'_>, journal: &Journal) -> Result<Self, TestbedError> {

@@ -68,6 +68,7 @@ fn builds_rigs_until_it_is_killed() {
             label: &format!("round {round}"),
             needs_bytes: 1 << 20,
             daemon: &daemon(),
+            from: None,
         };
         let rig = Rig::build(&order, &mut journal).unwrap();
         // It ends with this program, as workers do.
@@ -125,6 +126,7 @@ impl Site {
             label: &"a run with a name that is far too long for the path of a socket, ".repeat(2),
             needs_bytes,
             daemon: &daemon(),
+            from: None,
         };
         Rig::build(&order, &mut self.journal)
     }

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 const LONGEST_RUN: Duration = Duration::from_secs(300);
 
 /// The programs that are used, and the Debian packages that they are in.
-const PACKAGES: [(&str, &str); 8] = [
+const PACKAGES: [(&str, &str); 10] = [
     ("blkid", "util-linux"),
+    ("cp", "coreutils"),
     ("env", "coreutils"),
     ("fio", "fio"),
     ("losetup", "mount"),
@@ -22,6 +23,7 @@ const PACKAGES: [(&str, &str); 8] = [
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
     ("mount", "mount"),
+    ("setpriv", "util-linux"),
 ];
 
 /// The folders of the system come first, whatever PATH says: what is run from them may be run as root. The administrator's are among them,
