@@ -10,7 +10,7 @@ use crate::elements::events::{EventScope, events};
 use crate::elements::factors::{self, grid, with_points};
 use crate::elements::hosts::{hosts, listen, load_hosts, on};
 use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, loads};
-use crate::elements::load_phase::load_phase;
+use crate::elements::load_phase::{check_once, load_phase};
 use crate::elements::measurement::{check_caches, measurement};
 use crate::elements::objective::objective;
 use crate::elements::ratio::{RATIO, ratio_words};
@@ -278,6 +278,7 @@ pub fn check(
         runs,
         origins: origins.list,
     };
+    check_once(file.get(file::load_phase), &plan, given.engines, &mut problems);
     if plan.measurement.pairing == Pairing::Duet {
         make_duets(&mut plan, given.limits, &file, &mut problems);
     }

@@ -129,7 +129,7 @@ pub fn record(frame: &Frame, mut arms: Vec<Arm>) -> Result<ExperimentRecord, Imp
         scale: None,
         mixes: mixes.iter().map(|mix| shares.mix(mix)).collect(),
         points,
-        load_phase: LoadPhase { sessions: 0 },
+        load_phase: LoadPhase { sessions: 0, once: false },
         measurement: Measurement {
             warm_up_ns: 0,
             duration_ns: longest_ns,

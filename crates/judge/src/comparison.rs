@@ -20,12 +20,13 @@ use plimsoll_record::WarningId;
 use plimsoll_stats::{Grounds, Interval, Rule, Standing, judge, judge_together};
 
 /// Looked at in every experiment, beside the metrics that decide.
-const ALWAYS: [Metric; 5] = [
+const ALWAYS: [Metric; 6] = [
     Metric::Line,
     Metric::Throughput,
     Metric::Response { percentile: 50.0 },
     Metric::Response { percentile: 99.0 },
     Metric::CpuPerOperation,
+    Metric::Size,
 ];
 
 /// All comparisons, primaries first, and for each mix that cannot be judged the reason.
@@ -67,7 +68,9 @@ pub(crate) fn comparisons(
                 }
                 for metric in metrics(&primary_metrics, is_priced) {
                     let decides = deciding.contains(&(metric, point_index));
-                    if !decides && !is_compared(point, metric) {
+                    // The data is the same at every load.
+                    let is_known = metric == Metric::Size && point_index > 0;
+                    if !decides && (is_known || !is_compared(point, metric)) {
                         continue;
                     }
                     let measured = if paired {
@@ -80,6 +83,10 @@ pub(crate) fn comparisons(
                     let mut case = Case::of(plan, pair, point_index, metric, measured);
                     case.in_two_states =
                         pair.map(|arm| in_two_states(&arms[arm].points[point_index]));
+                    if case.obstacle.is_none() {
+                        let samples = pair.map(|arm| &arms[arm].points[point_index][..]);
+                        case.obstacle = crate::unpublished::obstacle(plan, pair, metric, samples);
+                    }
                     if decides {
                         deciding_pairs.push(case);
                     } else if case.measured.has_any() {

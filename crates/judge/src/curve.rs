@@ -333,8 +333,19 @@ impl CurvePoint {
                 let share = self.errors as f64 / all as f64;
                 Some(Estimate::over_blocks((all > 0).then_some((0, share))))
             }
+            Metric::Size => Some(self.figure(|figures| figures.data_bytes)),
+            Metric::Written => {
+                Some(self.figure(|figures| figures.engine_written_bytes_per_operation))
+            }
+            Metric::WriteAmplification => Some(self.figure(|figures| figures.write_amplification)),
             Metric::Line | Metric::Cost => None,
         }
+    }
+
+    /// One of the figures over the valid runs.
+    fn figure(&self, of: impl Fn(&Figures) -> Option<f64>) -> Estimate {
+        let valid = self.results.iter().filter(|result| result.valid);
+        Estimate::over_blocks(valid.filter_map(|result| Some((result.block, of(&result.figures)?))))
     }
 
     /// Units that were finished in all valid runs, however they ended.

@@ -9,6 +9,7 @@ use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, OperationSlice, PointRecord, Slice, Status,
     add_units,
 };
+use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -166,6 +167,8 @@ pub(crate) struct Extract {
     pub(crate) service: Option<Distribution>,
     /// Response time of successful operations after the cut; their service time where only that is known.
     pub(crate) by_operation: BTreeMap<Operation, Distribution>,
+    /// Successful inserts and updates after the cut, those of read-modify-writes among them, for each operation.
+    changes: [f64; 2],
 }
 
 /// Of a series that need not settle.
@@ -236,6 +239,12 @@ impl Extract {
             }
         }
         let units = kept.completed.total();
+        let counted = |operation| {
+            let found = kept.latencies.get(&(Status::Ok, operation));
+            found.map_or(0, Latencies::count) as f64 / units.max(1) as f64
+        };
+        let updates = counted(Operation::Update).max(counted(Operation::ReadModifyWrite));
+        let changes = [counted(Operation::Insert), updates];
         let is_client_apart = figures.server_processors.is_some() || is_by_uri(arm);
         let cpu_per_operation_ns = if is_client_apart {
             figures.server_cpu_ns_per_operation
@@ -266,7 +275,19 @@ impl Extract {
             response,
             service,
             by_operation,
+            changes,
         }
+    }
+
+    /// Bytes of values that an operation inserts or changes on the average, nothing where none does.
+    pub(crate) fn changed_bytes(&self, data: &DataSpec, writes_all_fields: bool) -> Option<f64> {
+        let [inserts, updates] = self.changes;
+        let update = match writes_all_fields {
+            true => data.mean_value_bytes(),
+            false => data.mean_value_bytes() / f64::from(data.field_count),
+        };
+        let bytes = inserts * data.mean_record_bytes() + updates * update;
+        (bytes > 0.0).then_some(bytes)
     }
 
     /// What was watched in each second after the cut; empty where nothing was.
@@ -309,6 +330,9 @@ impl Extract {
                 self.service.as_ref()?.percentile(percentile).map(exact)
             }
             Metric::CpuPerOperation => self.cpu_per_operation_ns.map(exact),
+            Metric::Written => self.figures.engine_written_bytes_per_operation.map(exact),
+            Metric::WriteAmplification => self.figures.write_amplification.map(exact),
+            Metric::Size => self.figures.data_bytes.map(exact),
             // Of a point by itself neither is known: the first is of a search, the second of an arm with a price. Its sample knows both.
             Metric::Line | Metric::Cost => None,
             Metric::Errors => (self.whole.completed.total() > 0).then(|| exact(self.error_share())),

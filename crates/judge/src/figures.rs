@@ -67,6 +67,8 @@ macro_rules! figures {
 
 figures! {
     operations_per_second = "operations", PerSecond;
+    /// Bytes of data and indexes on the disk after the load.
+    data_bytes = "size on disk", Bytes;
 
     /// Mean time of a read within the server, as it says itself: without the network and the client.
     server_read_ns = "reads within the server", Nanoseconds;
@@ -127,6 +129,10 @@ figures! {
     /// Of the time, in how much a journal sync was under way: their times summed, over the time.
     journal_sync_share = "journal syncing", Share;
     journal_bytes_per_second = "written to the journal", BytesPerSecond;
+    /// Bytes that the engine wrote to its data and its journal for each operation, compressed as they are.
+    engine_written_bytes_per_operation = "written by the engine", BytesPerOperation;
+    /// Bytes that the engine wrote for each byte that operations inserted or changed.
+    write_amplification = "write amplification", Count;
     checkpoints = "checkpoints", Count;
     /// Of the time, in how much a checkpoint was under way.
     checkpoint_share = "checkpoints under way", Share;
@@ -235,6 +241,7 @@ impl Figures {
     pub fn is_unwatched(&self) -> bool {
         let own = Self {
             operations_per_second: self.operations_per_second,
+            data_bytes: self.data_bytes,
             worker_cpu_ns_per_operation: self.worker_cpu_ns_per_operation,
             worker_processors: self.worker_processors,
             worker_kernel_share: self.worker_kernel_share,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub const FEWEST_RESULTS: usize = 2 * FEWEST_AROUND_A_CHANGE;
 
 /// The metrics that a history may follow.
-const METRICS: [Metric; 14] = [
+const METRICS: [Metric; 17] = [
     Metric::Throughput,
     Metric::ResponseMean,
     Metric::Response { percentile: 50.0 },
@@ -28,6 +28,9 @@ const METRICS: [Metric; 14] = [
     Metric::Errors,
     Metric::Line,
     Metric::Cost,
+    Metric::Size,
+    Metric::Written,
+    Metric::WriteAmplification,
 ];
 
 /// What a history is to follow. What is left open is taken from the newest record.

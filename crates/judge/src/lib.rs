@@ -128,6 +128,7 @@ mod summed_up;
 mod telemetry;
 mod threshold;
 mod transients;
+mod unpublished;
 mod validity;
 mod verdict;
 mod warnings;

@@ -151,7 +151,13 @@ impl Sample {
         requested: &Requirements<'_>,
     ) -> Self {
         let cores = telemetry_cores(point, run, arm);
-        let extract = Extract::of(point, arm, &requested.percentiles, cores);
+        let mut extract = Extract::of(point, arm, &requested.percentiles, cores);
+        extract.figures.data_bytes = run.data_bytes.map(|bytes| bytes as f64);
+        let mix = requested.plan.mixes.iter().find(|mix| mix.name == point.label.mix);
+        extract.figures.write_amplification = mix.and_then(|mix| {
+            let written = extract.figures.engine_written_bytes_per_operation?;
+            Some(written / extract.changed_bytes(&arm.data, mix.write_all_fields)?)
+        });
         let gated = gate(&extract, point, run, arm, limits);
         let disturbed_from = disturbed_from(point);
         let mut stalls = stalled(&extract);

@@ -129,6 +129,9 @@ impl<'a> Sums<'a> {
                 .quotient(names::ENGINE_JOURNAL_SYNC_TIME, names::ENGINE_JOURNAL_SYNCS),
             journal_sync_share: self.of_time(names::ENGINE_JOURNAL_SYNC_TIME),
             journal_bytes_per_second: self.per_second(names::ENGINE_JOURNAL_BYTES),
+            engine_written_bytes_per_operation: self
+                .per_operation(names::ENGINE_BLOCK_WRITTEN_BYTES)
+                .map(|data| data + self.per_operation(names::ENGINE_JOURNAL_BYTES).unwrap_or(0.0)),
             checkpoints: self.total(names::ENGINE_CHECKPOINTS),
             checkpoint_share: checkpoints_running
                 .or_else(|| self.of_time(names::ENGINE_CHECKPOINT_TIME))

@@ -56,6 +56,10 @@ pub(crate) fn validity(
         Validity::of("steadiness", ValidityState::Note, text.to_owned())
     });
     strip.push(records(selection, &all));
+    if plan.load_phase.once {
+        let text = "stored one time for each arm, and copied for each run: what differs from load to load is in no interval";
+        strip.push(Validity::of("data", ValidityState::Note, text.to_owned()));
+    }
     strip.extend(disk(plan, calibrations, &points));
     strip.extend(disk_at_its_cap(curves));
     strip.push(machine(plan, arms, &points, warnings));

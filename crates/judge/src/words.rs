@@ -32,13 +32,21 @@ pub(crate) fn metric(metric: Metric) -> String {
         Metric::Errors => "share of failures".into(),
         Metric::Line => "plimsoll line".into(),
         Metric::Cost => "cost per million operations".into(),
+        Metric::Size => "size on disk".into(),
+        Metric::Written => "bytes written per operation".into(),
+        Metric::WriteAmplification => "write amplification".into(),
     }
 }
 
 /// Adjectives for less and more of a metric, and for a ratio.
 fn adjectives(metric: Metric) -> [&'static str; 3] {
     match metric {
-        Metric::Throughput | Metric::Line | Metric::Errors => ["lower", "higher", "high"],
+        Metric::Throughput
+        | Metric::Line
+        | Metric::Errors
+        | Metric::Written
+        | Metric::WriteAmplification => ["lower", "higher", "high"],
+        Metric::Size => ["smaller", "larger", "large"],
         Metric::Cost => ["cheaper", "more expensive", "expensive"],
         _ => ["shorter", "longer", "long"],
     }

@@ -1,13 +1,13 @@
 //! What the points of a plan will not be able to tell, said before anything runs.
 
 use crate::estimate::loaded_bytes_of;
-use crate::needs::cache_bytes;
+use crate::needs::{cache_bytes, needs, not_loaded_once};
 use crate::shares::shares;
 use crate::words::figures_line;
 use crate::{Arm, Checkpoints, EngineKind, Plan, PointRole, is_by_uri};
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::about;
-use plimsoll_record::{DiskChoice, DiskSpec, ShapedFrom};
+use plimsoll_record::{DiskChoice, DiskLatency, DiskSpec, ShapedFrom};
 use plimsoll_workload::Mix;
 
 /// Length of a point from which on its steadiness can be judged, nanoseconds.
@@ -52,6 +52,15 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
             ));
         }
     }
+    cautions.extend(advice_to_load_once(plan, engines));
+    let mut lacking: Vec<&str> = plan.arms.iter().filter_map(lacks_latency).collect();
+    lacking.sort_unstable();
+    lacking.dedup();
+    cautions.extend(lacking.into_iter().map(|preset| {
+        format!(
+            "the disk {preset} has no latency here: response times on it are compared only where its IOPS or bandwidth bind"
+        )
+    }));
     let mut filled = Vec::new();
     for arm in &plan.arms {
         let Some((words, fill_ns)) = filling(plan, arm, engines) else {
@@ -63,6 +72,43 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
     }
     cautions.extend(filled);
     cautions
+}
+
+/// Where storing the data takes longer than measuring, and could be done once.
+fn advice_to_load_once(plan: &Plan, engines: &[EngineKind]) -> Option<String> {
+    let can = plan.arms.iter().all(|arm| not_loaded_once(arm, engines).is_none());
+    if plan.load_phase.once || !can {
+        return None;
+    }
+    let needs = needs(plan, engines);
+    let measuring_ns = needs.measuring_ns.saturating_add(needs.searching_ns);
+    (needs.loading_ns > measuring_ns).then(|| {
+        format!(
+            "storing the data takes longer than measuring, about {} against {}: `load_phase: {{once: true}}` stores it one time for each arm",
+            about(needs.loading_ns),
+            about(measuring_ns)
+        )
+    })
+}
+
+/// The preset of an arm's emulated disk, if it has no latency: because nobody has published one, or the file takes it away.
+pub fn lacks_latency(arm: &Arm) -> Option<&str> {
+    let (preset, spec) = preset(arm)?;
+    let latencies = [&spec.read_latency, &spec.write_latency];
+    latencies.iter().all(|latency| **latency == DiskLatency::None).then_some(preset)
+}
+
+/// The preset of an arm's emulated disk, if a flush takes no time: because nobody has published how long it takes, or the file takes it away.
+pub fn lacks_flush_cost(arm: &Arm) -> Option<&str> {
+    let (preset, spec) = preset(arm)?;
+    (spec.flush_latency == DiskLatency::None).then_some(preset)
+}
+
+fn preset(arm: &Arm) -> Option<(&str, &DiskSpec)> {
+    match &arm.rig.disk {
+        Some(DiskChoice::Emulated { spec }) => Some((spec.preset.as_deref()?, spec)),
+        _ => None,
+    }
 }
 
 /// Time between two checkpoints of an arm; `None` where there are none, or nobody here knows.

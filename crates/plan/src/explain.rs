@@ -280,12 +280,8 @@ impl std::fmt::Display for PlanExplanation {
             most(self.has_sweeps),
             plural(self.point_count, "point"),
         )?;
-        let each_run = self
-            .needs
-            .measuring_ns
-            .saturating_add(self.needs.searching_ns)
-            .saturating_add(self.needs.loading_ns);
-        let total = each_run.saturating_add(self.needs.calibration_ns);
+        let total = self.needs.total_ns();
+        let each_run = total.saturating_sub(self.needs.calibration_ns);
         let is_bound = self.may_end_early || self.has_sweeps;
         let searching = (self.needs.searching_ns, self.needs.searching_longer_ns);
         if searching.0 > 0 {
@@ -315,15 +311,15 @@ impl std::fmt::Display for PlanExplanation {
                 about(self.needs.searching_most_ns)
             )?;
         }
-        if self.needs.loading_ns >= 500_000_000 {
-            write!(f, ", about {} of storing data", about(self.needs.loading_ns))?;
-        }
-        if self.needs.calibration_ns > 0 {
-            write!(
-                f,
-                ", about {} of holding disks against their description",
-                about(self.needs.calibration_ns)
-            )?;
+        for (nanos, what) in [
+            (self.needs.loading_ns, "storing data"),
+            (self.needs.filling_ns, "filling caches"),
+            (self.needs.starting_ns, "starting and stopping"),
+            (self.needs.calibration_ns, "holding disks against their description"),
+        ] {
+            if nanos >= 500_000_000 {
+                write!(f, ", about {} of {what}", about(nanos))?;
+            }
         }
         writeln!(f)?;
         if self.arms.len() > 1 && self.looks.is_none() {

@@ -45,7 +45,7 @@ mod shares;
 pub mod words;
 
 pub use catalogue::{EngineKind, Setting, Settings, Unfit};
-pub use cautions::JUDGED_FROM_NS;
+pub use cautions::{JUDGED_FROM_NS, lacks_flush_cost, lacks_latency};
 pub use differences::{Difference, differences};
 pub use explain::{PlanExplanation, explain};
 pub use explained_arm::ArmExplanation;
@@ -54,7 +54,7 @@ pub use grid::{FactorExplanation, GridExplanation};
 pub use hash::{sha256, sha256_of};
 pub use host::{CONTROLLER, HostRole, HostSpec, HostWay};
 pub use metric::{Direction, Metric, percentile, table_percentile};
-pub use needs::{MOST_TRIALS, Needs, inserted_at, needs};
+pub use needs::{MOST_TRIALS, Needs, inserted_at, needs, not_loaded_once};
 pub use order::{duet_runs, folded_runs, planned_runs};
 pub use plan::{
     Arm, Caches, Checkpoints, Compare, END_TIMEOUT_NS, Gate, LoadAt, LoadPhase, Looks, Measurement,

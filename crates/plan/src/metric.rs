@@ -28,6 +28,12 @@ pub enum Metric {
     Line,
     /// Price of a million successful operations, in the currency of the arm's price; at the point that searches the line, at the rate of the line.
     Cost,
+    /// Bytes of data and indexes on the disk after the load.
+    Size,
+    /// Bytes that the engine writes for each operation, to its data and its journal.
+    Written,
+    /// Bytes that the engine writes for each byte that operations insert or change.
+    WriteAmplification,
 }
 
 /// Whether a higher or a lower value is better.
@@ -51,7 +57,8 @@ impl Direction {
 }
 
 impl Metric {
-    /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`, `line`, `cost`.
+    /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`, `line`, `cost`, `size`, `written`,
+    /// `write-amplification`.
     pub fn name(self) -> String {
         match self {
             Self::Throughput => "throughput".into(),
@@ -62,6 +69,9 @@ impl Metric {
             Self::Errors => "errors".into(),
             Self::Line => "line".into(),
             Self::Cost => "cost".into(),
+            Self::Size => "size".into(),
+            Self::Written => "written".into(),
+            Self::WriteAmplification => "write-amplification".into(),
         }
     }
 
@@ -74,6 +84,9 @@ impl Metric {
             "errors" => Some(Self::Errors),
             "line" => Some(Self::Line),
             "cost" => Some(Self::Cost),
+            "size" => Some(Self::Size),
+            "written" => Some(Self::Written),
+            "write-amplification" => Some(Self::WriteAmplification),
             _ => match word.split_once('.') {
                 Some(("response", rest)) => {
                     percentile(rest).map(|percentile| Self::Response { percentile })

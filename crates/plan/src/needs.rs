@@ -5,8 +5,8 @@ use crate::estimate::{
     window_ns,
 };
 use crate::{
-    Arm, EngineKind, Measurement, Plan, Point, PointRole, Search, is_by_uri, keeps_data_here,
-    measures_existing,
+    Arm, Caches, EngineKind, Measurement, Plan, Point, PointRole, Search, is_by_uri,
+    keeps_data_here, measures_existing,
 };
 use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, RigSpec, ShapedFrom,
@@ -21,8 +21,26 @@ const LOADED_RECORDS_PER_SECOND: f64 = 50_000.0;
 const SERVED_RECORDS_PER_SECOND: f64 = 10_000.0;
 /// The same of a replica set, of whose members most must have written a record before the next: three of mongod 6.0.5 on two cores, four sessions.
 const REPLICATED_RECORDS_PER_SECOND: f64 = 500.0;
+/// By how many times a server stores more where inserts carry many records: the same server does 105,000 to 130,000 in a second with a batch of 100.
+const MOST_BY_BATCHES: f64 = 10.0;
 /// Bytes that an engine stores in a second, about: what binds where records are large.
 const LOADED_BYTES_PER_SECOND: f64 = 50e6;
+/// The same of a server, which stores on threads of its own while its client makes the next records.
+const SERVED_BYTES_PER_SECOND: f64 = 100e6;
+/// Starting and stopping what is measured in one run, and settling after the load, seconds, about: the worker alone, with an embedded engine, with a server, and
+/// with a replica set and its election.
+const STARTING_WORKER: f64 = 0.5;
+const STARTING_EMBEDDED: f64 = 1.5;
+const STARTING_SERVER: f64 = 3.0;
+const STARTING_SET: f64 = 15.0;
+/// Making an emulated disk with its filesystem, and undoing it.
+const STARTING_DISK: f64 = 1.5;
+/// Bytes of caches that reads of single records fill in a second, about, each page with the first record that is read of it.
+const FILLED_BYTES_PER_SECOND: f64 = 16e6;
+/// Bytes of stored data that are copied in a second, about, made durable.
+const COPIED_BYTES_PER_SECOND: f64 = 300e6;
+/// Two windows of five seconds must be alike before caches count as filled.
+const LEAST_FILLING: f64 = 11.0;
 /// Bytes of one request while data is stored, about.
 const STORING_REQUEST: f64 = 32_768.0;
 /// Holding one emulated disk against its description, about.
@@ -53,6 +71,10 @@ pub struct Needs {
     pub searching_most_ns: u64,
     /// Storing the data before the points, for all runs, nanoseconds.
     pub loading_ns: u64,
+    /// Filling caches before the points, for all runs, nanoseconds, about; zero unless warm caches are requested.
+    pub filling_ns: u64,
+    /// Starting and stopping what is measured, for all runs, nanoseconds, about.
+    pub starting_ns: u64,
     /// Holding emulated disks against their description, once for each that differs, nanoseconds.
     pub calibration_ns: u64,
     /// Bytes of this machine's disk at the worst moment, files of emulated disks included.
@@ -73,6 +95,8 @@ impl Needs {
         self.measuring_ns
             .saturating_add(self.searching_ns)
             .saturating_add(self.loading_ns)
+            .saturating_add(self.filling_ns)
+            .saturating_add(self.starting_ns)
             .saturating_add(self.calibration_ns)
     }
 }
@@ -119,7 +143,8 @@ fn records_per_second(arm: &Arm) -> f64 {
         let at_once = arm.settings.count("batch").unwrap_or(1) as f64;
         (REPLICATED_RECORDS_PER_SECOND * at_once).min(SERVED_RECORDS_PER_SECOND)
     } else if server.is_some() || is_by_uri(arm) {
-        SERVED_RECORDS_PER_SECOND
+        let at_once = arm.settings.count("batch").unwrap_or(1) as f64;
+        SERVED_RECORDS_PER_SECOND * at_once.min(MOST_BY_BATCHES)
     } else {
         LOADED_RECORDS_PER_SECOND
     }
@@ -144,13 +169,18 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
         .map_or(0, |search| window_ns(search.warm_up_ns, search.trial_ns).saturating_mul(lines));
     let searching_ns =
         |trials| trials_ns.saturating_mul(trials).saturating_mul(plan.runs.len() as u64);
-    let mut loading_seconds = 0.0;
+    let (mut before, mut once) = (Before::default(), Before::default());
+    let mut kept_bytes = 0.0;
     let (mut disk, mut memory, mut disk_memory) =
         (AtOnce::of(plan), AtOnce::of(plan), AtOnce::of(plan));
     for arm in &plan.arms {
         let of_one = cache_bytes(arm, engines).unwrap_or(0) as f64 + memory_besides(arm);
         memory.add(of_one * copies(arm).number);
-        loading_seconds += self::loading_seconds(plan, arm, engines);
+        before.add(&Before::of(plan, arm, engines));
+        if plan.load_phase.once {
+            once.add(&Before::of_loading(plan, arm, engines));
+            kept_bytes += loaded_bytes_of(arm);
+        }
         if !keeps_data(arm, engines) {
             continue;
         }
@@ -172,16 +202,19 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     // Each arm runs as often as any other, but for the baseline of duets, which runs with each.
     let runs = plan.runs.len() as u64;
     let in_turn = runs / plan.at_once() as u64;
-    loading_seconds *= in_turn as f64 / plan.arms.len().max(1) as f64;
+    let each = in_turn as f64 / plan.arms.len().max(1) as f64;
+    let all_ns = |seconds: f64| (seconds * each * 1e9) as u64;
     Needs {
         runs,
         measuring_ns: run_ns.saturating_mul(in_turn),
         searching_ns: searching_ns(TRIALS),
         searching_longer_ns: searching_ns(MANY_TRIALS),
         searching_most_ns: searching_ns(MOST_TRIALS as u64),
-        loading_ns: (loading_seconds * 1e9) as u64,
+        loading_ns: all_ns(before.loading).saturating_add((once.sum() * 1e9) as u64),
+        filling_ns: all_ns(before.filling),
+        starting_ns: all_ns(before.starting),
         calibration_ns: CALIBRATION_NS * distinct_disks(plan),
-        disk_bytes: disk.most() as u64,
+        disk_bytes: (disk.most() + kept_bytes) as u64,
         memory_bytes: memory.most() as u64,
         disk_memory_bytes: disk_memory.most() as u64,
         root: plan.arms.iter().any(|arm| needs_root(&arm.rig)),
@@ -210,6 +243,91 @@ impl AtOnce {
     }
 }
 
+/// What a run does beside its points, seconds, about.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    loading: f64,
+    filling: f64,
+    starting: f64,
+}
+
+impl Before {
+    fn of(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Self {
+        let loading = match plan.load_phase.once {
+            true => loaded_bytes_of(arm) / COPIED_BYTES_PER_SECOND,
+            false => loading_seconds(plan, arm, engines),
+        };
+        Self {
+            loading,
+            filling: filling_seconds(plan, arm, engines),
+            starting: starting_seconds(arm, engines),
+        }
+    }
+
+    /// What is done one time for an arm whose data are copied for each run.
+    fn of_loading(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Self {
+        Self {
+            loading: loading_seconds(plan, arm, engines)
+                + loaded_bytes_of(arm) / COPIED_BYTES_PER_SECOND,
+            filling: 0.0,
+            starting: starting_seconds(arm, engines),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.loading += other.loading;
+        self.filling += other.filling;
+        self.starting += other.starting;
+    }
+
+    fn sum(self) -> f64 {
+        self.loading + self.filling + self.starting
+    }
+}
+
+/// Filling the caches of one run of an arm by reads of random records: the fuller they are, the rarer is a read that finds something to add.
+fn filling_seconds(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
+    let Caches::Warm { within_ns } = plan.measurement.caches else {
+        return 0.0;
+    };
+    let data = loaded_bytes_of(arm);
+    let caches = cache_bytes(arm, engines).unwrap_or(0) as f64
+        + arm.rig.limits.page_cache_bytes.map_or(data, |bytes| bytes as f64);
+    let filled = caches.min(data);
+    let missing = (1.0 - filled / data.max(1.0)).max(0.02);
+    let seconds = filled / FILLED_BYTES_PER_SECOND * -missing.ln().min(0.0);
+    seconds.max(LEAST_FILLING).min(within_ns as f64 / 1e9)
+}
+
+fn starting_seconds(arm: &Arm, engines: &[EngineKind]) -> f64 {
+    let of_disk = match &arm.rig.disk {
+        Some(DiskChoice::Emulated { .. }) => STARTING_DISK,
+        _ => 0.0,
+    };
+    let keeps_data = kind(arm, engines).is_some_and(|kind| kind.keeps_data);
+    of_disk
+        + match &arm.rig.server {
+            Some(server) if server.members_in_words().is_some() => STARTING_SET,
+            Some(_) => STARTING_SERVER,
+            None if keeps_data && !is_by_uri(arm) => STARTING_EMBEDDED,
+            None => STARTING_WORKER,
+        }
+}
+
+/// Why the data of an arm cannot be stored once and copied for each run; `None` where it can.
+pub fn not_loaded_once(arm: &Arm, engines: &[EngineKind]) -> Option<&'static str> {
+    let server = arm.rig.server.as_ref();
+    if !kind(arm, engines).is_some_and(|kind| kind.keeps_data) {
+        Some("its engine keeps no data")
+    } else if !keeps_data(arm, engines) {
+        Some("its server runs by itself, where `existing: use` measures data that is there")
+    } else if server.is_some_and(|server| server.members_in_words().is_some()) {
+        Some("the members of a replica set have addresses of their own in each run")
+    } else {
+        None
+    }
+}
+
 /// Storing the data of one run of an arm, about.
 fn loading_seconds(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
     let stores = kind(arm, engines).is_some_and(|kind| kind.keeps_data);
@@ -218,16 +336,18 @@ fn loading_seconds(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
     }
     let records = arm.data.key_count() as f64;
     let bytes = data_bytes(&arm.data) * copies(arm).number;
-    (records / records_per_second(arm))
-        .max(bytes / LOADED_BYTES_PER_SECOND)
-        .max(disk_seconds(plan, arm))
+    let bytes_per_second = match arm.rig.server.is_some() || is_by_uri(arm) {
+        true => SERVED_BYTES_PER_SECOND,
+        false => LOADED_BYTES_PER_SECOND,
+    };
+    (records / records_per_second(arm)).max(bytes / bytes_per_second).max(disk_seconds(plan, arm))
 }
 
 /// One run of an arm: storing, warming up, measuring and searching, about, nanoseconds. `needs` are those of the plan.
 pub(crate) fn run_ns(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) -> u64 {
     let runs = needs.runs.max(1);
     let points = needs.measuring_ns.saturating_add(needs.searching_ns) / runs;
-    points.saturating_add((loading_seconds(plan, arm, engines) * 1e9) as u64)
+    points.saturating_add((Before::of(plan, arm, engines).sum() * 1e9) as u64)
 }
 
 /// Time that the disk of an arm needs to store its data, if it is limited during the load.

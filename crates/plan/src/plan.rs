@@ -200,6 +200,9 @@ impl Sessions {
 pub struct LoadPhase {
     /// Number of sessions that work concurrently.
     pub sessions: u32,
+    /// Whether the data of each arm is stored one time, and every run begins with a copy of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
 }
 
 /// Order of the arms within a block.

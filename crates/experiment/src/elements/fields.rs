@@ -8,6 +8,7 @@ use crate::keys::workload::workload;
 use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::SettingValue;
+use plimsoll_record::quantities::units;
 use plimsoll_workload::{DataSpec, FieldLength};
 
 impl WorkloadReader<'_, '_> {
@@ -43,6 +44,13 @@ impl WorkloadReader<'_, '_> {
                         FieldLength::Constant(u32::try_from(bytes).unwrap_or(u32::MAX));
                 }
             }
+        }
+        if let Some(share) = fields.and_then(|fields| fields.get(fields::compressible))
+            && let Some(compressible) = share.number()
+        {
+            let path = fields::compressible.under(path);
+            self.origins.add_file(&path, units::share(compressible), share.place);
+            data.compressible = compressible;
         }
         if is_said(fields::name_prefix)
             && let Some(SettingValue::Text(prefix)) =

@@ -101,6 +101,8 @@ fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
         Metric::Throughput | Metric::Line => units::parse_rate(value).map_err(Mistake::from)?,
         Metric::Cost => price(value).ok_or_else(bad)?,
         Metric::Errors => units::parse_share(value).map_err(Mistake::from)?,
+        Metric::Size | Metric::Written => units::parse_size(value).map_err(Mistake::from)? as f64,
+        Metric::WriteAmplification => price(value).ok_or_else(bad)?,
         Metric::ResponseMean
         | Metric::Response { .. }
         | Metric::Service { .. }

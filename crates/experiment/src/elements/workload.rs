@@ -207,6 +207,7 @@ impl WorkloadReader<'_, '_> {
                 "field_count" => &[workload::fields, fields::count],
                 "field_length" => &[workload::fields, fields::length],
                 "data_integrity" => &[workload::data_integrity],
+                "compressible" => &[workload::fields, fields::compressible],
                 "zero_padding" => &[workload::zero_padding],
                 "insert_start" => &[workload::insert_start],
                 "insert_count" => &[workload::insert_count],
@@ -255,6 +256,9 @@ pub(crate) fn words(wrong: &Wrong) -> String {
         }
         Wrong::NeedsConstantLength => {
             "data integrity needs fields of constant length, such as `fields: {length: 100}`".into()
+        }
+        Wrong::NotWithIntegrity => {
+            "`data_integrity` derives each value from its key, so that no part of it can repeat: leave out one of the two".into()
         }
         Wrong::OutsideRecords { start, count, records } => {
             format!("{count} keys from {start} on do not lie within {records} records")

@@ -515,12 +515,7 @@ mod slow {
                         Surroundings { engines: &engines, ..surroundings(&overrides) };
                     let plan = check(&text, "study.yaml", &surroundings)
                         .unwrap_or_else(|problems| panic!("{problems}"));
-                    let needs = explain(&plan, &engines).needs;
-                    let all_ns = needs.measuring_ns
-                        + needs.searching_ns
-                        + needs.loading_ns
-                        + needs.calibration_ns;
-                    let seconds = all_ns / SECOND;
+                    let seconds = explain(&plan, &engines).needs.total_ns() / SECOND;
                     println!("{}, {scale:?}: {seconds} s", path.display());
                     let most = match scale {
                         None => 60,

@@ -13,8 +13,9 @@ object! {
         "Pairs of arms to compare, the baseline of each pair first, instead of comparing all with one.";
     primary = Shape::list(&METRIC, 1, 20), Default("[throughput, response.p99]"), "[throughput, response.p99]";
         "Metrics that decide; all others are shown as exploratory. Without a load, when only the line is searched, the default is `[line]`. Metrics are \
-         `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll line) and `cost` \
-         (of a million operations).";
+         `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll line), `cost` \
+         (of a million operations), `size` (data and indexes on the disk after the load), `written` (bytes that the engine writes for each operation, to \
+         data and journal) and `write-amplification` (bytes written for each byte that operations insert or change).";
     at = Shape::Object(&AT), Optional, "{threads: 16}";
         "The load at which each mix is judged. Without it, the load at which the baseline is best. The metric `line` is always judged at the search.";
     margins = Shape::keyed(Keys::Words(&METRICS), &SHARE, 0, 20), Default("{throughput: 3%}, 5% for all others"), "{throughput: 3%, response.p99: 5%}";

@@ -11,6 +11,9 @@ object! {
         "Number of fields of each record.";
     length = Shape::Any(&[FIELD_BYTES, Shape::Object(&FIELD_LENGTH)]), Default("100"), "100";
         "Length of each field in bytes: a number, or a distribution of numbers.";
+    compressible = Shape::number(0.0, 0.99), Default("0%"), "60%";
+        "The share of each value that repeats, so that compressors remove it. The rest is random, as all of YCSB's values: its letters shrink by a \
+         quarter under zstd, and not at all under snappy.";
     name_prefix = Shape::Name, Default("field"), "field";
         "Prefix of field names; the number of the field follows, from 0.";
 }

@@ -10,9 +10,9 @@ object! {
         "Destination for the system's `ssh`, with the user's own configuration and keys: what would be typed after `ssh`. The program's own file is \
          copied there once.";
     agent = Shape::Name, Optional, "r6g";
-        "Name of an agent on NATS: `plimsoll agent --nats URL --name r6g` runs there.";
+        "Name of an agent on NATS: `plimsoll remote agent --nats URL --name r6g` runs there.";
     command = Shape::list(&Shape::Text { most: 1_000 }, 1, 100), Optional, "[kubectl, exec, -i, db1, --, plimsoll, agent, --stdio]";
-        "A command that starts `plimsoll agent --stdio` there: in a container, a pod, a namespace.";
+        "A command that starts `plimsoll remote agent --stdio` there: in a container, a pod, a namespace.";
     roles = Shape::list(&Shape::choice(&["load", "server"]), 1, 2), Default("[load, server]"), "[server]";
         "What the machine may be used for: `server` to run arms, `load` to generate load.";
     address = Shape::Text { most: 45 }, Optional, "10.0.0.2";

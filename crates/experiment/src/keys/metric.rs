@@ -8,8 +8,7 @@ use plimsoll_plan::SettingValue;
 use plimsoll_plan::percentile;
 use plimsoll_plan::table_percentile;
 
-const METRIC_PATTERN: &str =
-    r"^(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?)$";
+const METRIC_PATTERN: &str = r"^(throughput|response\.mean|cpu|errors|line|cost|size|written|write-amplification|(response|service)\.p[0-9]+(\.[0-9]+)?)$";
 const PERCENTILE_PATTERN: &str = r"^p[0-9]+(\.[0-9]+)?$";
 
 /// The word of a metric.
@@ -25,7 +24,7 @@ pub(crate) const METRIC: Shape = Shape::Word(&Word {
 pub(crate) const BOUND: Shape = Shape::Word(&Word {
     expected: "a bound such as throughput >= 10k",
     summary: "a metric with a bound",
-    pattern: r"^ *(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?) *(>=|<=|≥|≤).+$",
+    pattern: r"^ *(throughput|response\.mean|cpu|errors|line|cost|size|written|write-amplification|(response|service)\.p[0-9]+(\.[0-9]+)?) *(>=|<=|≥|≤).+$",
     is_quantity: false,
     read: |text| Shape::Text { most: 100 }.scalar(text),
 });
@@ -75,6 +74,9 @@ pub(crate) fn metric(word: &str) -> Result<Metric, Mistake> {
             "errors",
             "line",
             "cost",
+            "size",
+            "written",
+            "write-amplification",
         ];
         Mistake::NotA {
             word: word.to_owned(),

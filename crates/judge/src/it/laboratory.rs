@@ -116,7 +116,7 @@ impl Laboratory {
             arms: arms.iter().map(arm).collect(),
             mixes,
             points,
-            load_phase: LoadPhase { sessions: 1 },
+            load_phase: LoadPhase { sessions: 1, once: false },
             events: Vec::new(),
             measurement: Measurement {
                 warm_up_ns: SECOND_NS,

@@ -130,9 +130,15 @@ impl Numbers {
         out
     }
 
-    /// Operations per second to four digits, without the unit: 203,500.
+    /// Operations per second to four digits, without the unit and without zeros that look like thousands: 203,500, 8.5.
     pub fn rate(self, per_second: f64) -> String {
-        self.significant(per_second, 4)
+        let text = self.significant(per_second, 4);
+        match text.split_once('.') {
+            Some((_, fraction)) if fraction.bytes().all(|digit| digit.is_ascii_digit()) => {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            _ => text,
+        }
     }
 
     /// Three digits and a letter: 203k, 1.25M.
@@ -390,6 +396,11 @@ mod tests {
             assert_eq!(TERMINAL.significant(value, 3), expected);
         }
         assert_eq!(PAGE.significant(-203_456.0, 4), "\u{2212}203\u{202f}500");
+        for (rate, expected) in
+            [(8.5, "8.5"), (64.0, "64"), (1_500.0, "1,500"), (12.34, "12.34"), (4.2e18, "4.20e18")]
+        {
+            assert_eq!(TERMINAL.rate(rate), expected);
+        }
     }
 
     #[test]
