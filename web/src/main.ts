@@ -2,11 +2,12 @@
 //
 // Each part looks for its own marks in the page and does nothing where there are none. Nothing is drawn here that the page has drawn already.
 import * as charts from "./charts";
+import * as fold from "./fold";
 import * as list from "./list";
 import * as live from "./live";
 import * as map from "./map";
 
-const parts = [charts, list, live, map];
+const parts = [charts, fold, list, live, map];
 
 /** Lets each part take its places below `root`; called again for what a live page has replaced. */
 export function take(root: ParentNode): void {

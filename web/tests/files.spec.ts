@@ -27,8 +27,34 @@ test("charts are there without scripts", async ({ browser, pageFile }) => {
     await expect(page.locator(`section#${id}`), id).toBeVisible();
   }
   await expect(page.locator("section#load svg").first()).toBeVisible();
+  await page.locator("section#time summary").first().click();
   await expect(page.locator("section#time svg").first()).toBeVisible();
   await context.close();
+});
+
+test.describe("as a reader finds it", () => {
+  test.use({ folds: "closed" });
+
+  test("two arms fit into a few screens, and the first one has the answer", async ({ page, pageFile }) => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(pageFile("comparison"));
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    expect(height).toBeLessThanOrEqual(6_000);
+    for (const part of ["h1", ".card", ".validity h2"]) {
+      const box = await page.locator(part).first().boundingBox();
+      expect(box && box.y + box.height, part).toBeLessThanOrEqual(900);
+    }
+    await page.screenshot({ path: join(screenshots, "comparison-folded.png"), fullPage: true });
+  });
+
+  test("a link opens the section that it leads to", async ({ page, pageFile }) => {
+    await page.goto(pageFile("comparison"));
+    const fold = page.locator("section#provenance > details");
+    await expect(fold).not.toHaveAttribute("open", "");
+    await page.locator('nav a[href="#provenance"]').click();
+    await expect(fold).toHaveAttribute("open", "");
+    await expect(page.locator("section#provenance h2")).toBeInViewport();
+  });
 });
 
 test("every link within a page leads somewhere", async ({ page, pageFile }) => {

@@ -31,6 +31,8 @@ export class Trouble {
 }
 
 interface Frame {
+  /** Whether the sections behind headings are opened as soon as a page is there. */
+  folds: "open" | "closed";
   /** Fails the test when it is not empty at its end. */
   trouble: Trouble;
   /** A laboratory of the test's own, for runs that go on while somebody looks. */
@@ -54,9 +56,11 @@ interface Shared {
 }
 
 export const test = base.extend<Frame, Shared>({
+  folds: ["open", { option: true }],
+
   trouble: async ({}, use) => use(new Trouble()),
 
-  context: async ({ context, trouble }, use) => {
+  context: async ({ context, trouble, folds }, use) => {
     context.on("console", (message) => {
       if (message.type() === "error") trouble.add(`console: ${message.text()} (${message.location().url})`);
     });
@@ -73,6 +77,17 @@ export const test = base.extend<Frame, Shared>({
         console.error(`policy: ${event.violatedDirective} forbids ${event.blockedURI || "what is inline"}`);
       });
     });
+    if (folds === "open") {
+      await context.addInitScript(() => {
+        const open = () => {
+          for (const fold of document.querySelectorAll<HTMLDetailsElement>("details.fold")) fold.open = true;
+        };
+        document.addEventListener("DOMContentLoaded", () => {
+          open();
+          new MutationObserver(open).observe(document.documentElement, { childList: true, subtree: true });
+        });
+      });
+    }
     await use(context);
     expect(trouble.seen, "what went wrong in the browser").toEqual([]);
   },

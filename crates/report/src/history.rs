@@ -19,6 +19,9 @@ pub fn unit(metric: Metric, highest: f64) -> (f64, &'static str) {
         Metric::Throughput | Metric::Line => (1.0, "op/s"),
         Metric::Errors => (0.01, "%"),
         Metric::Cost => (1.0, "price"),
+        Metric::Size => (f64::from(1 << 20), "MiB"),
+        Metric::Written => (1024.0, "KiB"),
+        Metric::WriteAmplification => (1.0, "times"),
         Metric::ResponseMean
         | Metric::Response { .. }
         | Metric::Service { .. }

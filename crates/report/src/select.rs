@@ -233,6 +233,22 @@ pub(crate) fn in_brackets(figure: &str, numbers: Numbers) -> String {
     if figure == numbers.nothing() { figure.to_owned() } else { format!("({figure})") }
 }
 
+/// Whether arms have sizes on the disk that differ by more than a hundredth, so that a table has a column for them.
+pub fn is_size_shown<'a>(points: impl Iterator<Item = &'a CurvePoint>) -> bool {
+    let sizes: Vec<f64> = points.filter_map(|point| point.figures.median.data_bytes).collect();
+    let (least, most) = sizes
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), size| (least.min(*size), most.max(*size)));
+    sizes.len() > 1 && most > 1.01 * least
+}
+
+/// Whether an engine wrote anything for the operations, so that a table has a column for it.
+pub fn is_written_shown<'a>(mut points: impl Iterator<Item = &'a CurvePoint>) -> bool {
+    points.any(|point| {
+        point.figures.median.engine_written_bytes_per_operation.is_some_and(|bytes| bytes >= 1.0)
+    })
+}
+
 /// The median; NaN if no run gave a value.
 pub fn median(estimate: &Estimate) -> f64 {
     estimate.median.unwrap_or(f64::NAN)

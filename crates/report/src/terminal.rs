@@ -1,8 +1,8 @@
-//! The terminal: the page's first screen in characters. The verdict, the validity strip, the arms side by side, a table of each over the load, small charts, what
-//! differed, and the warnings.
+//! The terminal. `brief` is the page's first screen in characters: the verdict, a few figures of each arm, whether it can be trusted. `summary` adds the
+//! validity strip, a table of each arm over the load, small charts, what differed, and the warnings.
 //!
 //! ```text
-//! Report ────────────► summary, closing, verdict        Analysis ─► comparisons
+//! Report ─► brief, summary, closing, verdict            Analysis ─► comparisons
 //! RecordComparison ──► record_comparison                 History ──► history
 //! DiskPicture ───────► disk                              Moment ───► the live line, or a line for each point in a pipe
 //! ```
@@ -24,6 +24,7 @@
 //! ```
 
 mod audit;
+mod brief;
 mod chart;
 mod closing;
 mod comparisons;
@@ -41,6 +42,7 @@ mod table;
 mod wrap;
 
 pub use audit::audit;
+pub use brief::{LINES, brief};
 pub use closing::{closing, verdict};
 pub use disk::disk;
 pub use history::history;
@@ -167,10 +169,14 @@ fn paragraph(out: &mut String, style: Style, text: &str, indent: usize, screen: 
     }
 }
 
-fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
+fn name(out: &mut String, analysis: &Analysis, screen: &Screen) {
     let id = text::short(&analysis.id, 16);
     let name = screen.short(&analysis.name, screen.width.saturating_sub(screen.columns(&id) + 2));
     out.push_str(&format!("{}  {}\n", paint(BOLD, &name), paint(DIM, &id)));
+}
+
+fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
+    name(out, analysis, screen);
     if let Some(question) = &analysis.question {
         paragraph(out, Style::new().italic(), question, 0, screen);
     }
@@ -278,9 +284,9 @@ fn knees(out: &mut String, curves: &[&Curve], screen: &Screen) {
             String::new()
         };
         let climbing =
-            if knee.still_climbing { ", and throughput still climbs at the last load" } else { "" };
+            if knee.still_climbing { "; throughput still grows at the last load" } else { "" };
         let sentence = format!(
-            "knee of {}: {}{range}{climbing}",
+            "{}: beyond {}{range} response times grow faster than throughput{climbing}",
             text::short(&curve.arm, 40),
             text::line(&knee.load_label)
         );

@@ -95,6 +95,9 @@ pub fn metric(metric: Metric) -> String {
         Metric::Errors => "errors".into(),
         Metric::Line => "plimsoll line".into(),
         Metric::Cost => "cost per million".into(),
+        Metric::Size => "size on disk".into(),
+        Metric::Written => "written per operation".into(),
+        Metric::WriteAmplification => "write amplification".into(),
     }
 }
 
@@ -178,6 +181,10 @@ pub fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String 
         numbers.latency(value)
     } else if metric.starts_with("errors") {
         numbers.percent(value)
+    } else if metric.starts_with("size") || metric.starts_with("written") {
+        numbers.bytes_of(value)
+    } else if metric.starts_with("write-amplification") {
+        numbers.significant(value, 3)
     } else {
         numbers.rate(value)
     }
@@ -238,7 +245,8 @@ pub fn metric_value(metric: Metric, value: f64, numbers: Numbers) -> String {
     match metric {
         Metric::Throughput | Metric::Line => numbers.rate(value),
         Metric::Errors => numbers.percent(value),
-        Metric::Cost => numbers.significant(value, 3),
+        Metric::Cost | Metric::WriteAmplification => numbers.significant(value, 3),
+        Metric::Size | Metric::Written => numbers.bytes_of(value),
         Metric::ResponseMean
         | Metric::Response { .. }
         | Metric::Service { .. }

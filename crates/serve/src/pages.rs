@@ -150,7 +150,7 @@ pub(crate) async fn history(
             Failure::new(
                 StatusCode::BAD_REQUEST,
                 "There is no such metric",
-                format!("`{word}` is none: throughput, response.mean, response.p99, service.p50, cpu, errors, line or cost."),
+                format!("`{word}` is none: throughput, response.mean, response.p99, service.p50, cpu, errors, line, cost, size, written or write-amplification."),
             )
         })?,
     };

@@ -6,23 +6,28 @@ import { type Data, marks, Plot } from "./plot";
 import type { State } from "./state";
 import { compact, latency, number } from "./words";
 
-/** Two charts over the same loads. */
+/** Two charts over the same loads, where there are at least two: a single dot is no curve. */
 export class LoadCharts {
   private readonly rate: Plot;
   private readonly p99: Plot;
+
+  private readonly places: HTMLElement[];
 
   constructor(
     ratePlace: HTMLElement,
     p99Place: HTMLElement,
     private readonly looks: ArmLooks,
   ) {
+    this.places = [ratePlace, p99Place];
     this.rate = new Plot(ratePlace, compact);
     this.p99 = new Plot(p99Place, latency, true);
   }
 
   draw(state: State): void {
     const points = curve(state);
-    if (points.length === 0) return;
+    const isCurve = new Set(points.map((point) => point.load)).size > 1;
+    for (const place of this.places) (place.closest("figure") ?? place).hidden = !isCurve;
+    if (!isCurve) return;
     const series = (): uPlot.Series[] =>
       state.arms.map((arm, place) => {
         const look = this.looks.of(place);

@@ -156,7 +156,7 @@ function leftOutInWords(map: DiskMap): string[] {
   const words: string[] = [];
   if (before + after > 0) {
     const parts = [...(before > 0 ? [`${count(before)} earlier`] : []), ...(after > 0 ? [`${count(after)} later`] : [])];
-    words.push(`${parts.join(" and ")} accesses found no room on this page: plimsoll diskmap draws them.`);
+    words.push(`${parts.join(" and ")} accesses found no room on this page: plimsoll disk map draws them.`);
   }
   if (overwritten > 0) words.push(`The trace had no room for the first ${several(overwritten, "request")}.`);
   const others = [

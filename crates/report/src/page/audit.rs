@@ -56,7 +56,7 @@ fn table(audit: &Audit) -> Markup {
                 tbody { @for result in audit.results.iter().take(ROWS) { (row(result)) } }
             }
         }
-        @if audit.results.len() > ROWS { p.remark { "The first " (PAGE.count(ROWS as u64)) " of " (PAGE.count(audit.results.len() as u64)) " results; all are in the JSON of plimsoll audit." } }
+        @if audit.results.len() > ROWS { p.remark { "The first " (PAGE.count(ROWS as u64)) " of " (PAGE.count(audit.results.len() as u64)) " results; all are in the JSON of plimsoll foreign audit." } }
     }
 }
 

@@ -246,18 +246,29 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
                 nav aria-label="Sections" {
                     @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } }
                 }
-                @for (id, title, content) in &sections {
-                    section id=(id) {
-                        h2 { (title) " " a.anchor href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
-                        (content)
-                    }
-                }
+                @for (id, title, content) in &sections { (self::section(id, title, content)) }
             }
         }
     };
     let shell =
         Shell { title: &name, version: &report.record.program.version, place: setting.place };
     shell::document(&shell, &body)
+}
+
+/// Sections that are open at once: what the arms did. The others are behind their headings.
+const OPEN: [&str; 6] = ["arms", "events", "factors", "line", "load", "map"];
+
+fn section(id: &str, title: &str, content: &Markup) -> Markup {
+    html! {
+        section id=(id) {
+            @if OPEN.contains(&id) {
+                h2 { (title) " " a.anchor href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
+                (content)
+            } @else {
+                details.fold { summary { h2 { (title) } } (content) }
+            }
+        }
+    }
 }
 
 /// Words about something left out, below a picture or a table.

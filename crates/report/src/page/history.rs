@@ -175,7 +175,8 @@ fn describe(history: &History) -> ValueSeries {
         unit: match history.metric {
             Metric::Throughput | Metric::Line => "op/s",
             Metric::Errors => "share",
-            Metric::Cost => "",
+            Metric::Cost | Metric::WriteAmplification => "",
+            Metric::Size | Metric::Written => "B",
             Metric::ResponseMean
             | Metric::Response { .. }
             | Metric::Service { .. }

@@ -33,7 +33,9 @@ impl TimeLeft {
             measuring_seconds: (needs.measuring_ns.saturating_add(needs.searching_ns)) as f64
                 / 1e9
                 / runs,
-            other_seconds: needs.loading_ns as f64 / 1e9 / runs + 1.0,
+            other_seconds: (needs.loading_ns + needs.filling_ns + needs.starting_ns) as f64
+                / 1e9
+                / runs,
             ..Self::default()
         }
     }
@@ -129,6 +131,8 @@ mod tests {
             searching_longer_ns: 60_000_000_000,
             searching_most_ns: 300_000_000_000,
             loading_ns: 20_000_000_000,
+            filling_ns: 0,
+            starting_ns: 4_000_000_000,
             calibration_ns: 0,
             disk_bytes: 0,
             memory_bytes: 0,

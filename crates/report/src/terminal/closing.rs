@@ -1,9 +1,9 @@
 //! The last lines: what stays on the screen when all else has scrolled away.
 
-use super::{paragraph, screen::Screen};
+use super::{brief, paragraph, screen::Screen};
 use crate::{select, text, words};
-use anstyle::{AnsiColor, Style};
-use plimsoll_judge::{Analysis, Judgement, Outcome, ValidityState};
+use anstyle::Style;
+use plimsoll_judge::{Analysis, Judgement, Outcome};
 
 /// Sentences of the verdict that are said again at the end.
 const SENTENCES: usize = 2;
@@ -26,14 +26,7 @@ pub fn closing(analysis: &Analysis, screen: &Screen) -> String {
         let more = words::counted(more, "more sentence", screen.numbers());
         paragraph(&mut out, Style::new(), &format!("({more} above)"), 0, screen);
     }
-    let (state, trust) = words::trust(analysis, screen.numbers());
-    let colour = match state {
-        ValidityState::Bad => AnsiColor::Red,
-        ValidityState::Caution => AnsiColor::Yellow,
-        ValidityState::Note | ValidityState::Good => AnsiColor::Green,
-    };
-    let trust = format!("Can you trust this? {trust}");
-    paragraph(&mut out, colour.on_default(), &trust, 0, screen);
+    brief::trust(&mut out, analysis, usize::MAX, screen);
     out
 }
 

@@ -4,13 +4,15 @@ use super::comparisons::{Row, list};
 use super::screen::{Screen, paint};
 use super::{DIM, heading, paragraph, wrap};
 use crate::factors::{self, Layout};
-use crate::{select, text};
+use crate::{select, text, words};
 use plimsoll_judge::{Analysis, CurvePoint, Effect, EffectPlace, FactorResults};
 
 const EFFECTS: usize = 12;
 const PANELS: usize = 6;
 /// Lines of cells, where a matrix does not fit.
 const CELLS: usize = 40;
+/// Throughput, p99 and bottleneck.
+const FIGURES: usize = 3;
 
 /// Whether the matrix stands for a table of each arm.
 pub(super) fn has_matrix(analysis: &Analysis) -> bool {
@@ -52,6 +54,36 @@ pub(super) fn factors(out: &mut String, analysis: &Analysis, screen: &Screen) {
     }
 }
 
+/// The cells of a grid in at most this many lines: with all their figures if these fit, otherwise the throughput alone. `None` where there is no grid,
+/// or it has more than fits.
+pub(super) fn brief(analysis: &Analysis, lines: usize, screen: &Screen) -> Option<String> {
+    let results = analysis.factors.as_ref()?;
+    let layout = Layout::of(results)?;
+    let places = factors::places(results);
+    let (place, levels) = (*places.first()?, layout.panels.first()?);
+    let more = places.len() * layout.panels.len() - 1;
+    [FIGURES, 1].into_iter().find_map(|figures| {
+        let mut out = String::new();
+        let mut title = format!(
+            "{}, {}: {}",
+            text::short(&place.mix, 24),
+            text::short(&place.load_label, 24),
+            if figures == FIGURES { "op/s, p99, bottleneck" } else { "op/s" }
+        );
+        let panel_title = layout.panel_in_words(results, levels);
+        if !panel_title.is_empty() {
+            title.push_str(&format!(", {panel_title}"));
+        }
+        paragraph(&mut out, DIM, &title, 2, screen);
+        panel(&mut out, analysis, (results, &layout), (levels, place), figures, screen);
+        if more > 0 {
+            let more = words::counted(more as u64, "more table", screen.numbers());
+            paragraph(&mut out, DIM, &format!("and {more}"), 2, screen);
+        }
+        (out.lines().count() <= lines).then_some(out)
+    })
+}
+
 fn named(effect: &Effect) -> String {
     let mut name = format!("{}, {}, ", factors::name(effect), factors::kind(effect.kind));
     if !effect.depends_on.is_empty() {
@@ -72,9 +104,6 @@ fn of_place(
     place: &EffectPlace,
     screen: &Screen,
 ) {
-    let along = layout.along_levels(results);
-    let factor = &results.factors[layout.along];
-    let lines = layout.lines.map(|lines| &results.factors[lines]);
     heading(
         out,
         &screen.plain(&format!(
@@ -83,39 +112,12 @@ fn of_place(
             text::short(&place.load_label, 40)
         )),
     );
-    for panel in layout.panels.iter().take(PANELS) {
-        let title = layout.panel_in_words(results, panel);
+    for levels in layout.panels.iter().take(PANELS) {
+        let title = layout.panel_in_words(results, levels);
         if !title.is_empty() {
             paragraph(out, DIM, &title, 2, screen);
         }
-        // Three lines for each row of cells.
-        let mut rows: Vec<[Vec<String>; 3]> = Vec::new();
-        let mut named = Vec::new();
-        for level in layout.line_levels(results) {
-            named.push(lines.map_or("all", |lines| lines.level(level)).to_owned());
-            let mut row = [Vec::new(), Vec::new(), Vec::new()];
-            for column in &along {
-                let cell = layout.cell(results, panel, level, *column);
-                let point = cell.and_then(|cell| factors::point(analysis, cell, place));
-                let words = match cell {
-                    None => [screen.plain("left out").into_owned(), String::new(), String::new()],
-                    Some(_) => describe(point, screen),
-                };
-                for (line, word) in row.iter_mut().zip(words) {
-                    line.push(word);
-                }
-            }
-            rows.push(row);
-        }
-        let head: Vec<String> = along.iter().map(|level| factor.level(*level).to_owned()).collect();
-        matrix(
-            out,
-            (&factor.name, lines.map_or("", |one| &one.name)),
-            &head,
-            &named,
-            &rows,
-            screen,
-        );
+        panel(out, analysis, (results, layout), (levels, place), FIGURES, screen);
     }
     if layout.panels.len() > PANELS {
         let more = format!("and {} more combinations, on the page", layout.panels.len() - PANELS);
@@ -123,8 +125,42 @@ fn of_place(
     }
 }
 
+/// The cells of one panel, each with this many of its figures below each other.
+fn panel(
+    out: &mut String,
+    analysis: &Analysis,
+    (results, layout): (&FactorResults, &Layout),
+    (panel, place): (&[u32], &EffectPlace),
+    figures: usize,
+    screen: &Screen,
+) {
+    let along = layout.along_levels(results);
+    let factor = &results.factors[layout.along];
+    let lines = layout.lines.map(|lines| &results.factors[lines]);
+    let mut rows: Vec<Vec<Vec<String>>> = Vec::new();
+    let mut named = Vec::new();
+    for level in layout.line_levels(results) {
+        named.push(lines.map_or("all", |lines| lines.level(level)).to_owned());
+        let mut row = vec![Vec::new(); figures];
+        for column in &along {
+            let cell = layout.cell(results, panel, level, *column);
+            let point = cell.and_then(|cell| factors::point(analysis, cell, place));
+            let words = match cell {
+                None => [screen.plain("left out").into_owned(), String::new(), String::new()],
+                Some(_) => describe(point, screen),
+            };
+            for (line, word) in row.iter_mut().zip(words) {
+                line.push(word);
+            }
+        }
+        rows.push(row);
+    }
+    let head: Vec<String> = along.iter().map(|level| factor.level(*level).to_owned()).collect();
+    matrix(out, (&factor.name, lines.map_or("", |one| &one.name)), &head, &named, &rows, screen);
+}
+
 /// Throughput, p99 and bottleneck of a cell.
-fn describe(point: Option<&CurvePoint>, screen: &Screen) -> [String; 3] {
+fn describe(point: Option<&CurvePoint>, screen: &Screen) -> [String; FIGURES] {
     let numbers = screen.numbers();
     let Some(point) = point.filter(|point| point.valid_runs > 0) else {
         return [numbers.nothing().into(), String::new(), String::new()];
@@ -146,7 +182,7 @@ fn matrix(
     (across, down): (&str, &str),
     head: &[String],
     named: &[String],
-    rows: &[[Vec<String>; 3]],
+    rows: &[Vec<Vec<String>>],
     screen: &Screen,
 ) {
     let widest = |words: &mut dyn Iterator<Item = &String>| {

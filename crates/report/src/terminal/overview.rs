@@ -2,7 +2,7 @@
 
 use super::screen::{Screen, paint};
 use super::sign::{self, Signs};
-use super::table::{printed, unruled};
+use super::table::{self, printed, unruled};
 use super::{BOLD, DIM, paragraph};
 use crate::{select, text, words};
 use anstream::adapter::strip_str;
@@ -30,6 +30,8 @@ enum Column {
     PageCache,
     Requests,
     Queue,
+    Size,
+    Written,
     ChartLine,
     Cost,
     Valid,
@@ -38,11 +40,11 @@ enum Column {
 
 use Column::{
     Cause, ChartLine, Cost, Cpu, Due, EngineCache, P50, P95, P99, P999, PageCache, Queue, Rate,
-    Requests, Service, Valid,
+    Requests, Service, Size, Valid, Written,
 };
 
 /// As they stand beside each other.
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 18] = [
     Due,
     Rate,
     P50,
@@ -55,6 +57,8 @@ const COLUMNS: [Column; 16] = [
     PageCache,
     Requests,
     Queue,
+    Size,
+    Written,
     ChartLine,
     Cost,
     Valid,
@@ -62,10 +66,11 @@ const COLUMNS: [Column; 16] = [
 ];
 
 /// In the order in which they are left out until the table fits, the least telling first.
-const LEFT_OUT: [Column; 13] = [
+const LEFT_OUT: [Column; 15] = [
     P95,
     Service,
     P999,
+    Written,
     Cpu,
     P50,
     Queue,
@@ -73,6 +78,7 @@ const LEFT_OUT: [Column; 13] = [
     Valid,
     Requests,
     PageCache,
+    Size,
     ChartLine,
     Cost,
     Cause,
@@ -107,13 +113,61 @@ pub(super) fn draw(
     let description = screen.short(&description, screen.width.saturating_sub(2));
     out.push_str(&format!("  {}\n", paint(DIM, &description)));
     let arms = Arms { analysis, mix, points: &points[..points.len().min(ARMS)], signs, screen };
-    out.push_str(&arms.fitting());
+    let columns: Vec<Column> =
+        COLUMNS.into_iter().filter(|column| arms.is_known(*column)).collect();
+    out.push_str(&arms.fitting(columns, ""));
     if points.len() > ARMS {
         out.push_str(&format!(
             "  and {} more arms, on the page and in points.csv\n",
             points.len() - ARMS
         ));
     }
+}
+
+/// Three figures of each arm of a mix and its bottleneck, in at most this many lines. Of one arm alone it is a table over its loads.
+pub(super) fn brief(
+    analysis: &Analysis,
+    mix: &str,
+    lines: usize,
+    signs: &Signs<'_>,
+    screen: &Screen,
+) -> String {
+    let curves: Vec<&Curve> = analysis.curves.iter().filter(|curve| curve.mix == mix).collect();
+    if let [curve] = curves.as_slice()
+        && curve.points.len() > 1
+    {
+        return over_the_load(curve, lines, screen);
+    }
+    let points = judged(analysis, mix);
+    let Some(first) = points.first() else {
+        return String::new();
+    };
+    let at_line = first.point.is_some_and(|point| select::is_line(analysis, mix, point));
+    let load = if at_line { "at the line" } else { &*first.load_label };
+    let label = screen.short(&format!("{mix}, {load}"), screen.width / 3);
+    let shown = if points.len() < lines { points.len() } else { lines.saturating_sub(2) };
+    let arms = Arms { analysis, mix, points: &points[..shown], signs, screen };
+    let third = [Cost, ChartLine, Size, Cpu].into_iter().find(|column| arms.is_known(*column));
+    let columns = [Due, Rate, P99].into_iter().chain(third).chain([Cause]);
+    let columns = columns.filter(|column| arms.is_known(*column)).collect();
+    let mut out = arms.fitting(columns, &label);
+    if points.len() > shown {
+        out.push_str(&format!("  and {} more arms\n", points.len() - shown));
+    }
+    out
+}
+
+/// The table of a curve with the loads that fit, the last ones where there are too many.
+fn over_the_load(curve: &Curve, lines: usize, screen: &Screen) -> String {
+    let mut shown = curve.clone();
+    let left_out = (curve.points.len() + 1).saturating_sub(lines);
+    let left_out = if left_out > 0 { left_out + 1 } else { 0 };
+    shown.points.drain(..left_out.min(curve.points.len()));
+    let mut out = table::draw(&shown, table::Layout::of(&[&shown], screen), screen);
+    if left_out > 0 {
+        out.push_str(&format!("  and {left_out} lower loads\n"));
+    }
+    out
 }
 
 /// What held each arm back, in a sentence.
@@ -138,7 +192,8 @@ pub(super) fn why(
 
 /// Each arm's point at the judged load.
 fn judged<'a>(analysis: &'a Analysis, mix: &str) -> Vec<&'a CurvePoint> {
-    let Some(judged) = select::judged_point(analysis, mix) else {
+    let of_line = || analysis.lines.iter().find(|line| line.mix == mix).map(|line| line.point);
+    let Some(judged) = select::judged_point(analysis, mix).or_else(of_line) else {
         return Vec::new();
     };
     let curves = analysis.curves.iter().filter(|curve| curve.mix == mix);
@@ -155,23 +210,21 @@ struct Arms<'a> {
 }
 
 impl Arms<'_> {
-    /// The table with as many columns as fit.
-    fn fitting(&self) -> String {
-        let mut columns: Vec<Column> =
-            COLUMNS.into_iter().filter(|column| self.is_known(*column)).collect();
-        let mut table = self.table(&columns);
+    /// The table with as many of the columns as fit, and a label before their titles.
+    fn fitting(&self, mut columns: Vec<Column>, label: &str) -> String {
+        let mut table = self.table(&columns, label);
         for column in LEFT_OUT {
             let text = strip_str(&table).to_string();
             if text.lines().all(|line| self.screen.columns(line) <= self.screen.width) {
                 break;
             }
             columns.retain(|kept| *kept != column);
-            table = self.table(&columns);
+            table = self.table(&columns, label);
         }
         table
     }
 
-    fn table(&self, columns: &[Column]) -> String {
+    fn table(&self, columns: &[Column], label: &str) -> String {
         let mut table = unruled();
         let aligned = |column: Column, text: String| match column {
             Cause => Cell::new(text),
@@ -185,7 +238,7 @@ impl Arms<'_> {
             let title = paint(DIM, &self.screen.plain(&title));
             aligned(*column, title)
         });
-        table.set_header(std::iter::once(Cell::new("")).chain(head));
+        table.set_header(std::iter::once(Cell::new(paint(DIM, label))).chain(head));
         let best: Vec<Option<usize>> = columns.iter().map(|column| self.best(*column)).collect();
         let name_width = NAME.min(self.screen.width / 3);
         for (row, point) in self.points.iter().enumerate() {
@@ -224,6 +277,8 @@ impl Arms<'_> {
                 Some((select::median(&line.rate), true))
             }
             Cost => median(self.cost(point)?.1),
+            Size => Some((point.figures.median.data_bytes?, false)),
+            Written => Some((point.figures.median.engine_written_bytes_per_operation?, false)),
             Due | EngineCache | PageCache | Requests | Queue | Valid | Cause => None,
         }
     }
@@ -284,6 +339,8 @@ impl Arms<'_> {
             PageCache => any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
             Requests => any(|point| requests(point).is_some()),
             Queue => any(|point| point.figures.median.device_queue.is_some()),
+            Size => select::is_size_shown(self.points.iter().copied()),
+            Written => select::is_written_shown(self.points.iter().copied()),
             ChartLine | Cost => self.points.iter().any(|point| self.value(column, point).is_some()),
             Cause => any(|point| point.cause.is_some()),
         }
@@ -337,6 +394,11 @@ impl Arms<'_> {
             PageCache => share(figures.page_cache_hit_ratio),
             Requests => words::figure(FigureUnit::PerSecond, requests(point), numbers),
             Queue => words::figure(FigureUnit::Count, figures.device_queue, numbers),
+            Size => words::figure(FigureUnit::Bytes, figures.data_bytes, numbers),
+            Written => {
+                let bytes = figures.engine_written_bytes_per_operation;
+                words::figure(FigureUnit::BytesPerOperation, bytes, numbers)
+            }
         }
     }
 }
@@ -362,6 +424,8 @@ fn title(column: Column) -> &'static str {
         PageCache => "page cache hits",
         Requests => "disk IOPS",
         Queue => "queue",
+        Size => "on disk",
+        Written => "written/op",
         ChartLine => "line, op/s",
         Cost => "cost per 1M ops",
         Valid => "valid",

@@ -73,18 +73,7 @@ pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], scree
             "  {mark} {}\n",
             screen.short(&threshold.text, screen.width.saturating_sub(6))
         ));
-        let result = match (threshold.measured, threshold.passed) {
-            (Some(value), true) => format!(
-                "holds with {}",
-                words::threshold_value(&threshold.text, value, screen.numbers())
-            ),
-            (Some(value), false) => format!(
-                "FAILED: {} measured, {}",
-                words::threshold_value(&threshold.text, value, screen.numbers()),
-                text::short(&words::required(&threshold.text), 40)
-            ),
-            (None, _) => "FAILED: no valid sample".into(),
-        };
+        let result = result_of(threshold, screen);
         paragraph(
             out,
             DIM,
@@ -98,6 +87,20 @@ pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], scree
             "  and {} more, on the page and in analysis.json\n",
             thresholds.len() - ENTRIES
         ));
+    }
+}
+
+/// Whether a threshold holds, and with which figure.
+pub(super) fn result_of(threshold: &ThresholdResult, screen: &Screen) -> String {
+    let measured = |value| words::threshold_value(&threshold.text, value, screen.numbers());
+    match (threshold.measured, threshold.passed) {
+        (Some(value), true) => format!("holds with {}", measured(value)),
+        (Some(value), false) => format!(
+            "FAILED: {} measured, {}",
+            measured(value),
+            text::short(&words::required(&threshold.text), 40)
+        ),
+        (None, _) => "FAILED: no valid sample".into(),
     }
 }
 

@@ -488,3 +488,51 @@ fn many_arms_say_how_many_are_left_out() {
     assert!(text.contains("and 188 more arms, on the page and in points.csv"));
     assert!(text.contains("184 more arms are not drawn"));
 }
+
+#[test]
+fn the_brief_screen_at_80_columns() {
+    let line = Shape { mixes: vec!["A".into()], ..Shape::safe_load() };
+    for (name, (record, analysis)) in [
+        ("brief", sample::experiment(&Shape::quickstart())),
+        ("brief-line", sample::experiment(&line)),
+        ("brief-grid", sample::twelve_cells()),
+    ] {
+        let report = Report { record: &record, analysis: &analysis };
+        let text = brief(&report, &Screen::default());
+        insta::assert_snapshot!(name, strip_str(&text).to_string());
+    }
+}
+
+#[test]
+fn the_brief_screen_always_fits_a_terminal() {
+    let names = |count: usize| (0..count).map(|arm| format!("arm {arm} of many")).collect();
+    let mut shapes = vec![Shape::quickstart(), Shape::safe_load(), Shape::two_disks()];
+    for arms in [1, 2, 7, 200] {
+        shapes.push(Shape { arms: names(arms), ..Shape::quickstart() });
+        shapes.push(Shape { arms: names(arms), ..Shape::safe_load() });
+    }
+    for shape in &shapes {
+        let (record, mut analysis) = sample::experiment(shape);
+        for long in [false, true] {
+            if long {
+                let sentence = "It is a long answer of many words. ".repeat(30);
+                analysis.headline = vec![sentence; 5];
+                analysis.question = Some("Why is it so long? ".repeat(20));
+                for threshold in &mut analysis.thresholds {
+                    threshold.passed = false;
+                }
+            }
+            for (width, unicode) in [(40, true), (80, true), (80, false), (160, true)] {
+                let screen = Screen { width, unicode };
+                let report = Report { record: &record, analysis: &analysis };
+                let text = strip_str(&brief(&report, &screen)).to_string();
+                assert!(text.lines().count() <= LINES, "{}:\n{text}", text.lines().count());
+                for line in text.lines() {
+                    assert!(line.width() <= width, "{width}: {line}");
+                }
+                assert!(unicode || text.is_ascii(), "{text}");
+                assert!(text.contains("Can you trust this? "), "{text}");
+            }
+        }
+    }
+}

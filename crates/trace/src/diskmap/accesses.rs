@@ -38,7 +38,7 @@ pub enum DiskmapError {
     NotTraced,
     /// More than is read for a page.
     #[error(
-        "the trace holds {requests} requests, more than the {most} that a page draws; `plimsoll diskmap` draws it"
+        "the trace holds {requests} requests, more than the {most} that a page draws; `plimsoll disk map` draws it"
     )]
     TooMany { requests: u64, most: u64 },
     #[error("these are no packed accesses that this program can read: {0}")]

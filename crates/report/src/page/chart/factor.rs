@@ -1,4 +1,5 @@
-//! What the cells of a grid measured, over the levels of one factor: a line for each level of another. An axis is drawn to scale, other levels in equal steps.
+//! What the cells of a grid measured, over the levels of one factor. An axis is drawn to scale, with a line for each level of another factor; other levels stand in
+//! equal steps, and nothing joins them.
 
 use super::plot::Plot;
 use super::values::{ValueSeries, Values};
@@ -275,7 +276,8 @@ impl FactorChart<'_> {
         let mut marks = Vec::new();
         let mut pen_down = false;
         // Whiskers of several lines stand beside each other.
-        let beside = (number as f64 - (self.lines.len() as f64 - 1.0) / 2.0) * 3.0;
+        let apart = if self.amounts.is_some() { 3.0 } else { 14.0 };
+        let beside = (number as f64 - (self.lines.len() as f64 - 1.0) / 2.0) * apart;
         for (index, (place, point)) in places.iter().zip(&line.points).enumerate() {
             let at = PLOT.x(x.scale.share(*place));
             let Some(point) = point else {
@@ -288,10 +290,11 @@ impl FactorChart<'_> {
                 continue;
             };
             let height = |value: f64| PLOT.y(y.scale.share(value));
-            if pen_down {
-                path.line_to(at, height(median));
-            } else {
-                path.move_to(at, height(median));
+            let is_ordered = self.amounts.is_some();
+            match (is_ordered, pen_down) {
+                (false, _) => {}
+                (true, false) => path.move_to(at, height(median)),
+                (true, true) => path.line_to(at, height(median)),
             }
             pen_down = true;
             if let Some((low, high)) = interval {
@@ -307,7 +310,7 @@ impl FactorChart<'_> {
                 self.levels[index],
                 self.quantity.spelled(median)
             );
-            marks.push((at, height(median), words));
+            marks.push((if is_ordered { at } else { at + beside }, height(median), words));
         }
         html! {
             g class=(line.style.class()) {

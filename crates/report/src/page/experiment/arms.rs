@@ -6,7 +6,8 @@ use crate::section::Kind;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_judge::{
-    Analysis, ArmSummary, Comparison, CostResult, CurvePoint, Estimate, FigureUnit, LineResult,
+    Analysis, ArmSummary, Comparison, CostResult, CurvePoint, Estimate, FigureUnit, Figures,
+    LineResult,
 };
 use plimsoll_plan::Metric;
 use plimsoll_record::quantities::numbers::PAGE;
@@ -98,6 +99,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         objective: !line && points(analysis).any(|point| point.meets_objective.is_some()),
         page_cache: points(analysis)
             .any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
+        size: select::is_size_shown(points(analysis)),
+        written: select::is_written_shown(points(analysis)),
         cause: points(analysis).any(|point| point.cause.is_some()),
         line,
         cost,
@@ -113,6 +116,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         @for column in &COLUMNS { th.num scope="col" { (column.title) small { (column.unit) } } }
                         @if extra.iops { th.num scope="col" { "IOPS" small { "of the disk" } } }
                         @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
+                        @if extra.size { th.num scope="col" { "On disk" small { "after the load" } } }
+                        @if extra.written { th.num scope="col" { "Written" small { "by the engine, per op" } } }
                         @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "per 1M ops, " (select::shown_cost_place(analysis)) } } } }
                         @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
                         @if extra.objective { th scope="col" { "Objective" } }
@@ -143,6 +148,8 @@ struct Extra {
     iops: bool,
     objective: bool,
     page_cache: bool,
+    size: bool,
+    written: bool,
     cause: bool,
     line: bool,
     cost: bool,
@@ -150,10 +157,9 @@ struct Extra {
 
 impl Extra {
     fn count(self) -> usize {
-        [self.iops, self.objective, self.page_cache, self.cause, self.line, self.cost]
-            .into_iter()
-            .filter(|shown| *shown)
-            .count()
+        let Self { iops, objective, page_cache, size, written, cause, line, cost } = self;
+        let all = [iops, objective, page_cache, size, written, cause, line, cost];
+        all.into_iter().filter(|shown| *shown).count()
     }
 }
 
@@ -161,9 +167,12 @@ fn points(analysis: &Analysis) -> impl Iterator<Item = &CurvePoint> {
     analysis.curves.iter().flat_map(|curve| &curve.points)
 }
 
-fn page_cache(point: Option<&CurvePoint>) -> String {
-    let share = point.and_then(|point| point.figures.median.page_cache_hit_ratio);
-    words::figure(FigureUnit::Share, share, PAGE)
+fn figure(
+    point: Option<&CurvePoint>,
+    unit: FigureUnit,
+    of: impl Fn(&Figures) -> Option<f64>,
+) -> String {
+    words::figure(unit, point.and_then(|point| of(&point.figures.median)), PAGE)
 }
 
 /// Reads and writes of the disk per second.
@@ -266,7 +275,9 @@ fn mix_rows(
                         None => td.failed colspan=(COLUMNS.len()) { "not measured" },
                     }
                     @if extra.iops { (iops_cell(points[row])) }
-                    @if extra.page_cache { td.num { (page_cache(points[row])) } }
+                    @if extra.page_cache { td.num { (figure(points[row], FigureUnit::Share, |figures| figures.page_cache_hit_ratio)) } }
+                    @if extra.size { td.num { (figure(points[row], FigureUnit::Bytes, |figures| figures.data_bytes)) } }
+                    @if extra.written { td.num { (figure(points[row], FigureUnit::BytesPerOperation, |figures| figures.engine_written_bytes_per_operation)) } }
                     @if extra.cost {
                         @match costs[row] {
                             Some((cost, estimate)) => (cost_cell(page, cost, estimate, cheapest == Some(row))),

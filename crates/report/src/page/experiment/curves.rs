@@ -19,7 +19,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let drawn = mixes.len().min(page.budget.mixes);
     html! {
         p.lead {
-            "Lines join the medians over the blocks. Band: interval of the median; dot: one block; ring: knee; ✕: no valid run, or value withheld."
+            "Lines join the medians over the blocks. Band: interval of the median; dot: one block; ring: beyond it response times grow faster than throughput (the knee); ✕: no valid run, or value withheld."
             @if analysis.curves.iter().flat_map(|curve| &curve.points).any(select::is_open) { " The thin dashed line is the ideal: the requested rate." }
             @if analysis.lines.iter().any(|line| line.lower.is_some() || line.upper.is_some()) { " An upright band is the interval of an arm's plimsoll line." }
         }
@@ -177,7 +177,7 @@ fn knees(page: &Page<'_>, curves: &[&Curve]) -> Markup {
         @if own().any(|curve| curve.knee.is_some()) {
             ul.knees {
                 @for curve in own() {
-                    @if let Some(knee) = &curve.knee { li { (page.arm(&curve.arm)) " " (knee_sentence(knee)) } }
+                    @if let Some(knee) = &curve.knee { li { (page.arm(&curve.arm)) (knee_sentence(knee)) } }
                 }
             }
         }
@@ -202,11 +202,12 @@ fn knees(page: &Page<'_>, curves: &[&Curve]) -> Markup {
 
 fn knee_sentence(knee: &Knee) -> Markup {
     html! {
-        "has its knee at " strong { (prose::label(&knee.load_label, NAME)) }
+        ": beyond " strong { (prose::label(&knee.load_label, NAME)) }
         @if knee.range.0 < knee.range.1 {
             " (" (PAGE.compact_count(knee.range.0)) " to " (PAGE.compact_count(knee.range.1)) " over the blocks)"
         }
-        @if knee.still_climbing { "; its throughput " strong { "still climbs at the last load" } ", so the sweep ended before the curve bent" }
+        " response times grow faster than throughput"
+        @if knee.still_climbing { "; throughput " strong { "still grows at the last load" } ", so the sweep ended before the curve bent" }
         "."
     }
 }

@@ -48,7 +48,7 @@ fn others(page: &Page<'_>) -> Markup {
         @if more > 0 {
             p.remark {
                 (PAGE.count(more as u64)) @if more == 1 { " more run was traced" } @else { " more runs were traced" } ". On the machine that measured, this draws any of them: "
-                code { "plimsoll diskmap " (text::line(&record.id)) " --arm ARM --block BLOCK --to map.gif" }
+                code { "plimsoll disk map " (text::line(&record.id)) " --arm ARM --block BLOCK --to map.gif" }
                 ". Blocks are numbered as here."
             }
         }
