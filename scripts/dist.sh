@@ -2,9 +2,10 @@
 # Packages of the commit that is checked out, built in a root of Debian 11 that debootstrap makes: what is built there runs wherever glibc is
 # 2.31 or later. Needs root, for chroot and mounts, which are in a namespace of their own and end with it.
 #
-#   scripts/dist.sh                    into target/dist: two .deb packages, two archives, the source, a formula for Homebrew, and their hashes
+#   scripts/dist.sh                    into target/dist: two .deb packages, two archives, a wheel for pip, the source, a formula for Homebrew, and
+#                                      their hashes
 #   scripts/dist.sh try [RELEASE...]   a stranger's way, timed: from the .deb to a verdict on a mongod, in a bare root of each of these releases
-#                                      of Debian [bullseye bookworm trixie]
+#                                      of Debian [bullseye bookworm trixie]; and the wheel, in an environment of its own
 #   scripts/dist.sh image              the container image of deploy/Dockerfile, by buildah, on a root of Debian 12; and a run in it
 #
 # `plimsoll` holds WiredTiger, so it is passed on under the GPL, version 3; `plimsoll-without-wiredtiger` under the Apache License 2.0.
@@ -153,7 +154,7 @@ pack() {
 }
 
 packages() {
-    local made=("$dist"/*.deb "$dist"/*.tar.gz)
+    local made=("$dist"/*.deb "$dist"/*.tar.gz "$dist"/*.whl)
     [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ] || die "a tracked file was changed: packages are those of a commit"
     make_root bullseye binutils,dpkg-dev,g++,gcc,libc6-dev,libsnappy-dev,libzstd-dev
     cargo fetch --locked --quiet --manifest-path "$root/Cargo.toml" --target "$machine-unknown-linux-gnu"
@@ -171,9 +172,10 @@ packages() {
     package plimsoll-without-wiredtiger plimsoll "This package holds no embedded engine: it measures MongoDB's servers." "${without[@]}"
     sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$(sha256sum <"$dist/plimsoll-$version-$machine-linux.tar.gz" | cut -d' ' -f1)/" \
         "$root/deploy/plimsoll.rb.in" >"$dist/plimsoll.rb"
-    (cd "$dist" && sha256sum ./*.deb ./*.tar.gz plimsoll.rb >SHA256SUMS)
+    "$root/scripts/pack-wheel.sh" "$dist/plimsoll/plimsoll" 2_31 "$dist"
+    (cd "$dist" && sha256sum ./*.deb ./*.tar.gz ./*.whl plimsoll.rb >SHA256SUMS)
     say "in $dist:"
-    (cd "$dist" && du -h ./*.deb ./*.tar.gz plimsoll.rb SHA256SUMS)
+    (cd "$dist" && du -h ./*.deb ./*.tar.gz ./*.whl plimsoll.rb SHA256SUMS)
 }
 
 # Debian 11 has no OpenSSL 3, which the usual mongod needs.
@@ -194,7 +196,7 @@ try() {
     in=$roots/trial
     rm -rf "$in"
     cp -a "$roots/$release" "$in"
-    cp "$dist/$deb" "$dist/$other" "$in/root/"
+    cp "$dist/$deb" "$dist/$other" "$dist"/plimsoll-"$version"-*.whl "$in/root/"
     cp "$mongod" "$in/usr/local/bin/mongod"
     # The names and the proxies of this machine.
     cp -L /etc/resolv.conf /etc/hosts "$in/etc/"
@@ -219,6 +221,13 @@ try() {
         apt-get install -qq --yes --no-install-recommends "./$2" >/dev/null 2>&1
         echo "replaced by $(dpkg-query --showformat "\${Package}" --show "plimsoll-*")"
         plimsoll plan verdict.yaml >/dev/null
+        apt-get remove -qq --yes "plimsoll*" >/dev/null 2>&1
+        apt-get install -qq --yes --no-install-recommends python3-venv >/dev/null 2>&1
+        python3 -m venv environment
+        environment/bin/pip install --quiet --no-index ./plimsoll-*.whl
+        ! command -v plimsoll || { echo "another plimsoll is on PATH"; exit 1; }
+        environment/bin/plimsoll plan verdict.yaml >/dev/null
+        environment/bin/python -c "import plimsoll; print(\"by pip:\", plimsoll.__version__)"
         [ "$decided" -le 300 ] || { echo "that is more than 5 minutes"; exit 1; }
     ' try "$deb" "$other" | sed "s/^/$release: /"
     rm -rf "$in"

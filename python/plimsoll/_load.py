@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import subprocess
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -23,14 +24,14 @@ def load(
     *,
     frames: str = "pandas",
     store: str | os.PathLike[str] | None = None,
-    program: str | os.PathLike[str] = "plimsoll",
+    program: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Loads a result.
 
     :param source: an id or its beginning, a name, `last`, a record or bundle file, or a folder that `plimsoll export` wrote as Parquet and JSON.
     :param frames: the library of the data frames, `pandas` (with pyarrow) or `polars`.
     :param store: the file with the results, where it is not the usual one.
-    :param program: where the program `plimsoll` is, where it is not on PATH. A folder needs none.
+    :param program: where the program `plimsoll` is, if it is neither installed with this package nor on PATH. A folder needs none.
     :raises NoResult: where there is none.
     """
     if frames not in FRAMES:
@@ -39,7 +40,7 @@ def load(
     if folder.is_dir():
         return _read(folder, frames)
     with tempfile.TemporaryDirectory(prefix="plimsoll-") as place:
-        command = [os.fspath(program)]
+        command = [os.fspath(program or _program())]
         if store is not None:
             command += ["--store", os.fspath(store)]
         command += ["export", "--only", "parquet,json", "--to", place, "--json", "--", os.fspath(source)]
@@ -50,6 +51,12 @@ def load(
         if said.returncode != 0:
             raise NoResult(said.stderr.strip())
         return _read(Path(place), frames)
+
+
+def _program() -> str:
+    """The program of the same wheel, which is not on PATH where an environment is not activated; else that on PATH."""
+    beside = Path(sysconfig.get_path("scripts")) / "plimsoll"
+    return str(beside) if beside.is_file() else "plimsoll"
 
 
 def _read(folder: Path, frames: str) -> Result:
