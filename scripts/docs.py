@@ -119,7 +119,9 @@ class Machine:
         """What a command that measured printed, as its result still tells it."""
         _, pipe, rest = command.partition("|")
         printed = self.run(f"plimsoll report '{result}' {pipe}{rest}", messages=False)
-        # The page of what was measured here has no mark of having come in a file.
+        # What was measured here is in the store: its page has no mark of having come in a file, and it is found by its id.
+        identity = printed[0].split()[-1] if printed else ""
+        printed = [line.replace(f"plimsoll report {result} ", f"plimsoll report {identity} ") for line in printed]
         return [line.replace("-from-file.html", ".html") for line in printed]
 
 
@@ -142,8 +144,13 @@ def options(program):
         done = subprocess.run([program, *words, "--help"], env=environment, capture_output=True, text=True, timeout=SECONDS, check=True)
         text = done.stdout.rstrip("\n").splitlines()
         lines.extend(["", "#" * min(2 + len(words[1:]), 4) + " " + " ".join(["plimsoll", *words]), "", "```text", *(line.rstrip() for line in text), "```"])
-        below = "\n".join(text).partition("\nCommands:\n")[2].partition("\n\n")[0]
-        for name in re.findall(r"^  (\S+)", below, re.MULTILINE):
+        whole = "\n".join(text)
+        # The first help lists commands in groups, and the others in a line.
+        groups, _, rest = whole.partition("\nOptions:\n")[0].partition("\nAlso: ")
+        below = groups if not words else whole.partition("\nCommands:\n")[2].partition("\n\n")[0]
+        names = re.findall(r"^  (\S+)", below, re.MULTILINE)
+        names += [name for name in ("gallery", "schema", "completions", "man") if name in rest]
+        for name in names:
             if name != "help":
                 add([*words, name])
 

@@ -76,22 +76,22 @@ done
 
 chosen=()
 for agent in "${agents[@]}"; do chosen+=(--agent "$agent"); done
-plimsoll nats init --listen 10.0.0.254:4222 "${chosen[@]}" --directory "$work/nats" >/dev/null 2>&1
+plimsoll remote nats init --listen 10.0.0.254:4222 "${chosen[@]}" --directory "$work/nats" >/dev/null 2>&1
 nsenter --net="/run/netns/$hub" -- nats-server --config "$work/nats/nats.conf" >"$work/nats.log" 2>&1 &
 started+=($!)
 export PLIMSOLL_NATS=nats://10.0.0.254:4222 PLIMSOLL_NATS_SEED=$work/nats/controller.seed
 for ((try = 0; ; try++)); do
-    within "$hub" plimsoll hosts >"$work/hosts.log" 2>&1 && break
+    within "$hub" plimsoll remote hosts >"$work/hosts.log" 2>&1 && break
     [ "$try" -lt 50 ] || die "nats-server cannot be reached: $(cat "$work/nats.log" "$work/hosts.log")"
     sleep 0.2
 done
 for agent in "${agents[@]}"; do
-    nsenter --net="/run/netns/$hub-$agent" -- env -u PLIMSOLL_NATS_SEED plimsoll agent --nats "$PLIMSOLL_NATS" --nats-seed "$work/nats/$agent.seed" --name "$agent" --allow load,server,disk \
+    nsenter --net="/run/netns/$hub-$agent" -- env -u PLIMSOLL_NATS_SEED plimsoll remote agent --nats "$PLIMSOLL_NATS" --nats-seed "$work/nats/$agent.seed" --name "$agent" --allow load,server,disk \
         >"$work/$agent.log" 2>&1 &
     started+=($!)
 done
 for ((try = 0; ; try++)); do
-    joined=$(within "$hub" plimsoll hosts 2>/dev/null || true)
+    joined=$(within "$hub" plimsoll remote hosts 2>/dev/null || true)
     missing=()
     for agent in "${agents[@]}"; do grep -qw -- "$agent" <<<"$joined" || missing+=("$agent"); done
     [ ${#missing[@]} -gt 0 ] || break

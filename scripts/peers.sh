@@ -32,7 +32,7 @@ die() {
 }
 
 [ $# -eq 1 ] && [ -d "$1" ] || die "name one folder with YCSB or go-ycsb in it"
-declare -A programs=([plimsoll]="$plimsoll ycsb")
+declare -A programs=([plimsoll]="$plimsoll foreign ycsb")
 names=(plimsoll)
 for file in "$1"/{,*/}bin/ycsb.sh "$1"/{,*/}{,bin/}go-ycsb; do
     [ -f "$file" ] && [ -x "$file" ] || continue

@@ -1,4 +1,4 @@
-//! What `plimsoll import` makes of outputs of other tools, in each of its formats, up to their judgement.
+//! What `plimsoll foreign import` makes of outputs of other tools, in each of its formats, up to their judgement.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `plimsoll agent`: this machine, for a `plimsoll run` on another one.
+//! `plimsoll remote agent`: this machine, for a `plimsoll run` on another one.
 
 use crate::arguments::{self, AgentUse};
 use crate::exit::Exit;

@@ -27,7 +27,9 @@ pub use serve::Serve;
 pub use ycsb::Ycsb;
 
 use crate::exit;
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{
+    ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint,
+};
 use clap_complete::Shell;
 use plimsoll_record::quantities::units;
 use std::path::PathBuf;
@@ -38,16 +40,54 @@ use tracing_subscriber::filter::Targets;
 #[command(name = "plimsoll", version = long_version(), after_help = exit::HELP, max_term_width = 100)]
 pub struct Arguments {
     /// The store of all results [default: $XDG_DATA_HOME/plimsoll/plimsoll.db].
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, env = "PLIMSOLL_STORE")]
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, env = "PLIMSOLL_STORE", help_heading = GLOBAL)]
     pub store: Option<PathBuf>,
     /// Log to the standard error what is done; -vv logs every step of disks, filesystems and servers.
-    #[arg(long, short, global = true, action = ArgAction::Count)]
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     pub verbose: u8,
     /// What to log to the standard error, by level or by crate: info, or plimsoll_rig=debug,plimsoll_runner=info. Overrides -v.
-    #[arg(long, global = true, value_name = "LEVELS", env = "PLIMSOLL_LOG", value_parser = log_levels)]
+    #[arg(long, global = true, value_name = "LEVELS", env = "PLIMSOLL_LOG", value_parser = log_levels, help_heading = GLOBAL)]
     pub log: Option<Targets>,
     #[command(subcommand)]
     pub command: Command,
+}
+
+const GLOBAL: &str = "Options of every command";
+
+/// The commands of the first help, under a heading for each group.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Ask", &["init", "plan", "run", "gate", "check", "disk", "remote"]),
+    ("Look", &["report", "compare", "history", "list", "serve", "foreign", "clean"]),
+    ("Share", &["export", "bundle"]),
+];
+
+/// Commands that few need, named in one line.
+const SELDOM: &str = "Also: gallery (static pages of many results), schema (for editors), completions, man. `plimsoll COMMAND --help` has examples.";
+
+impl Arguments {
+    /// The words of the command line, or why they are none.
+    pub fn of_command_line() -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&Self::described().try_get_matches()?)
+    }
+
+    /// The definition of the command line, in which the first help lists the commands by groups.
+    pub fn described() -> clap::Command {
+        let command = Self::command();
+        let heading = *command.get_styles().get_header();
+        let mut list = String::new();
+        for (title, names) in GROUPS {
+            list.push_str(&format!("{heading}{title}:{heading:#}\n"));
+            for name in names {
+                let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+                let about = about.map(ToString::to_string).unwrap_or_default();
+                list.push_str(&format!("  {name:<8} {about}\n"));
+            }
+            list.push('\n');
+        }
+        command.help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{SELDOM}\n\n{heading}Options:{heading:#}\n{{options}}{{after-help}}"
+        ))
+    }
 }
 
 fn log_levels(text: &str) -> Result<Targets, String> {
@@ -59,65 +99,61 @@ fn log_levels(text: &str) -> Result<Targets, String> {
 fn long_version() -> &'static str {
     concat!(env!("CARGO_PKG_VERSION"), " (", env!("PLIMSOLL_COMMIT"), ")")
 }
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Validate, plan, run and report an experiment; resume it if it was interrupted.
-    Run(Run),
-    /// Show what would run, in which order, for how long, with which resources, and where each value comes from.
-    Plan(Plan),
-    /// Write an experiment file that runs, from a few answers: which database, what you want to know, how long it may take.
+    /// Write an experiment file from a few answers.
     Init(Init),
-    /// Ask whether a new build, version or configuration is slower than the one that is known, for a CI: exit code 99 if it loses more than a margin.
+    /// Show what an experiment would run, in which order and for how long.
+    Plan(Plan),
+    /// Measure an experiment and print its verdict; resumes what was interrupted.
+    Run(Run),
+    /// Decide whether a new build, version or configuration is slower, for a CI.
     Gate(Gate),
     /// Check whether this machine is fit to measure on, and what to change.
     Check(Check),
-    /// Show the machines of an experiment: how they are reached, what they are, what they lack, and how far their clocks are known.
-    Hosts(Hosts),
-    /// Set up a NATS server that agents join.
-    #[command(subcommand)]
-    Nats(NatsCommand),
-    /// Serve another machine's `plimsoll run`: make disks and servers here, and load.
-    Agent(Agent),
-    /// Measure disks, verify emulated disks, and read their traces.
+    /// Measure and verify disks; list presets; read and draw traces.
     #[command(subcommand)]
     Disk(Disk),
-    /// Draw where in its files a database reads and writes, as a still or an animation.
-    Diskmap(Diskmap),
-    /// Print the result of an experiment and write its page.
+    /// Use other machines: show them, serve as one, set up NATS.
+    #[command(subcommand)]
+    Remote(Remote),
+    /// Print a result and write its page.
     Report(Show),
     /// Compare two arms, even of different experiments or days.
     Compare(Compare),
     /// Plot one metric over all records of an experiment, with its change points.
     History(History),
-    /// Show all experiments as pages in a browser, live while they run.
-    Serve(Serve),
-    /// Import results of YCSB, YCSB-cpp, go-ycsb, HdrHistogram or fio, and analyse them as far as they allow.
-    Import(Import),
-    /// Say what can be believed of results that others published: of every output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram and fio in files and folders.
-    Audit(Audit),
     /// List the experiments in the store.
     List(List),
-    /// Remove experiments from the store, with their traces, logs and pages.
-    Rm(Rm),
-    /// Export an experiment as CSV, Parquet, JSON, HDR logs, PerfKit samples, Prometheus text or a trace for Perfetto.
+    /// Show all experiments in a browser, live while they run.
+    Serve(Serve),
+    /// Import or audit results of YCSB, HdrHistogram and fio; replace bin/ycsb.
+    #[command(subcommand)]
+    Foreign(Foreign),
+    /// Remove what killed runs left behind, or experiments from the store.
+    Clean(Clean),
+    /// Write a result as CSV, Parquet, JSON, HDR logs and in other formats.
     Export(Export),
-    /// Put a result into one file with its page, experiment file and record, which others can open, verify and run again.
+    /// Put a result into one file that others can open, verify and run again.
     Bundle(Bundle),
     /// Write many results as static pages with a list of them, for a website.
+    #[command(hide = true)]
     Gallery(Gallery),
-    /// Replace YCSB's `bin/ycsb`: same command line, properties, report and status lines.
-    Ycsb(Ycsb),
-    /// Remove what killed runs left behind: mounts, loop devices, control groups, processes, data directories. Touches nothing else.
-    Clean(Clean),
     /// Print the JSON Schema of experiment files, for editors.
+    #[command(hide = true)]
     Schema(Schema),
     /// Print completions for a shell.
+    #[command(hide = true)]
     Completions {
         /// The shell for which completions are printed.
         shell: Shell,
     },
     /// Print the manual page of this program.
+    #[command(hide = true)]
     Man,
+    #[command(flatten)]
+    Old(Old),
     /// One run, on orders from `plimsoll run`.
     #[command(hide = true)]
     Worker,
@@ -139,6 +175,82 @@ pub enum Command {
         #[arg(long, value_delimiter = ',')]
         allow: Option<Vec<AgentUse>>,
     },
+}
+
+/// Other machines.
+#[derive(Debug, Subcommand)]
+pub enum Remote {
+    /// Show the machines of an experiment: how they are reached, what they are, what they lack, and how far their clocks are known.
+    Hosts(Hosts),
+    /// Serve another machine's `plimsoll run`: make disks and servers here, and load.
+    Agent(Agent),
+    /// Set up a NATS server that agents join.
+    #[command(subcommand)]
+    Nats(NatsCommand),
+}
+
+/// What other tools measured, and how they are called.
+#[derive(Debug, Subcommand)]
+pub enum Foreign {
+    /// Import results of YCSB, YCSB-cpp, go-ycsb, HdrHistogram or fio, and analyse them as far as they allow.
+    Import(Import),
+    /// Say what can be believed of results that others published: of every output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram and fio in files and folders.
+    Audit(Audit),
+    /// Replace YCSB's `bin/ycsb`: same command line, properties, report and status lines.
+    Ycsb(Ycsb),
+}
+
+/// Commands by the names that they had before 0.2, which release 0.3 will not know any more.
+#[derive(Debug, Subcommand)]
+pub enum Old {
+    /// `plimsoll remote hosts`
+    #[command(hide = true)]
+    Hosts(Hosts),
+    /// `plimsoll remote agent`
+    #[command(hide = true)]
+    Agent(Agent),
+    /// `plimsoll remote nats`
+    #[command(hide = true, subcommand)]
+    Nats(NatsCommand),
+    /// `plimsoll disk map`
+    #[command(hide = true)]
+    Diskmap(Diskmap),
+    /// `plimsoll foreign import`
+    #[command(hide = true)]
+    Import(Import),
+    /// `plimsoll foreign audit`
+    #[command(hide = true)]
+    Audit(Audit),
+    /// `plimsoll foreign ycsb`
+    #[command(hide = true)]
+    Ycsb(Ycsb),
+    /// `plimsoll clean`
+    #[command(hide = true)]
+    Rm(Clean),
+}
+
+impl Old {
+    /// The command by the name that it has now, and a note that says so where a person may have typed it.
+    pub fn renamed(self) -> (Command, Option<String>) {
+        let (old, new, command) = match self {
+            // `plimsoll run` starts it so, as do experiment files.
+            Self::Agent(agent) if agent.stdio => {
+                return (Command::Remote(Remote::Agent(agent)), None);
+            }
+            Self::Hosts(it) => ("hosts", "remote hosts", Command::Remote(Remote::Hosts(it))),
+            Self::Agent(it) => ("agent", "remote agent", Command::Remote(Remote::Agent(it))),
+            Self::Nats(it) => ("nats", "remote nats", Command::Remote(Remote::Nats(it))),
+            Self::Diskmap(it) => ("diskmap", "disk map", Command::Disk(Disk::Map(it))),
+            Self::Import(it) => ("import", "foreign import", Command::Foreign(Foreign::Import(it))),
+            Self::Audit(it) => ("audit", "foreign audit", Command::Foreign(Foreign::Audit(it))),
+            Self::Ycsb(it) => ("ycsb", "foreign ycsb", Command::Foreign(Foreign::Ycsb(it))),
+            Self::Rm(it) => ("rm", "clean", Command::Clean(it)),
+        };
+        let note = format!(
+            "`plimsoll {old}` is `plimsoll {new}` now; the old name goes away with release 0.3"
+        );
+        (command, Some(note))
+    }
 }
 
 impl Command {
@@ -251,7 +363,7 @@ fn count(text: &str) -> Result<u64, String> {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll run studies/quickstart.yaml
+  plimsoll run mine.yaml                             measures, or goes on where it was interrupted
   plimsoll run --uri mongodb://127.0.0.1:27017       a running server, without a file
   plimsoll run --uri mongodb://db --workload b --threads 8,32 --records 1M
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
@@ -292,6 +404,9 @@ pub struct Run {
     /// Start an experiment longer than ten minutes even though it has too few blocks for a verdict.
     #[arg(long)]
     pub anyway: bool,
+    /// Print all figures, causes and warnings, and not only the answer with three figures of each arm.
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
     /// Print the analysis as JSON.
     #[arg(long)]
     pub json: bool,
@@ -310,6 +425,10 @@ pub struct Run {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll plan mine.yaml                     what would run, for how long, and where each value comes from
+  plimsoll plan mine.yaml --find 1%           how many blocks a difference of 1 % needs, by earlier experiments")]
 pub struct Plan {
     #[command(flatten)]
     pub experiment: ExperimentFile,
@@ -322,6 +441,10 @@ pub struct Plan {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll check                              this machine, and where data is stored by default
+  plimsoll check --directory /mnt/ssd         another place for the data")]
 pub struct Check {
     /// Directory intended for data; can be repeated [default: the program's own].
     #[arg(long, value_hint = ValueHint::DirPath)]
@@ -332,10 +455,19 @@ pub struct Check {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll report                             the last result: the answer, on one screen
+  plimsoll report last --all                  all figures, causes and warnings
+  plimsoll report 1f3a --page result.html     an experiment by its id, with its page
+  plimsoll report result.plimsoll             a bundle that somebody sent")]
 pub struct Show {
     /// Experiment: id or its beginning, name, `last`, or the file of an exported record.
     #[arg(default_value = "last")]
     pub experiment: String,
+    /// Print all figures, causes and warnings, and not only the answer with three figures of each arm.
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
     /// Print the analysis as JSON, and write no page unless --page is given.
     #[arg(long)]
     pub json: bool,
@@ -369,6 +501,10 @@ pub struct Compare {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll list
+  plimsoll list --name filesystems --unfinished")]
 pub struct List {
     /// Only experiments with this name.
     #[arg(long)]
@@ -384,22 +520,17 @@ pub struct List {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll rm 1f3a9c2e 9b2c
-  plimsoll rm --failed --dry-run     experiments without any finished run, such as failed logins")]
-pub struct Rm {
-    /// Ids of experiments, or their beginnings; `plimsoll list` shows them.
-    #[arg(required_unless_present = "failed", value_name = "ID")]
-    pub ids: Vec<String>,
-    /// All experiments in which no run has finished and that are not running.
-    #[arg(long)]
-    pub failed: bool,
-    /// Only list what would be removed; change nothing.
-    #[arg(long)]
-    pub dry_run: bool,
-}
-
-#[derive(Args, Debug)]
+  plimsoll clean                     undoes what killed runs left: mounts, loop devices, groups, processes, data directories
+  plimsoll clean --dry-run           only lists it
+  plimsoll clean 1f3a9c2e 9b2c       removes these experiments, with their traces, logs and pages
+  plimsoll clean --failed            removes experiments without any finished run, such as failed logins")]
 pub struct Clean {
+    /// Ids of experiments, or their beginnings, to remove from the store; `plimsoll list` shows them.
+    #[arg(value_name = "ID", conflicts_with = "json")]
+    pub ids: Vec<String>,
+    /// Remove all experiments in which no run has finished and that are not running.
+    #[arg(long, conflicts_with = "json")]
+    pub failed: bool,
     /// Only list what would be removed; change nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -409,6 +540,9 @@ pub struct Clean {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll schema > experiment.schema.json    for an editor that knows YAML schemas")]
 pub struct Schema {
     /// Print the reference of all keys as Markdown instead.
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `plimsoll audit`: what can be believed of results that others published.
+//! `plimsoll foreign audit`: what can be believed of results that others published.
 
 use crate::arguments;
 use crate::exit::Exit;

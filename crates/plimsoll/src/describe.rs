@@ -3,7 +3,6 @@
 use crate::arguments::{self, Arguments};
 use crate::exit::Exit;
 use crate::screen::print;
-use clap::CommandFactory;
 use clap_complete::Shell;
 use plimsoll_experiment::{reference_markdown, schema_text};
 
@@ -16,14 +15,14 @@ pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
 
 pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut text);
+    clap_complete::generate(shell, &mut Arguments::described(), "plimsoll", &mut text);
     print(String::from_utf8(text)?)?;
     Ok(Exit::Good)
 }
 
 pub fn man() -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    let command = Arguments::command();
+    let command = Arguments::described();
     clap_mangen::Man::new(command.clone()).render(&mut text)?;
     let mut text = String::from_utf8(text)?;
     // There is this one page: commands are named as they are called, and have their help.

@@ -10,13 +10,15 @@ use crate::exit::Exit;
 use crate::rig::Rigs;
 use crate::screen::tell;
 use plimsoll_rig::RigError;
+use std::path::Path;
 
-pub fn disk(command: &Disk, rigs: &Rigs) -> anyhow::Result<Exit> {
+pub fn disk(command: &Disk, rigs: &Rigs, store: Option<&Path>) -> anyhow::Result<Exit> {
     let ended = match command {
         Disk::Presets(presets) => presets::presets(presets),
         Disk::Characterise(characterise) => characterise::characterise(characterise, rigs),
         Disk::Calibrate(calibrate) => calibrate::calibrate(calibrate, rigs),
         Disk::Trace(trace) => trace::trace(trace),
+        Disk::Map(map) => crate::diskmap::diskmap(map, store),
     };
     match ended {
         Err(error) if matches!(error.downcast_ref(), Some(RigError::Interrupted)) => {

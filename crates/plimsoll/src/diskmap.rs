@@ -21,7 +21,7 @@ enum Form {
     Gif,
 }
 
-/// `plimsoll diskmap`: never overwrites a file.
+/// `plimsoll disk map`: never overwrites a file.
 pub fn diskmap(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::Result<Exit> {
     let form = match arguments.to.extension().and_then(|ending| ending.to_str()) {
         Some("png") => Form::Still,

@@ -3,12 +3,12 @@
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::log::Log;
-use crate::plan::{BETWEEN, Checked, complain, overrides, read_with};
+use crate::plan::{BETWEEN, Checked, against_duets, complain, overrides, read_with};
 use crate::rig::Rigs;
 use crate::run::{Measured, RunRequest, measure};
 use crate::screen::tell;
 use crate::{servers, show};
-use plimsoll_experiment::{GateRequest, Mistake, Overrides, Problems};
+use plimsoll_experiment::{GateRequest, Overrides, Problems};
 use plimsoll_judge::{GateOutcome, first_look_of_gate};
 use plimsoll_plan::{Arm, Origin, Plan, Source, needs};
 use plimsoll_record::quantities::units;
@@ -53,19 +53,13 @@ pub fn gate(
     };
     let duet = !arguments.in_turn;
     let mut checked = read_gate(&new.file, &request, duet, &rigs)?;
-    if let (Err(problems), true) = (&checked.plan, duet) {
-        let listed = problems.list().iter();
-        let why = listed.filter_map(|problem| match &problem.mistake {
-            Mistake::NoDuet { why } => Some(why.as_str()),
-            _ => None,
-        });
-        let why: Vec<&str> = why.collect();
-        if why.len() == problems.count() {
-            for why in why {
-                tell(format_args!("in turn, because duets are not possible here: {why}"));
-            }
-            checked = read_gate(&new.file, &request, false, &rigs)?;
+    if let (Err(problems), true) = (&checked.plan, duet)
+        && let Some(all) = against_duets(problems)
+    {
+        for why in all {
+            tell(format_args!("in turn, because duets are not possible here: {why}"));
         }
+        checked = read_gate(&new.file, &request, false, &rigs)?;
     }
     let first = match &checked.plan {
         Ok(plan) => plan,
@@ -123,6 +117,7 @@ pub fn gate(
         junit: arguments.junit.as_deref(),
         open_passes: arguments.open == arguments::OpenGate::Pass,
         is_stored: true,
+        all: arguments.all,
         ..show::Wanted::default()
     };
     let analysis = show::result(&made.record, &wanted, store)?;

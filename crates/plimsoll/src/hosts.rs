@@ -1,4 +1,4 @@
-//! `plimsoll hosts`: who does what, and what each machine is and lacks.
+//! `plimsoll remote hosts`: who does what, and what each machine is and lacks.
 
 use crate::agent::Card;
 use crate::arguments::{self, ExperimentFile};
@@ -29,7 +29,7 @@ struct HostReport {
     lacks: Vec<String>,
 }
 
-/// `plimsoll hosts`: good where every arm can stand where it is to stand.
+/// `plimsoll remote hosts`: good where every arm can stand where it is to stand.
 pub fn hosts(arguments: &arguments::Hosts, rigs: &Rigs) -> anyhow::Result<Exit> {
     let nats = connection(&arguments.nats)?;
     if arguments.file.is_none() {

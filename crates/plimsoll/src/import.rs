@@ -1,4 +1,4 @@
-//! `plimsoll import`: opens the files, hands them to their readers, and stores what comes out.
+//! `plimsoll foreign import`: opens the files, hands them to their readers, and stores what comes out.
 
 use crate::arguments;
 use crate::exit::Exit;
@@ -57,6 +57,7 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
     let wanted = Wanted {
         json: arguments.json,
         page: arguments.page.as_deref(),
+        all: arguments.all,
         is_stored: true,
         ..Wanted::default()
     };

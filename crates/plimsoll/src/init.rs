@@ -5,7 +5,7 @@ mod questions;
 
 use crate::arguments::{self, Question, Workload};
 use crate::exit::Exit;
-use crate::plan::{USUAL_SPREAD, check_text, complain};
+use crate::plan::{USUAL_SPREAD, against_duets, check_text, complain};
 use crate::rig::Rigs;
 use crate::screen::tell;
 use anyhow::Context;
@@ -16,9 +16,10 @@ use plimsoll_plan::{Needs, Plan, needs};
 use plimsoll_record::files::write_whole;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::{counted, list};
+use plimsoll_record::redact::redact;
 use plimsoll_stats::visible_with_spread;
 use plimsoll_telemetry::Host;
-use questions::{ask, choose, somebody_is_there};
+use questions::{ask, choose, choose_or, somebody_is_there};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,8 +30,12 @@ const USUAL_PORT: u16 = 27017;
 const LONGEST_LOOK: Duration = Duration::from_millis(300);
 /// How long an experiment may take unless somebody says so.
 const USUAL_NS: u64 = 600_000_000_000;
-/// Lengths of points that are tried, seconds; the first with which enough blocks fit is taken.
-const LENGTHS: [u64; 5] = [30, 10, 5, 2, 1];
+/// Lengths of points that are tried, seconds; the first with which enough blocks fit is taken. Shorter ones cannot be judged.
+const LENGTHS: [u64; 3] = [30, 20, 10];
+/// Sizes of the data that are tried where nobody says one, until storing it takes no longer than measuring.
+const SIZES: [&str; 4] = ["256MiB", "128MiB", "64MiB", "32MiB"];
+/// The same for settings of a server, whose cache is 256 MiB at least and must be smaller than the data.
+const SIZES_OF_A_SERVER: [&str; 2] = ["512MiB", "256MiB"];
 /// Blocks that are enough, and blocks at most: with more a longer point is worth more.
 const ENOUGH: u32 = 10;
 const AT_MOST: u32 = 40;
@@ -79,11 +84,26 @@ struct Answers {
 fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String>> {
     let asks = somebody_is_there();
     let database = match &arguments.database {
-        Some(word) => database(word),
+        Some(word) => match database(word) {
+            Some(database) => database,
+            None => {
+                return Ok(Err(format!(
+                    "`{}` is no database: use embedded, mongod, or the URI of a MongoDB that runs, mongodb://HOST:PORT",
+                    redact(word)
+                )));
+            }
+        },
         None => {
             let found = found();
             match asks {
-                true => choose("Which database?", &found)?.clone(),
+                true => choose_or(
+                    "Which database? Choose one, or type the URI of a MongoDB: mongodb://…",
+                    &found,
+                    |line| {
+                        let database = database(line)?;
+                        matches!(database, Database::Uri(_)).then_some(database)
+                    },
+                )?,
                 false => found[0].0.clone(),
             }
         }
@@ -94,7 +114,7 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
             let all = Question::value_variants().iter().copied();
             let fit = all.filter(|question| unfit(*question, &database).is_none());
             let choices: Vec<(Question, String)> = fit.map(|one| (one, help_of(&one))).collect();
-            *choose("What do you want to know?", &choices)?
+            choose("What do you want to know?", &choices)?
         }
         None => Question::Settings,
     };
@@ -107,27 +127,34 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
     };
     let setting = match &arguments.setting {
         Some(setting) => setting.clone(),
-        None if asks && question == Question::Settings => ask(
-            "Which setting? docs/experiment-file.md lists those of each engine.",
-            usual_setting,
-            |line| Ok(line.to_owned()),
-        )?,
+        None if asks && question == Question::Settings => {
+            let words = format!("Which setting? {}", settings(&database).join(", "));
+            ask(&words, usual_setting, |line| known_setting(line, &database))?
+        }
         None => usual_setting.to_owned(),
     };
+    if question == Question::Settings
+        && let Err(why) = known_setting(&setting, &database)
+    {
+        return Ok(Err(why));
+    }
     let between = match arguments.between.is_empty() {
         false => arguments.between.clone(),
         true => {
             let usual = usual_between(question, &setting, &database);
             match usual {
                 usual if asks => ask(
-                    &format!("{} With spaces between.", to_compare(question)),
+                    &format!(
+                        "{} Type at least two, with spaces between.",
+                        to_compare(question, &setting)
+                    ),
                     &usual.join(" "),
                     several,
                 )?,
                 usual if usual.is_empty() => {
                     return Ok(Err(format!(
-                        "name what is compared with --between, each once: {}",
-                        to_compare(question)
+                        "{} Give at least two: --between ONE --between OTHER",
+                        to_compare(question, &setting)
                     )));
                 }
                 usual => usual,
@@ -135,7 +162,7 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
         }
     };
     if between.len() < 2 {
-        return Ok(Err("a comparison needs two: give --between at least twice".into()));
+        return Ok(Err("a comparison needs two: --between ONE --between OTHER".into()));
     }
     let addresses = match (question, &database) {
         (Question::Machine, Database::Mongod) => match addresses(&between) {
@@ -149,7 +176,7 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
         None if asks => {
             let all = Workload::value_variants().iter();
             let choices: Vec<(Workload, String)> = all.map(|one| (*one, help_of(one))).collect();
-            *choose("What is asked of it? These are YCSB's workloads.", &choices)?
+            choose("What is asked of it? These are YCSB's workloads.", &choices)?
         }
         None => Workload::A,
     };
@@ -177,7 +204,8 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
             between,
             addresses,
             workload,
-            data: arguments.data.clone(),
+            data: arguments.data.clone().unwrap_or_default(),
+            duet: false,
             threads: (2 * cores).clamp(1, MOST_SESSIONS),
             warm_up_ns: 0,
             duration_ns: 0,
@@ -194,11 +222,32 @@ fn help_of(value: &impl ValueEnum) -> String {
     help.unwrap_or_default()
 }
 
-fn database(word: &str) -> Database {
+fn database(word: &str) -> Option<Database> {
     match word {
-        "embedded" => Database::Embedded,
-        "mongod" => Database::Mongod,
-        uri => Database::Uri(uri.to_owned()),
+        "embedded" => Some(Database::Embedded),
+        "mongod" => Some(Database::Mongod),
+        uri if uri.starts_with("mongodb://") || uri.starts_with("mongodb+srv://") => {
+            Some(Database::Uri(uri.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Every setting of an engine.
+fn settings(database: &Database) -> Vec<&'static str> {
+    let name = match database {
+        Database::Embedded => "wiredtiger",
+        Database::Mongod | Database::Uri(_) => "mongodb",
+    };
+    let kind = plimsoll_engine::kinds().iter().find(|kind| kind.name == name);
+    kind.map_or_else(Vec::new, |kind| kind.settings.iter().map(|setting| setting.name).collect())
+}
+
+fn known_setting(word: &str, database: &Database) -> Result<String, String> {
+    let known = settings(database);
+    match known.is_empty() || known.contains(&word) {
+        true => Ok(word.to_owned()),
+        false => Err(format!("there is no setting `{word}`; there are {}", known.join(", "))),
     }
 }
 
@@ -241,18 +290,21 @@ fn mongods() -> Vec<PathBuf> {
 fn unfit(question: Question, database: &Database) -> Option<String> {
     match (question, database) {
         (Question::Disk | Question::Filesystem | Question::Memory, Database::Uri(_)) => Some(
-            "this question needs a server that plimsoll starts on each disk: use `--database mongod`, or `embedded`".into(),
+            "this question needs a server that plimsoll starts on each disk: use --database mongod, or embedded; one that runs has its disk and its memory already".into(),
         ),
         (Question::Version, Database::Embedded) => Some(
-            "the embedded WiredTiger has one version: take `--database mongod`, with two programs, or two servers that run".into(),
+            "the embedded WiredTiger has one version: use --database mongod with two programs, or two servers that run".into(),
         ),
         _ => None,
     }
 }
 
-fn to_compare(question: Question) -> &'static str {
-    match question {
-        Question::Settings => "Which values of it?",
+fn to_compare(question: Question, setting: &str) -> String {
+    let words = match question {
+        Question::Settings if setting == "block_compressor" => {
+            return format!("Which values of {setting}: snappy, zstd, zlib, none?");
+        }
+        Question::Settings => return format!("Which values of {setting}?"),
         Question::Disk => "Which disks? `plimsoll disk presets` lists them.",
         Question::Filesystem => "Which filesystems: xfs, ext4, btrfs?",
         Question::Memory => "How much data, as shares of what fits into the cache?",
@@ -260,7 +312,8 @@ fn to_compare(question: Question) -> &'static str {
         Question::Machine => {
             "Which machines, by what you type behind `ssh`, such as root@db1 or root@db1=10.0.0.2 with its address, or which URIs?"
         }
-    }
+    };
+    words.to_owned()
 }
 
 /// What is compared unless somebody says so; nothing where only they can know.
@@ -320,9 +373,34 @@ struct Fitted {
 /// With the longest points of which enough blocks fit; otherwise with the longest of which the fewest do; otherwise with the shortest.
 fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems> {
     let Answers { mut draft, within_ns } = answers;
+    draft.duet = draft.between.len() == 2
+        && draft.question != Question::Machine
+        && !matches!(draft.database, Database::Uri(_));
+    let sizes: &[&str] = match draft.database {
+        _ if !draft.data.is_empty() || draft.is_of_disk() => &[],
+        Database::Mongod if draft.question == Question::Settings => &SIZES_OF_A_SERVER,
+        _ => &SIZES,
+    };
     // Data that is a share of the cache is measured each time a file is checked, so it is checked twice only: the time follows from the first.
     (draft.duration_ns, draft.warm_up_ns) = (LENGTHS[0] * SECOND_NS, warm_up_ns(LENGTHS[0]));
-    let plan = checked(&draft, file, rigs)?;
+    draft.data = sizes.first().map_or(draft.data, |size| (*size).to_owned());
+    let mut plan = match checked(&draft, file, rigs) {
+        Err(problems) if draft.duet && against_duets(&problems).is_some() => {
+            draft.duet = false;
+            checked(&draft, file, rigs)?
+        }
+        first => first?,
+    };
+    for size in sizes.iter().skip(1) {
+        let needs = needs(&plan, plimsoll_engine::kinds());
+        // Of the shortest points.
+        let measuring_ns = needs.measuring_ns / LENGTHS[0] * LENGTHS[LENGTHS.len() - 1];
+        if needs.loading_ns <= measuring_ns {
+            break;
+        }
+        draft.data = (*size).to_owned();
+        plan = checked(&draft, file, rigs)?;
+    }
     let blocks_of = |seconds: u64| {
         let mut plan = plan.clone();
         plan.measurement.duration_ns = seconds * SECOND_NS;
@@ -342,9 +420,9 @@ fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems
     Ok(Fitted { draft, plan, needs })
 }
 
-/// A fifth of the point.
+/// Half of the point, and at most 10 s.
 fn warm_up_ns(seconds: u64) -> u64 {
-    seconds * SECOND_NS / 5
+    (seconds * SECOND_NS / 2).min(10 * SECOND_NS)
 }
 
 fn checked(draft: &Draft, file: &Path, rigs: &Rigs) -> Result<Plan, Problems> {
@@ -372,11 +450,13 @@ fn tell_what_it_is_worth(file: &Path, fitted: &Fitted, within_ns: u64) {
     let pairs = plan.blocks_of_a_pair(blocks) as usize;
     if let Some(visible) = visible_with_spread(USUAL_SPREAD, pairs) {
         tell(format_args!(
-            "If runs vary by {}, as is usual, a difference of {:.1} % would most likely be found. After the first run `plimsoll plan {} --find 1%` says what 1 % needs here.",
-            units::share(USUAL_SPREAD),
+            "On a quiet machine this finds differences of about {:.1} %. After the first run, `plimsoll plan {} --find 1%` says what 1 % needs here.",
             100.0 * visible.exp_m1(),
             file.display()
         ));
+    }
+    if draft.database == Database::Mongod && mongods().is_empty() {
+        tell("There is no mongod on PATH yet: install one, or name it by `server:` in the file.");
     }
     let is_root = rustix::process::geteuid().is_root() || crate::rights::is_for_another();
     let sudo = match needs.root && !is_root {

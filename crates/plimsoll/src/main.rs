@@ -50,8 +50,7 @@ mod surroundings;
 mod written;
 mod ycsb;
 
-use arguments::{Arguments, Command, NatsCommand, SetOrderWord};
-use clap::Parser;
+use arguments::{Arguments, Command, Foreign, NatsCommand, Remote, SetOrderWord};
 use exit::Exit;
 use plimsoll_engine::SetOrder;
 use screen::tell;
@@ -59,16 +58,21 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     rights::gain_none();
-    let arguments = match Arguments::try_parse() {
+    let mut arguments = match Arguments::of_command_line() {
         Ok(arguments) => arguments,
         Err(error) => return exit::wrong_usage(&error),
     };
+    let mut note = None;
+    if let Command::Old(old) = arguments.command {
+        (arguments.command, note) = old.renamed();
+    }
     if let Err(error) =
         surroundings::ready().and_then(|()| rights::give_up_root(&arguments.command))
     {
         tell(format_args!("plimsoll: {}", exit::message(&error)));
         return Exit::Failed.into();
     }
+    note.iter().for_each(tell);
     match dispatch(&arguments) {
         Ok(exit) => exit.into(),
         Err(error) => {
@@ -88,27 +92,29 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Run(run) => run::run(run, store, rigs, &log),
         Command::Gate(requested) => gate::gate(requested, store, rigs, &log),
-        Command::Nats(NatsCommand::Init(init)) => nats::init_files(init),
-        Command::Hosts(hosts) => hosts::hosts(hosts, &rigs),
-        Command::Agent(requested) => agent::agent(requested),
+        Command::Remote(Remote::Nats(NatsCommand::Init(init))) => nats::init_files(init),
+        Command::Remote(Remote::Hosts(hosts)) => hosts::hosts(hosts, &rigs),
+        Command::Remote(Remote::Agent(requested)) => agent::agent(requested),
         Command::Plan(plan) => plan::plan(plan, store, &rigs),
         Command::Init(requested) => init::init(requested, &rigs),
         Command::Check(check) => check::check(check, store, &rigs),
-        Command::Disk(disk) => disk::disk(disk, &rigs),
-        Command::Diskmap(map) => diskmap::diskmap(map, store),
+        Command::Disk(disk) => disk::disk(disk, &rigs, store),
         Command::Report(report) => show::report(report, store),
         Command::Compare(compare) => show::compare(compare, store),
         Command::History(history) => history::history(history, store),
         Command::Serve(serve) => serve::serve(serve, store),
-        Command::Audit(requested) => audit::audit(requested),
-        Command::Import(import) => import::import(import, store),
+        Command::Foreign(Foreign::Audit(requested)) => audit::audit(requested),
+        Command::Foreign(Foreign::Import(import)) => import::import(import, store),
+        Command::Foreign(Foreign::Ycsb(ycsb)) => ycsb::ycsb(ycsb),
         Command::List(list) => show::list(list, store),
-        Command::Rm(requested) => rm::rm(requested, store),
         Command::Bundle(requested) => bundle::bundle(requested, store),
         Command::Gallery(requested) => gallery::gallery(requested, store),
         Command::Export(export) => export::export(export, store),
-        Command::Ycsb(ycsb) => ycsb::ycsb(ycsb),
-        Command::Clean(clean) => clean::clean(clean, &rigs),
+        Command::Clean(clean) if clean.ids.is_empty() && !clean.failed => {
+            clean::clean(clean, &rigs)
+        }
+        Command::Clean(clean) => rm::rm(clean, store),
+        Command::Old(_) => unreachable!("it has its new name since the command line was read"),
         Command::Schema(schema) => describe::schema(schema),
         Command::Completions { shell } => describe::completions(*shell),
         Command::Man => describe::man(),

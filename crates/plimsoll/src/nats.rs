@@ -1,4 +1,4 @@
-//! NATS: how it is reached, and `plimsoll nats init`.
+//! NATS: how it is reached, and `plimsoll remote nats init`.
 
 use crate::arguments::{Nats, NatsInit};
 use crate::exit::Exit;

@@ -9,7 +9,7 @@ use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
 use plimsoll_experiment::{
-    GateRequest, Limits, Overrides, Problems, Scouted, Surroundings, check, read_text_file,
+    GateRequest, Limits, Mistake, Overrides, Problems, Scouted, Surroundings, check, read_text_file,
 };
 use plimsoll_judge::{EffectKind, too_few_blocks, visible_effects};
 use plimsoll_plan::{Plan, explain};
@@ -143,6 +143,15 @@ fn text_of(file: &Path) -> anyhow::Result<String> {
         let error = anyhow::Error::new(why);
         if no_such { error.context(words) } else { error.context(NoExperiment(words)) }
     })
+}
+
+/// Why there can be no duets, where nothing else is wrong with a file.
+pub fn against_duets(problems: &Problems) -> Option<Vec<&str>> {
+    let why = problems.list().iter().map(|problem| match &problem.mistake {
+        Mistake::NoDuet { why } => Some(why.as_str()),
+        _ => None,
+    });
+    why.collect()
 }
 
 /// Shows what is wrong with a file.

@@ -86,7 +86,7 @@ pub fn is_empty(store: &Store) -> Result<bool, StoreError> {
 /// What to do where there is nothing yet.
 pub fn nothing_in(store: &Store) -> String {
     format!(
-        "the store {} is empty: `plimsoll run FILE` measures an experiment, `plimsoll import FILE` reads results of other tools",
+        "the store {} is empty: `plimsoll run FILE` measures an experiment, `plimsoll foreign import FILE` reads results of other tools",
         store.path().display()
     )
 }

@@ -1,6 +1,6 @@
 //! With which rights this program and what it starts run, and why.
 
-use crate::arguments::Command as Request;
+use crate::arguments::{Command as Request, Remote};
 use crate::rig;
 use anyhow::Context;
 use nix::unistd::{Gid, Uid, User, initgroups, setgid, setuid};
@@ -64,9 +64,10 @@ pub fn gain_none() {
 /// own, which is started before where the command needs it. Returns where there was nothing to give up.
 pub fn give_up_root(request: &Request) -> anyhow::Result<()> {
     let needs_rig = match request {
-        Request::Rig { .. } | Request::DiskDaemon | Request::Worker | Request::Agent(_) => {
-            return Ok(());
-        }
+        Request::Rig { .. }
+        | Request::DiskDaemon
+        | Request::Worker
+        | Request::Remote(Remote::Agent(_)) => return Ok(()),
         Request::Run(_)
         | Request::Gate(_)
         | Request::Plan(_)

@@ -1,4 +1,4 @@
-//! `plimsoll rm`: experiments that nobody needs any more, with what lies beside the store for them.
+//! `plimsoll clean ID`: experiments that nobody needs any more, with what lies beside the store for them.
 
 use crate::arguments;
 use crate::exit::Exit;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Folders beside the store with a folder for each experiment, and how the files in them end.
 const BESIDE: [(&str, &str); 2] = [("traces", ".trace"), ("servers", ".log")];
 
-pub fn rm(arguments: &arguments::Rm, store: Option<&Path>) -> anyhow::Result<Exit> {
+pub fn rm(arguments: &arguments::Clean, store: Option<&Path>) -> anyhow::Result<Exit> {
     let file = store_path(store)?;
     let listed = Store::open_read_only(&file)?.list(&Filter::default())?;
     let mut chosen: Vec<&Summary> = Vec::new();

@@ -104,6 +104,7 @@ pub fn run(
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
         is_stored: true,
+        all: arguments.all,
         ..show::Wanted::default()
     };
     let analysis = show::result(&made.record, &wanted, store)?;

@@ -26,6 +26,8 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
         is_stored: found.is_stored,
+        all: arguments.all,
+        named: (!found.is_stored).then_some(&arguments.experiment),
         bundled: &found.maps,
         ..Wanted::default()
     };
@@ -48,6 +50,10 @@ pub struct Wanted<'a> {
     pub junit: Option<&'a Path>,
     /// Where it goes as Markdown, if that is wanted.
     pub markdown: Option<&'a Path>,
+    /// Everything is printed, and not only the answer with a few figures.
+    pub all: bool,
+    /// By what `plimsoll report` finds it, if not by its id.
+    pub named: Option<&'a str>,
     /// Whether it is in the store. What somebody may have sent changes nothing there, nor any page of it.
     pub is_stored: bool,
     /// In the JUnit report, whether a gate that is open passes.
@@ -85,10 +91,21 @@ pub fn result(
             write_page(&report, wanted, store)?;
         }
     } else {
-        print_drawn(&plimsoll_report::terminal::summary(&report, &screen()))?;
+        use plimsoll_report::terminal::{brief, closing, summary};
+        let screen = screen();
+        print_drawn(&match wanted.all {
+            true => summary(&report, &screen),
+            false => brief(&report, &screen),
+        })?;
         let file = write_page(&report, wanted, store)?;
-        print_drawn(&plimsoll_report::terminal::closing(&analysis, &screen()))?;
+        if wanted.all {
+            print_drawn(&closing(&analysis, &screen))?;
+        }
         print(format_args!("Page: {}\n", link(&file)))?;
+        if !wanted.all {
+            let named = wanted.named.unwrap_or(&record.id);
+            print(format_args!("All figures: plimsoll report {named} --all\n"))?;
+        }
     }
     Ok(analysis)
 }

@@ -1,4 +1,4 @@
-//! `plimsoll ycsb`: the drop-in for YCSB.
+//! `plimsoll foreign ycsb`: the drop-in for YCSB.
 
 use crate::arguments;
 use crate::exit::Exit;

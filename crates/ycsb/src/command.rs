@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// How the command is used, for whoever got it wrong.
 pub const USAGE: &str = "\
-usage: plimsoll ycsb {load|run} {mongodb|mongodb-async|basic|wiredtiger} [options]
+usage: plimsoll foreign ycsb {load|run} {mongodb|mongodb-async|basic|wiredtiger} [options]
 
   -P FILE        read a property file; a later one wins over an earlier one
   -p NAME=VALUE  set a property; wins over every file

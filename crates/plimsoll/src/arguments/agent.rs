@@ -1,4 +1,4 @@
-//! The arguments of `plimsoll agent`, `plimsoll hosts` and `plimsoll nats`.
+//! The arguments of `plimsoll remote agent`, `plimsoll remote hosts` and `plimsoll remote nats`.
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll agent --stdio                             what `plimsoll run` starts over ssh by itself
-  kubectl exec -i db1 -- plimsoll agent --stdio --allow server
+  plimsoll remote agent --stdio                             what `plimsoll run` starts over ssh by itself
+  kubectl exec -i db1 -- plimsoll remote agent --stdio --allow server
                                                      as a `command` of a host in an experiment file
-  plimsoll agent --nats tls://nats.example --nats-seed r6g.seed --name r6g --allow load,server
+  plimsoll remote agent --nats tls://nats.example --nats-seed r6g.seed --name r6g --allow load,server
                                                      joins a NATS server, and serves one `plimsoll run` after the other
 
 An agent that has not heard its `plimsoll run` for 5 seconds ends what it started and removes what it made.")]
@@ -33,7 +33,7 @@ pub struct Nats {
     /// The NATS server that agents join, e.g. tls://nats.example.
     #[arg(long, value_name = "URL", env = "PLIMSOLL_NATS")]
     pub nats: Option<String>,
-    /// File with the seed of an nkey, as `plimsoll nats init` writes it.
+    /// File with the seed of an nkey, as `plimsoll remote nats init` writes it.
     #[arg(long, value_name = "FILE", env = "PLIMSOLL_NATS_SEED", value_hint = ValueHint::FilePath)]
     pub nats_seed: Option<PathBuf>,
     /// File with a user's credentials, as NATS' own tools write it.
@@ -60,8 +60,8 @@ pub enum AgentUse {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll hosts mine.yaml
-  plimsoll hosts --nats tls://nats.example           the agents that have joined a NATS server")]
+  plimsoll remote hosts mine.yaml
+  plimsoll remote hosts --nats tls://nats.example           the agents that have joined a NATS server")]
 pub struct Hosts {
     /// The experiment file; without it the agents that have joined a NATS server.
     #[arg(value_hint = ValueHint::FilePath)]
@@ -85,9 +85,9 @@ pub enum NatsCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll nats init --agent db1 --agent bench1 --directory nats
+  plimsoll remote nats init --agent db1 --agent bench1 --directory nats
   nats-server --config nats/nats.conf
-  plimsoll agent --nats nats://192.168.1.4 --nats-seed nats/db1.seed --name db1
+  plimsoll remote agent --nats nats://192.168.1.4 --nats-seed nats/db1.seed --name db1
 
 The same command with more agents keeps the seeds that are there. Give each machine its own seed, and no other.")]
 pub struct NatsInit {

@@ -1,4 +1,4 @@
-//! The arguments of `plimsoll audit`.
+//! The arguments of `plimsoll foreign audit`.
 
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll audit results/                        every output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram and fio below a folder
-  plimsoll audit old.txt new.txt --page audit.html
-  plimsoll audit results/ --json | jq '.results[] | select(.belief == \"not-believable\") | .source'
+  plimsoll foreign audit results/                        every output of YCSB, YCSB-cpp, go-ycsb, HdrHistogram and fio below a folder
+  plimsoll foreign audit old.txt new.txt --page audit.html
+  plimsoll foreign audit results/ --json | jq '.results[] | select(.belief == \"not-believable\") | .source'
 
-Each output is judged by itself, as `plimsoll import` would judge it: do its figures fit together (Little's law), did operations or client threads fail, is it
+Each output is judged by itself, as `plimsoll foreign import` would judge it: do its figures fit together (Little's law), did operations or client threads fail, is it
 whole, did it settle, was it long enough, was its rate achieved? In folders, files of other kinds are passed over; symbolic links are not followed. Nothing is
 stored.")]
 pub struct Audit {

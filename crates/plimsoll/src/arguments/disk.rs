@@ -1,6 +1,6 @@
 //! The command line of `plimsoll disk`.
 
-use super::count;
+use super::{Diskmap, count};
 use clap::{Args, Subcommand, ValueHint};
 use plimsoll_record::quantities::units;
 use std::path::PathBuf;
@@ -15,6 +15,8 @@ pub enum Disk {
     Calibrate(Calibrate),
     /// Summarise the trace of an emulated disk, or export it.
     Trace(Trace),
+    /// Draw where in its files a database reads and writes, as a still or an animation.
+    Map(Diskmap),
 }
 
 #[derive(Args, Debug)]

@@ -1,4 +1,4 @@
-//! The arguments of `plimsoll diskmap`.
+//! The arguments of `plimsoll disk map`.
 
 use clap::{Args, ValueHint};
 use plimsoll_record::quantities::units;
@@ -11,10 +11,10 @@ means more accesses; a place that was both read and written shows the more frequ
 order of time, with equally many in each frame.
 
 Examples:
-  plimsoll diskmap last --arm spindle-230 --to map.png
-  plimsoll diskmap last --arm spindle-230 --mark measuring --reads --file collection --to reads.gif
-  plimsoll diskmap last --operations 0..100 --reads --frames 200 --to finds.gif
-  plimsoll diskmap run.trace --from 10s --until 10.5s --frames 400 --to start.apng")]
+  plimsoll disk map last --arm spindle-230 --to map.png
+  plimsoll disk map last --arm spindle-230 --mark measuring --reads --file collection --to reads.gif
+  plimsoll disk map last --operations 0..100 --reads --frames 200 --to finds.gif
+  plimsoll disk map run.trace --from 10s --until 10.5s --frames 400 --to start.apng")]
 pub struct Diskmap {
     /// A trace file, or an experiment (id or its beginning, name, or `last`) that ran on an emulated disk.
     pub source: String,

@@ -80,6 +80,9 @@ pub struct Gate {
     /// Also write the answer as a JUnit report, in which the gate is a test case.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
+    /// Print all figures, causes and warnings, and not only the answer with three figures of each arm.
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
     /// Print the analysis as JSON.
     #[arg(long)]
     pub json: bool,

@@ -40,6 +40,6 @@ pub struct History {
 
 fn metric(text: &str) -> Result<Metric, String> {
     Metric::parse(text).ok_or_else(|| {
-        format!("`{text}` is not a metric; choose throughput, response.mean, response.p99, service.p50, cpu, errors, line or cost")
+        format!("`{text}` is not a metric; choose throughput, response.mean, response.p99, service.p50, cpu, errors, line, cost, size, written or write-amplification")
     })
 }

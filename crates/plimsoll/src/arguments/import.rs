@@ -1,4 +1,4 @@
-//! The command line of `plimsoll import`.
+//! The command line of `plimsoll foreign import`.
 
 use clap::Args;
 use plimsoll_import::{Format, Unit};
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll import old.txt                                     one arm, called old
-  plimsoll import ext4=e1.txt,e2.txt,e3.txt xfs=x1.txt,x2.txt,x3.txt   two arms, three runs each
-  plimsoll import --arm ext4 results/*.txt                    all files are runs of one arm
-  plimsoll import wt=run.txt+READ.hdr+UPDATE.hdr              a run's output with its HDR logs
-  plimsoll import READ.hdr --threads 16                       supply what the file does not contain
+  plimsoll foreign import old.txt                                     one arm, called old
+  plimsoll foreign import ext4=e1.txt,e2.txt,e3.txt xfs=x1.txt,x2.txt,x3.txt   two arms, three runs each
+  plimsoll foreign import --arm ext4 results/*.txt                    all files are runs of one arm
+  plimsoll foreign import wt=run.txt+READ.hdr+UPDATE.hdr              a run's output with its HDR logs
+  plimsoll foreign import READ.hdr --threads 16                       supply what the file does not contain
 
 Runs of one arm at the same load and workload become its blocks; runs at other loads become points of a curve. Missing information
 stays unknown, and every gate that needs it reports so. Passwords in the files are removed. See docs/import.md.")]
@@ -47,6 +47,9 @@ pub struct Import {
     /// The runs of each block were measured together, in turns: compare them as pairs.
     #[arg(long)]
     pub paired: bool,
+    /// Print all figures, causes and warnings, and not only the answer with three figures of each arm.
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
     /// Print the analysis as JSON, and write no page unless --page is given.
     #[arg(long)]
     pub json: bool,

@@ -13,7 +13,7 @@ Examples:
   plimsoll init --database mongodb://db1.example --question settings --within 30m
   plimsoll init --database mongod --question machine --between root@db1 --between root@db2=10.0.0.2
 
-The file is checked as `plimsoll plan` checks it, and written only if it is valid. It says as many blocks as the time is good for.")]
+The file is checked as `plimsoll plan` checks it, and written only if it is valid. The number of blocks is chosen to fit the time.")]
 pub struct Init {
     /// Where to write the experiment.
     #[arg(default_value = "experiment.yaml", value_hint = ValueHint::FilePath)]
@@ -33,7 +33,7 @@ pub struct Init {
     /// The workload: one of YCSB's, a to f.
     #[arg(long)]
     pub workload: Option<Workload>,
-    /// How much data, e.g. 2GiB [default: 256MiB, or twice the cache where the question is about disks].
+    /// How much data, e.g. 2GiB [default: twice the cache, and less where storing it would take longer than measuring].
     #[arg(long)]
     pub data: Option<String>,
     /// How long it may take, e.g. 30m.

@@ -1,10 +1,10 @@
-//! The command line of `plimsoll ycsb`. What stands behind the phase is in YCSB's own grammar, and read by `plimsoll-ycsb`.
+//! The command line of `plimsoll foreign ycsb`. What stands behind the phase is in YCSB's own grammar, and read by `plimsoll-ycsb`.
 
 use clap::Args;
 
 #[derive(Args, Debug)]
 #[command(
-    override_usage = "plimsoll ycsb <load|run> <mongodb|mongodb-async|basic|wiredtiger> [OPTIONS]",
+    override_usage = "plimsoll foreign ycsb <load|run> <mongodb|mongodb-async|basic|wiredtiger> [OPTIONS]",
     after_help = "\
 YCSB's options:
   -P FILE            read a property file; a later one wins over an earlier one
@@ -18,9 +18,9 @@ YCSB's options:
                      accepted without effect
 
 Examples:
-  plimsoll ycsb load mongodb -s -P workloads/workloada -p mongodb.url=mongodb://localhost/ycsb -threads 4
-  plimsoll ycsb run mongodb -s -P workloads/workloada -p operationcount=1000000 -target 5000
-  plimsoll ycsb load wiredtiger -P workloads/workloadc -p wiredtiger.dir=/data/ycsb
+  plimsoll foreign ycsb load mongodb -s -P workloads/workloada -p mongodb.url=mongodb://localhost/ycsb -threads 4
+  plimsoll foreign ycsb run mongodb -s -P workloads/workloada -p operationcount=1000000 -target 5000
+  plimsoll foreign ycsb load wiredtiger -P workloads/workloadc -p wiredtiger.dir=/data/ycsb
 
 Intended differences from YCSB:
   The exit code is 106 if operations failed or records are missing, 2 for a wrong command, and 105 after an

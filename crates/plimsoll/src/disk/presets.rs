@@ -69,6 +69,7 @@ fn disk_figures(preset: &DiskPreset) -> String {
     parts.extend(rates(&spec.iops, |rate| format!("{} IOPS", units::count(rate.round() as u64))));
     parts.extend(rates(&spec.bandwidth, |rate| format!("{}/s", units::size(rate.round() as u64))));
     parts.extend(latency(&spec.read_latency));
+    parts.extend(latency(&spec.flush_latency).map(|flush| format!("a flush {flush}")));
     if let Some(burst) = &spec.burst {
         parts.push(format!("burst to {} IOPS", units::count(burst.iops.round() as u64)));
     }

@@ -28,8 +28,10 @@ pub struct Draft {
     /// Their addresses, where they are machines whose servers get their load from here; empty otherwise.
     pub addresses: Vec<String>,
     pub workload: Workload,
-    /// A size; `None`: what suits the question.
-    pub data: Option<String>,
+    /// A size; empty where the data is a share of the cache.
+    pub data: String,
+    /// Whether both arms run at the same time.
+    pub duet: bool,
     pub threads: u32,
     pub warm_up_ns: u64,
     pub duration_ns: u64,
@@ -38,8 +40,10 @@ pub struct Draft {
 
 /// Of the cache, how much data there is where disks are compared: half of the reads go to them.
 const BEYOND_THE_CACHE: &str = "200%";
-/// Of all records where the question is about something else.
-const USUAL_DATA: &str = "256MiB";
+/// The least cache that a mongod takes.
+const LEAST_CACHE_OF_A_SERVER: u64 = 256 << 20;
+/// Of values, where compressors are compared: YCSB's random letters hardly shrink.
+const COMPRESSIBLE: &str = "60%";
 
 impl Draft {
     pub fn text(&self) -> String {
@@ -62,7 +66,7 @@ question: {question}
 
 # What is stored and what is asked. Keys, records and mixes are those of YCSB.
 workload:
-{data}  mixes: [{mix}]                    # {about_mix}; a list measures each: [a, c]
+{data}{fields}  mixes: [{mix}]                    # {about_mix}; a list measures each: [a, c]
 
 {hosts}# What the arms have in common.
 defaults:
@@ -77,7 +81,7 @@ load:
 # A block is one round through all arms, in an order that is drawn anew, so that a machine that gets slower meanwhile favours none.
 # Verdicts are made of blocks: more of them make a verdict sharper.
 measurement:
-  warm_up: {warm_up}
+{pairing}  warm_up: {warm_up}
   duration: {measured}                  # of each point
   blocks: {blocks}
 
@@ -88,6 +92,8 @@ compare:
   margins: {{throughput: 3%}}
 ",
             data = self.data(),
+            fields = self.fields(),
+            pairing = self.pairing(),
             hosts = self.hosts(),
             defaults = self.defaults(),
             about_arms = self.about_arms(),
@@ -131,14 +137,56 @@ compare:
             let key = format!("  size: {size}");
             format!("{key:<32}# {about}\n")
         };
-        match (&self.data, self.question) {
-            (_, Question::Memory) => String::new(),
-            (Some(data), _) => size(data, "of all records, each of ten fields of 100 bytes"),
-            (None, Question::Disk | Question::Filesystem) => format!(
+        match self.question {
+            Question::Memory => String::new(),
+            Question::Disk | Question::Filesystem if self.data.is_empty() => format!(
                 "  working_set: {BEYOND_THE_CACHE}             # of what fits into the cache: reads go to the disk\n"
             ),
-            (None, _) => size(USUAL_DATA, "of all records, each of ten fields of 100 bytes"),
+            _ => size(&self.data, "of all records, each of ten fields of 100 bytes"),
         }
+    }
+
+    fn compares_compressors(&self) -> bool {
+        self.question == Question::Settings && self.setting == "block_compressor"
+    }
+
+    fn fields(&self) -> String {
+        if !self.compares_compressors() {
+            return String::new();
+        }
+        format!(
+            "  fields: {{compressible: {COMPRESSIBLE}}}  # of each value repeats; without it they are random letters, which hardly shrink\n"
+        )
+    }
+
+    fn pairing(&self) -> String {
+        let mut lines = String::new();
+        if self.duet {
+            lines.push_str(
+                "  pairing: duet                 # both at the same time, each on a half of the processors: what disturbs one disturbs the other\n",
+            );
+        }
+        if matches!(self.question, Question::Disk | Question::Filesystem) {
+            lines.push_str("  shaped_from: warm-up          # the data is stored without the limits of the disk\n");
+        }
+        lines
+    }
+
+    /// Whether disks, filesystems or sizes of the data are compared.
+    pub fn is_of_disk(&self) -> bool {
+        matches!(self.question, Question::Disk | Question::Filesystem | Question::Memory)
+    }
+
+    /// Smaller than the data where a setting may change what reads cost.
+    fn cache(&self) -> String {
+        let is_server = self.database != Database::Embedded;
+        let least = if is_server { LEAST_CACHE_OF_A_SERVER } else { 0 };
+        let bytes = match self.question {
+            Question::Settings => units::parse_size(&self.data).unwrap_or(0) / 2,
+            _ if self.is_of_disk() => 64 << 20,
+            _ => 512 << 20,
+        };
+        units::size(bytes.max(least))
     }
 
     fn hosts(&self) -> String {
@@ -167,8 +215,6 @@ compare:
                 _ => format!("  {key:<30}# {about}\n"),
             });
         };
-        let is_of_disk =
-            matches!(self.question, Question::Disk | Question::Filesystem | Question::Memory);
         match &self.database {
             Database::Embedded => line(
                 "engine: wiredtiger".into(),
@@ -189,13 +235,10 @@ compare:
                 "drops what an earlier run of this program loaded, and nothing else",
             );
         } else if self.question != Question::Settings || self.setting != "cache_size" {
-            // The least that a mongod takes.
-            let cache = match (is_of_disk, &self.database) {
-                (true, Database::Embedded) => "64MiB",
-                (true, _) => "256MiB",
-                (false, _) => "512MiB",
-            };
-            line(format!("cache_size: {cache}"), "of the engine");
+            line(format!("cache_size: {}", self.cache()), "of the engine");
+        }
+        if self.database != Database::Embedded {
+            line("batch: 100".into(), "documents in one insert while the data is stored");
         }
         match self.question {
             Question::Disk => line("filesystem: xfs".into(), ""),

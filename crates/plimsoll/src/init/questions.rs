@@ -9,7 +9,16 @@ pub fn somebody_is_there() -> bool {
 }
 
 /// One of several, by its number; an empty line takes the first. Asks again until the answer is one of them.
-pub fn choose<'a, T>(question: &str, choices: &'a [(T, String)]) -> io::Result<&'a T> {
+pub fn choose<T: Clone>(question: &str, choices: &[(T, String)]) -> io::Result<T> {
+    choose_or(question, choices, |_| None)
+}
+
+/// One of several by its number, or something else that `other` understands.
+pub fn choose_or<T: Clone>(
+    question: &str,
+    choices: &[(T, String)],
+    other: impl Fn(&str) -> Option<T>,
+) -> io::Result<T> {
     loop {
         tell(format_args!("\n{question}"));
         for (number, (_, words)) in choices.iter().enumerate() {
@@ -18,8 +27,9 @@ pub fn choose<'a, T>(question: &str, choices: &'a [(T, String)]) -> io::Result<&
         let line = line("1")?;
         let chosen = line.parse::<usize>().ok();
         let chosen = chosen.and_then(|number| choices.get(number.checked_sub(1)?));
-        match chosen {
-            Some((choice, _)) => return Ok(choice),
+        let chosen = chosen.map(|(choice, _)| choice.clone());
+        match chosen.or_else(|| other(&line)) {
+            Some(choice) => return Ok(choice),
             None => tell(format_args!(
                 "`{line}` is none of them: type a number from 1 to {}",
                 choices.len()

@@ -155,7 +155,7 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
     for (name, begin) in
         [("map.png", &b"\x89PNG"[..]), ("map.apng", b"\x89PNG"), ("map.gif", b"GIF89a")]
     {
-        let arguments = ["diskmap", "kept.trace", "--to", name, "--width", "256"];
+        let arguments = ["disk", "map", "kept.trace", "--to", name, "--width", "256"];
         let drawn = laboratory.run(&arguments);
         assert_eq!(drawn.code, Some(0), "{}", drawn.err);
         assert!(drawn.out.contains("1 access to 1 file"));
@@ -164,9 +164,9 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
         assert_eq!(again.code, Some(1));
         assert_contains(&again.err, "never overwritten");
     }
-    let wrong = laboratory.run(&["diskmap", "kept.trace", "--to", "map.mp4"]);
+    let wrong = laboratory.run(&["disk", "map", "kept.trace", "--to", "map.mp4"]);
     assert_contains(&wrong.err, "must end in .png");
-    let nothing = laboratory.run(&["diskmap", "kept.trace", "--to", "w.png", "--writes"]);
+    let nothing = laboratory.run(&["disk", "map", "kept.trace", "--to", "w.png", "--writes"]);
     assert_eq!(nothing.code, Some(1));
     assert!(nothing.err.contains("no request of the trace"));
     assert!(!laboratory.path("w.png").exists());

@@ -302,7 +302,8 @@ impl Laboratories {
     fn start(laboratory: &Laboratory, names: &[&str]) -> Self {
         let port = free_port();
         let listen = format!("127.0.0.1:{port}");
-        let mut arguments = vec!["nats", "init", "--listen", &listen, "--directory", "nats"];
+        let mut arguments =
+            vec!["remote", "nats", "init", "--listen", &listen, "--directory", "nats"];
         for name in names {
             arguments.extend(["--agent", name]);
         }
@@ -321,13 +322,13 @@ impl Laboratories {
         });
         let mut all = Self { server, port, agents: Vec::new() };
         // Somebody who may must make the bucket and the stream.
-        let said = all.run(laboratory, &["hosts"]);
+        let said = all.run(laboratory, &["remote", "hosts"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         for name in names {
             all.agents.push(all.agent(laboratory, name));
         }
         wait_until("the agents to join", || {
-            let said = all.run(laboratory, &["hosts"]);
+            let said = all.run(laboratory, &["remote", "hosts"]);
             names.iter().all(|name| said.out.contains(&format!("{name}  ")))
         });
         all
@@ -414,14 +415,14 @@ mod once {
         let first = names();
         assert_eq!(first.len(), 1, "{first:?}");
         assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
-        let said = run(&["hosts", "experiment.yaml"]);
+        let said = run(&["remote", "hosts", "experiment.yaml"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         assert_contains(&said.out, "db1 (ssh db1.example)\n  arms        there");
         assert_contains(&said.out, "round trip");
         assert_eq!(names(), first, "it was copied again");
         // A copy that is damaged is replaced.
         fs::write(&first[0].0, "cut off").unwrap();
-        let said = run(&["hosts", "experiment.yaml"]);
+        let said = run(&["remote", "hosts", "experiment.yaml"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
     }
@@ -454,7 +455,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 400, blocks: 2, seed: 1}}
             assert_eq!(shares, [("l1", 200), ("l2", 200)]);
         }
         // The agents wait for the next.
-        let said = fleet.run(&laboratory, &["hosts", "experiment.yaml"]);
+        let said = fleet.run(&laboratory, &["remote", "hosts", "experiment.yaml"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         assert_contains(&said.out, "db1 (agent db1)\n  arms        one");
     }
@@ -576,7 +577,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
             "{{command: [unshare, --time, --monotonic, '7200', --fork, {PROGRAM}, agent, --stdio]}}"
         );
         laboratory.write("experiment.yaml", two_machines(&way, 1, 1));
-        let said = laboratory.run(&["hosts", "experiment.yaml", "--json"]);
+        let said = laboratory.run(&["remote", "hosts", "experiment.yaml", "--json"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         let seen: serde_json::Value = serde_json::from_str(&said.out).unwrap();
         let clock: ClockOffset = serde_json::from_value(seen[1]["clock"].clone()).unwrap();
@@ -1006,7 +1007,8 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
             fleet.environment(&laboratory, &["run", "experiment.yaml"], "nats/l1.seed");
         let said = crate::laboratory::Said::of(command.output().unwrap());
         assert_eq!(said.code, Some(1), "{said:?}");
-        let mut command = fleet.environment(&laboratory, &["hosts"], "nats/controller.seed");
+        let mut command =
+            fleet.environment(&laboratory, &["remote", "hosts"], "nats/controller.seed");
         let said = command.env("PLIMSOLL_NATS", "nats://127.0.0.1:1").output().unwrap();
         let said = crate::laboratory::Said::of(said);
         assert_eq!(said.code, Some(1), "{said:?}");

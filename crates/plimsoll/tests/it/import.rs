@@ -28,7 +28,7 @@ fn good(said: &Said) {
 
 /// What is said of an import that must fail, of which nothing may be stored.
 fn refused(laboratory: &Laboratory, arguments: &[&str]) -> String {
-    let mut all = vec!["import"];
+    let mut all = vec!["foreign", "import"];
     all.extend(arguments);
     let said = laboratory.run(&all);
     let found = (said.code, said.out.as_str());
@@ -58,7 +58,7 @@ fn published(laboratory: &Laboratory) {
 fn an_audit_says_what_can_be_believed() {
     let laboratory = Laboratory::new();
     published(&laboratory);
-    let said = laboratory.run(&["audit", "results", "--json", "--page", "audit.html"]);
+    let said = laboratory.run(&["foreign", "audit", "results", "--json", "--page", "audit.html"]);
     good(&said);
     let audit: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(audit["passed_over"], 1);
@@ -89,7 +89,7 @@ fn an_audit_says_what_can_be_believed() {
     assert_contains(&page, "4 results: 1 believable, 0 with care, 3 not believable.");
     assert!(!laboratory.store().exists(), "nothing is stored");
 
-    let said = laboratory.run(&["audit", "results", "--strict"]);
+    let said = laboratory.run(&["foreign", "audit", "results", "--strict"]);
     assert_eq!(said.code, Some(106), "{said:?}");
     assert_contains(&said.out, "of 4 client threads only 3 came to their end");
 }
@@ -111,7 +111,7 @@ fn an_audit_tells_clients_copies_and_other_forms() {
     laboratory.write("results/2.txt", client(30, 12_000));
     laboratory.write("results/copy.txt", client(30, 12_000));
     laboratory.write("results/terse.txt", "3;fio-3.28;seqread;0;0;1048576;104857\n");
-    let said = laboratory.run(&["audit", "results", "--json"]);
+    let said = laboratory.run(&["foreign", "audit", "results", "--json"]);
     good(&said);
     let audit: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let reasons = |place: usize| audit["results"][place]["reasons"].to_string();
@@ -122,14 +122,14 @@ fn an_audit_tells_clients_copies_and_other_forms() {
     assert_contains(reasons(1), "made at the same time as 0.txt");
     assert_eq!(reasons(2), "[]");
     assert_contains(reasons(3), "the same output as results/2.txt");
-    let said = laboratory.run(&["audit", "results"]);
+    let said = laboratory.run(&["foreign", "audit", "results"]);
     let words: Vec<&str> = said.out.split_whitespace().collect();
     assert_contains(
         words.join(" "),
         "4 results: 1 believable, 3 with care, 0 not believable. 1 is a copy of another one. 1 file cannot be judged: fio's terse form (run fio with --output-format=json).",
     );
     // As an arm they are a run of two clients, and one of a single client.
-    laboratory.run(&["import", "both=results/0.txt,results/1.txt,results/2.txt"]);
+    laboratory.run(&["foreign", "import", "both=results/0.txt,results/1.txt,results/2.txt"]);
     let record = laboratory.record();
     let points = record.runs.iter().flat_map(|run| &run.points);
     let loads: Vec<&str> = points.map(|point| point.label.load_label.as_str()).collect();
@@ -140,20 +140,20 @@ fn an_audit_tells_clients_copies_and_other_forms() {
 fn an_audit_names_what_it_cannot_read() {
     let laboratory = Laboratory::new();
     laboratory.write("notes.md", "What we measured.\n");
-    let said = laboratory.run(&["audit", "notes.md", "no-such-file"]);
+    let said = laboratory.run(&["foreign", "audit", "notes.md", "no-such-file"]);
     good(&said);
     assert_contains(&said.out, "no format is recognised");
     assert_contains(&said.out, "2 results: 0 believable, 0 with care, 2 not believable.");
     fs::create_dir(laboratory.path("empty")).unwrap();
-    let said = laboratory.run(&["audit", "empty"]);
+    let said = laboratory.run(&["foreign", "audit", "empty"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_contains(&said.err, "nothing to audit");
     // What is there is named even where nothing of it is a result.
     laboratory.write("empty/terse.txt", "3;fio-3.28;seqread;0;0;1048576;104857\n");
-    let said = laboratory.run(&["audit", "empty"]);
+    let said = laboratory.run(&["foreign", "audit", "empty"]);
     assert_contains(&said.err, "1 file cannot be judged: fio's terse form");
     laboratory.write("empty/cut.json", "{\"fio version\": \"fio-3.28\", \"jobs\": [{\"jobname\"");
-    let said = laboratory.run(&["audit", "empty"]);
+    let said = laboratory.run(&["foreign", "audit", "empty"]);
     good(&said);
     assert_contains(&said.out, "empty/cut.json");
     assert_contains(&said.out, "the JSON is damaged");
@@ -171,7 +171,7 @@ fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
         format!("{arm}={}", files.join(","))
     };
     let (old, new) = (listed("old"), listed("new"));
-    let said = laboratory.run(&["import", "--name", "upgrade", &old, &new]);
+    let said = laboratory.run(&["foreign", "import", "--all", "--name", "upgrade", &old, &new]);
     good(&said);
     assert_contains(&said.err, "6 outputs of old, 6 outputs of new");
     assert_contains(&said.out, "Throughput of new is ");
@@ -181,7 +181,7 @@ fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
     assert_eq!(record.name.as_str(), "upgrade");
     assert_eq!(record.state, ExperimentState::Finished);
     assert_eq!(record.runs.len(), 12);
-    assert!(record.command.starts_with("plimsoll import"));
+    assert!(record.command.starts_with("plimsoll foreign import"));
     let imported = record.imported().next().unwrap();
     assert_eq!(imported.version.as_deref(), Some("YCSB Client 0.17.0"));
     assert_eq!(imported.files[0].name, "old-0.txt");
@@ -191,7 +191,7 @@ fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
     let list = laboratory.run(&["list"]);
     assert_contains(&list.out, "finished     12/12");
     assert_contains(&list.out, "upgrade: old, new");
-    let again = laboratory.run(&["report"]);
+    let again = laboratory.run(&["report", "--all"]);
     assert_eq!(again.out, said.out);
     let compared = laboratory.run(&["compare", "last"]);
     assert_contains(&compared.out, "new against old");
@@ -251,8 +251,8 @@ fn files_that_cannot_be_imported_store_nothing() {
         let said = refused(&laboratory, arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
-    assert_eq!(laboratory.run(&["import"]).code, Some(2));
-    let none = laboratory.run(&["import", "good.txt", "--threads", "0"]);
+    assert_eq!(laboratory.run(&["foreign", "import"]).code, Some(2));
+    let none = laboratory.run(&["foreign", "import", "good.txt", "--threads", "0"]);
     assert_eq!(none.code, Some(2));
 }
 
@@ -262,10 +262,10 @@ fn a_result_that_contradicts_itself_is_stored_and_invalid() {
     laboratory.write("good.txt", report(10_000));
     let odd = report(10_000).replace("-threads 4", "-threads 8");
     laboratory.write("odd.txt", odd);
-    let said = laboratory.run(&["import", "odd.txt"]);
+    let said = laboratory.run(&["foreign", "import", "--all", "odd.txt"]);
     assert_eq!(said.code, Some(106), "{}", said.err);
     assert_contains(&said.out, "W-LITTLES-LAW");
-    good(&laboratory.run(&["import", "good.txt", "--json"]));
+    good(&laboratory.run(&["foreign", "import", "good.txt", "--json"]));
     assert_eq!(laboratory.record().name, "good");
 }
 
@@ -275,15 +275,15 @@ fn what_our_own_ycsb_writes_is_imported_whole() {
     let laboratory = Laboratory::new();
     let workload = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/workloada");
     let words = "run basic -s -threads 2 -target 2000 -p operationcount=3000 -p status.interval=1 -p hdrhistogram.fileoutput=true";
-    let mut arguments = vec!["ycsb", "-P", workload];
-    arguments.splice(1..1, words.split(' '));
+    let mut arguments = vec!["foreign", "ycsb", "-P", workload];
+    arguments.splice(2..2, words.split(' '));
     let said = laboratory.run(&arguments);
     good(&said);
     laboratory.write("run.txt", format!("{}{}", said.out, said.err));
     let logs = ["READ", "UPDATE", "Intended-READ", "Intended-UPDATE", "CLEANUP"];
     let logs = logs.map(|name| format!("{name}.hdr"));
     let joined = format!("a=run.txt+{}", logs.join("+"));
-    let imported = laboratory.run(&["import", &joined]);
+    let imported = laboratory.run(&["foreign", "import", &joined]);
     assert_contains(&imported.err, "CLEANUP.hdr, line 1: the log is of CLEANUP");
     let record = laboratory.record();
     let point = &record.runs[0].points[0];
@@ -303,12 +303,12 @@ fn what_our_own_ycsb_writes_is_imported_whole() {
     assert!(!warnings.contains("ImportDamaged") && !warnings.contains("left out"), "{warnings}");
 
     // The logs of service and of response times are of one client, which did 2,000 op/s.
-    good(&laboratory.run(&["import", &format!("b={}", logs[..4].join(","))]));
+    good(&laboratory.run(&["foreign", "import", &format!("b={}", logs[..4].join(","))]));
     let record = laboratory.record();
     assert_eq!((record.runs.len(), record.runs[0].points.len()), (1, 1));
     let slices = record.runs[0].points[0].slices.iter();
     assert_eq!(slices.map(|slice| slice.completed.ok).sum::<u64>(), 3_000);
-    let said = laboratory.run(&["audit", &logs[0], &logs[2], "--json"]);
+    let said = laboratory.run(&["foreign", "audit", &logs[0], &logs[2], "--json"]);
     good(&said);
     let audit: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     for (place, other) in [(0, "Intended-READ.hdr"), (1, "READ.hdr")] {
@@ -335,7 +335,7 @@ mod slow {
             .arg(format!("--output={}", output.display()))
             .status();
         assert!(ran.unwrap().success());
-        let said = laboratory.run(&["import", "disk=fio.json"]);
+        let said = laboratory.run(&["foreign", "import", "disk=fio.json"]);
         assert_contains(&said.err, "1 output of disk");
         let record = laboratory.record();
         let stated = record.imported().next().unwrap().stated.as_ref().unwrap();
@@ -354,7 +354,7 @@ mod slow {
         let mut files = files.map(|entry| entry.unwrap().path());
         let log = files.find(|path| path.extension().is_some_and(|end| end == "hlog"));
         let log = log.unwrap();
-        let said = laboratory.run(&["import", log.to_str().unwrap()]);
+        let said = laboratory.run(&["foreign", "import", log.to_str().unwrap()]);
         assert_contains(&said.err, "imported as");
         let reads = |record: &plimsoll_record::ExperimentRecord| {
             let mut all = plimsoll_record::Histogram::new();

@@ -177,7 +177,8 @@ impl Fleet {
     fn start() -> Self {
         let (laboratory, network) = (Laboratory::new(), Network::make());
         let listen = format!("{}:{PORT}", network.address("c", 1));
-        let mut arguments = vec!["nats", "init", "--listen", &listen, "--directory", "nats"];
+        let mut arguments =
+            vec!["remote", "nats", "init", "--listen", &listen, "--directory", "nats"];
         for (host, _) in HOSTS {
             arguments.extend(["--agent", host]);
         }
@@ -188,13 +189,13 @@ impl Fleet {
         fleet.add("nats-server");
         wait_until("nats-server to listen", || std::net::TcpStream::connect(&listen).is_ok());
         // Somebody who may must make the bucket and the stream.
-        let said = fleet.command(&["hosts"]).output().unwrap();
+        let said = fleet.command(&["remote", "hosts"]).output().unwrap();
         assert!(said.status.success(), "{said:?}");
         for (host, _) in HOSTS {
             fleet.add(host);
         }
         wait_until("the agents to join", || {
-            let said = fleet.command(&["hosts"]).output().unwrap();
+            let said = fleet.command(&["remote", "hosts"]).output().unwrap();
             String::from_utf8_lossy(&said.stdout).lines().count() == HOSTS.len()
         });
         fleet

@@ -103,10 +103,10 @@ impl Laboratory {
         Said::of(self.command(arguments).output().unwrap())
     }
 
-    /// Runs `plimsoll run` on an experiment of this text.
+    /// Runs `plimsoll run` on an experiment of this text, and prints all of its result.
     pub fn experiment(&self, text: impl AsRef<[u8]>) -> Said {
         self.write("experiment.yaml", text);
-        self.run(&["run", "experiment.yaml"])
+        self.run(&["run", "experiment.yaml", "--all"])
     }
 
     /// Starts the program and comes back at once.

@@ -149,7 +149,7 @@ fn wrong_usage() {
         &["run", "experiment.yaml", "--blocks", "some"],
         &["run", "experiment.yaml", "--duration", "5"],
         // Blocks are counted from 1.
-        &["diskmap", "last", "--block", "0", "--to", "map.png"],
+        &["disk", "map", "last", "--block", "0", "--to", "map.png"],
     ] {
         let said = laboratory.run(arguments);
         let found = (said.code, said.out.as_str());

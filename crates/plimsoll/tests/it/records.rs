@@ -21,8 +21,11 @@ fn old_records_are_reported() {
             // A copy, since opening an old store may bring it forward.
             fs::copy(checkout("tests/records").join(&name), laboratory.path(&name)).unwrap();
             let said = match kind {
-                "json" => laboratory.run(&["report", &name, "--page", "page.html"]),
-                _ => laboratory.run(&["--store", &name, "report", "last", "--page", "page.html"]),
+                "json" => laboratory.run(&["report", &name, "--all", "--page", "page.html"]),
+                _ => {
+                    let report = ["--store", &name, "report", "--all", "--page", "page.html"];
+                    laboratory.run(&report)
+                }
             };
             // What was good stays good.
             assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{name}");

@@ -101,6 +101,7 @@ fn build(label: &str) -> Order {
         label: label.into(),
         needs_bytes: 1,
         processors: None,
+        from: None,
     }
 }
 

@@ -300,7 +300,7 @@ load: {closed: {threads: 1}}
 load_phase: {threads: 1}
 measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
         let said = laboratory.experiment(text);
-        let again = laboratory.run(&["report"]);
+        let again = laboratory.run(&["report", "--all"]);
         for out in [&said.out, &again.out] {
             let lines: Vec<&str> = out.lines().collect();
             let [.., trust, page] = lines.as_slice() else { panic!("{out}") };
@@ -309,6 +309,43 @@ measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
             assert!(page_of(out).is_file());
             let begin = out.rfind("\n\n").unwrap();
             assert_starts(out[begin..].trim_start(), "Under workload c, one ");
+        }
+        let brief = laboratory.run(&["report"]).out;
+        let lines: Vec<&str> = brief.lines().collect();
+        assert!(lines.len() <= 24, "{brief}");
+        let [_, answer, .., trust, page, more] = lines.as_slice() else { panic!("{brief}") };
+        assert_eq!(*answer, "", "{brief}");
+        assert_starts(lines[2], "  Under workload c, one ");
+        assert!(trust.starts_with("Can you trust this? "), "{brief}");
+        assert!(page.starts_with("Page: file:///"), "{brief}");
+        assert_starts(more, "All figures: plimsoll report ");
+        assert_ends(more, " --all");
+    }
+
+    #[test]
+    fn the_first_help_lists_few_commands_and_old_names_still_work() {
+        let laboratory = Laboratory::new();
+        let help = laboratory.run(&["--help"]);
+        let listed = help.out.split("Ask:").nth(1).unwrap().split("Also:").next().unwrap();
+        let commands = listed.lines().filter(|line| line.starts_with("  ")).count();
+        assert!((14..=16).contains(&commands), "{}", help.out);
+        for line in help.out.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+        for (old, new) in [
+            (&["audit", "no-such-file"][..], "foreign audit"),
+            (&["import", "no-such-file"], "foreign import"),
+            (&["hosts", "no-such-file"], "remote hosts"),
+            (&["diskmap", "no-such-file", "--to", "map.png"], "disk map"),
+            (&["rm", "no-such-id"], "clean"),
+            (&["ycsb", "load", "basic", "-P", "no-such-file"], "foreign ycsb"),
+        ] {
+            let said = laboratory.run(old);
+            assert_starts(&said.err, &format!("`plimsoll {}` is `plimsoll {new}` now", old[0]));
+            let words: Vec<&str> = new.split(' ').chain(old[1..].iter().copied()).collect();
+            let renamed = laboratory.run(&words);
+            assert_eq!(said.code, renamed.code, "{said:?} {renamed:?}");
+            assert_ends(&said.err, &renamed.err);
         }
     }
 }

@@ -4,7 +4,7 @@ mod events;
 mod replica_sets;
 
 use crate::laboratory::{
-    Laboratory, Mounted, Running, Said, has_slices, page_of, runs, send, wait_until,
+    Laboratory, Mounted, Running, Said, finished, has_slices, page_of, runs, send, wait_until,
 };
 use plimsoll_engine::Opening;
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
@@ -282,6 +282,7 @@ mod once {
         let stored = |table| stored(&uri, "ycsb", table);
         let url = format!("mongodb.url={uri}");
         let load = [
+            "foreign",
             "ycsb",
             "load",
             "mongodb",
@@ -321,6 +322,23 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
         assert_eq!(run.records_loaded, Some(300));
         assert!(run.points[0].end.as_ref().unwrap().errors.is_empty());
         assert_eq!(stored("ours"), 300);
+    }
+
+    #[test]
+    fn data_that_is_stored_once_is_copied_below_each_server() {
+        needs!([Need::Root, Need::Server("mongod"), Need::Program("fio"), Need::File("/dev/fuse")]);
+        let laboratory = open_laboratory();
+        let disk = "disk: {capacity: 2GiB, iops: 20k}, filesystem: xfs, cache_size: 256MiB";
+        let text = experiment("mongod", disk, "300ms", 2) + "load_phase: {once: true}\n";
+        laboratory.write("experiment.yaml", text);
+        let said = run(&laboratory, &["run", "experiment.yaml", "--no-calibration"]);
+        let record = laboratory.record();
+        assert_eq!(finished(&record), 2, "{said:?}");
+        for run in &record.runs {
+            assert_eq!((run.load.is_none(), run.records_loaded), (true, Some(2_000)));
+            was_served(run, "mongod");
+        }
+        assert_eq!(said.err.matches("storing the data of one for all its runs").count(), 1);
     }
 
     #[test]

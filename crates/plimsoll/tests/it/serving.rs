@@ -463,6 +463,7 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
         for url in slips.into_iter().chain([format!("{password}{all}")]) {
             let url = format!("mongodb.url={url}");
             let said = laboratory.run(&[
+                "foreign",
                 "ycsb",
                 "load",
                 "mongodb",

@@ -71,10 +71,10 @@ fn nothing_to_report() {
 #[test]
 fn what_is_removed_leaves_nothing_beside_the_store() {
     let (laboratory, record) = with_a_record();
-    let said = laboratory.run(&["rm", "--failed"]);
+    let said = laboratory.run(&["clean", "--failed"]);
     assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
     for unknown in ["ffffffffff", ""] {
-        let said = laboratory.run(&["rm", unknown]);
+        let said = laboratory.run(&["clean", unknown]);
         assert_eq!(said.code, Some(1), "{said:?}");
     }
     let mut failed = record.clone();
@@ -88,9 +88,9 @@ fn what_is_removed_leaves_nothing_beside_the_store() {
     for name in ["0-a.log", "mine.txt"] {
         fs::write(folder.join(name), "x").unwrap();
     }
-    let planned = laboratory.run(&["rm", "--failed", "--dry-run"]);
+    let planned = laboratory.run(&["clean", "--failed", "--dry-run"]);
     assert_starts(&planned.out, "would remove 0badf00d tiny");
-    let said = laboratory.run(&["rm", "--failed"]);
+    let said = laboratory.run(&["clean", "--failed"]);
     assert_starts(&said.out, "removed 0badf00d tiny");
     // What the program did not write stays.
     assert!(!folder.join("0-a.log").exists() && folder.join("mine.txt").exists());
@@ -98,7 +98,7 @@ fn what_is_removed_leaves_nothing_beside_the_store() {
 
     let page = laboratory.store().with_file_name("pages");
     assert_eq!(fs::read_dir(&page).unwrap().count(), 1);
-    let said = laboratory.run(&["rm", &record.id[..4]]);
+    let said = laboratory.run(&["clean", &record.id[..4]]);
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(fs::read_dir(&page).unwrap().count(), 0);
     assert_eq!(laboratory.run(&["list", "--json"]).out, "[]\n");

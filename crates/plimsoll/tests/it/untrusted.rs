@@ -38,12 +38,12 @@ fn no_file_keeps_the_program_waiting() {
         (&["run", "fifo"], fifo),
         (&["plan", "/dev/zero"], device),
         (&["plan", "huge.json"], "it has more than 1 MiB"),
-        (&["import", "fifo"], fifo),
-        (&["import", "/dev/zero"], device),
+        (&["foreign", "import", "fifo"], fifo),
+        (&["foreign", "import", "/dev/zero"], device),
         (&["disk", "trace", "fifo"], fifo),
-        (&["ycsb", "load", "basic", "-P", "fifo"], fifo),
-        (&["ycsb", "load", "basic", "-P", "/dev/zero"], device),
-        (&["ycsb", "load", "basic", "-P", "huge.json"], "it has more than 16 MiB"),
+        (&["foreign", "ycsb", "load", "basic", "-P", "fifo"], fifo),
+        (&["foreign", "ycsb", "load", "basic", "-P", "/dev/zero"], device),
+        (&["foreign", "ycsb", "load", "basic", "-P", "huge.json"], "it has more than 16 MiB"),
     ] {
         let said = laboratory.run(arguments);
         let has_failed = !matches!(said.code, None | Some(0));
@@ -196,14 +196,14 @@ measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
         &["report", &file("broken.json")],
         &["report", &file("unknown.json")],
         &["report", OBEYED],
-        &["import", &file("output")],
-        &["import", &file("missing")],
+        &["foreign", "import", &file("output")],
+        &["foreign", "import", &file("missing")],
         &["--store", &store, "list"],
         &["disk", "trace", &file("output")],
-        &["ycsb", "load", "basic", "-s", "-P", &file("ycsb")],
-        &["ycsb", "load", "basic", "-P", &file("wrong")],
-        &["ycsb", "load", "basic", "-P", &file("law")],
-        &["ycsb", "load", OBEYED],
+        &["foreign", "ycsb", "load", "basic", "-s", "-P", &file("ycsb")],
+        &["foreign", "ycsb", "load", "basic", "-P", &file("wrong")],
+        &["foreign", "ycsb", "load", "basic", "-P", &file("law")],
+        &["foreign", "ycsb", "load", OBEYED],
         &["export", "last", "--only", OBEYED],
         &[OBEYED],
         &["clean", "--dry-run", "--directory", &file("leftovers")],
@@ -315,7 +315,7 @@ mod slow {
             &["report", "hostile", "--json"],
             &["history", &name],
             &["export", "hostile.json", "--to", "exported"],
-            &["diskmap", "hostile.json", "--to", "map.png"],
+            &["disk", "map", "hostile.json", "--to", "map.png"],
         ] {
             let (_, said) = coloured(&laboratory, arguments);
             assert_harmless(&said, &format!("{arguments:?}"));

@@ -45,7 +45,7 @@ fn expect_whole(laboratory: &Laboratory, said: &Said, runs: usize) -> Experiment
     // Talk is on the standard error.
     assert!(!err.contains("panicked") && !out.contains("left"));
     // A report is made from the record alone, so it must come to the same.
-    let again = laboratory.run(&["report", &record.id]);
+    let again = laboratory.run(&["report", "--all", &record.id]);
     assert_eq!((again.code, &again.out), (*code, out));
     record
 }
@@ -101,6 +101,47 @@ thresholds: [errors <= 0, throughput >= 0.001/s]
 #[cfg(feature = "wiredtiger")]
 mod once {
     use super::*;
+
+    /// Each run of an arm begins with the very same data, and nothing of it is left at the end.
+    #[test]
+    fn data_that_is_stored_once_is_copied_for_each_run() {
+        let laboratory = Laboratory::new();
+        let text = "
+plimsoll: 1
+name: stored-once
+workload: {records: 2k, mixes: {all: {read: 1, update: 1, insert: 1}}}
+defaults: {engine: wiredtiger, cache_size: 32MiB}
+arms: {snappy: {block_compressor: snappy}, plain: {block_compressor: none}}
+load: {closed: {threads: 2}}
+load_phase: {once: true}
+measurement: {warm_up: 0s, duration: 60s, operations: 500, blocks: 2, seed: 1}
+";
+        let said = laboratory.experiment(text);
+        let record = expect_whole(&laboratory, &said, 4);
+        assert_contains(
+            &said.out,
+            "copied for each run: what differs from load to load is in no interval",
+        );
+        for arm in ["snappy", "plain"] {
+            let runs: Vec<_> = record.runs.iter().filter(|run| run.arm == arm).collect();
+            // What the first run inserted is not in the second.
+            assert!(runs.iter().all(|run| run.load.is_none() && run.records_loaded == Some(2_000)));
+            assert!(runs[0].data_bytes.is_some_and(|bytes| bytes > 100_000));
+            assert_eq!(runs[0].data_bytes, runs[1].data_bytes);
+        }
+        assert_eq!(said.err.matches("for all its runs").count(), 2, "{said:?}");
+        assert!(
+            !laboratory.path("cache/plimsoll/data").exists()
+                || fs::read_dir(laboratory.path("cache/plimsoll/data")).unwrap().count() == 0
+        );
+        let refused = laboratory.experiment(
+            text.replace("engine: wiredtiger, cache_size: 32MiB", "engine: noop")
+                .replace("block_compressor: snappy", "")
+                .replace("block_compressor: none", ""),
+        );
+        assert_eq!(refused.code, Some(104), "{refused:?}");
+        assert_contains(&refused.err, "cannot be stored once and copied: its engine keeps no data");
+    }
 
     #[test]
     fn every_workload_on_embedded_wiredtiger() {

@@ -1,4 +1,4 @@
-//! `plimsoll ycsb` as scripts meet it: real runs, whose output is read by a strict reader.
+//! `plimsoll foreign ycsb` as scripts meet it: real runs, whose output is read by a strict reader.
 
 mod grammar;
 #[cfg(feature = "mongodb")]
@@ -20,10 +20,10 @@ fn workload(letter: char) -> String {
     format!("{}/workloads/workload{letter}", repository())
 }
 
-/// Runs `plimsoll ycsb` with these words. `@a` stands for the property file of workload a.
+/// Runs `plimsoll foreign ycsb` with these words. `@a` stands for the property file of workload a.
 fn ycsb(laboratory: &Laboratory, words: &str) -> Said {
     let words = words_of(words);
-    let mut arguments = vec!["ycsb"];
+    let mut arguments = vec!["foreign", "ycsb"];
     arguments.extend(words.iter().map(String::as_str));
     laboratory.run(&arguments)
 }
@@ -352,7 +352,7 @@ fn the_wrapper_ends_as_ycsb_does() {
 #[test]
 fn help_names_every_difference() {
     let laboratory = Laboratory::new();
-    let said = laboratory.run(&["ycsb", "--help"]);
+    let said = laboratory.run(&["foreign", "ycsb", "--help"]);
     assert_eq!(said.code, Some(0));
     for words in
         ["-threads N", "exit code is 106", "The last batch", "plimsoll.seed", "docs/ycsb.md"]
