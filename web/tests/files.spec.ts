@@ -44,6 +44,12 @@ test.describe("as a reader finds it", () => {
       const box = await page.locator(part).first().boundingBox();
       expect(box && box.y + box.height, part).toBeLessThanOrEqual(900);
     }
+    // The arms are read without scrolling to the side, and their table stays in the column of the text.
+    const [table, column] = [await page.locator("table.arms").boundingBox(), await page.locator("h1").boundingBox()];
+    if (!table || !column) throw new Error("no table of the arms");
+    expect(table.x).toBeGreaterThanOrEqual(column.x - 1);
+    const main = await page.locator("main").evaluate((it) => it.clientWidth - 2 * Number.parseFloat(getComputedStyle(it).paddingLeft));
+    expect(table.width).toBeLessThanOrEqual(main + 1);
     await page.screenshot({ path: join(screenshots, "comparison-folded.png"), fullPage: true });
   });
 

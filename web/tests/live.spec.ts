@@ -54,7 +54,7 @@ test("a run is followed to its end", async ({ page, empty, serve }) => {
   await page.evaluate(() => document.querySelector("[data-report]")?.setAttribute("data-was-here", ""));
   await expect(page.locator("[data-report]:not([data-was-here])")).toBeVisible();
   // What the reader has opened stays open.
-  const details = page.locator("#provenance details").first();
+  const details = page.locator("#provenance details:not(.fold)").first();
   await details.locator("summary").click();
   await expect(live(page)).toHaveCount(0);
   await expect(details).toHaveAttribute("open", "");

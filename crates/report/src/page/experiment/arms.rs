@@ -47,7 +47,7 @@ const fn span(
     }
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 5] = [
     Column {
         title: "Throughput",
         unit: "op/s",
@@ -59,7 +59,6 @@ const COLUMNS: [Column; 6] = [
         service: None,
     },
     span("p50", "response", |point| &point.response.p50, Some(|point| &point.service.p50)),
-    span("p95", "response", |point| &point.response.p95, Some(|point| &point.service.p95)),
     Column {
         with_interval: true,
         at_least: |point| point.p99_at_least,
@@ -97,8 +96,6 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         iops: points(analysis).any(|point| iops(point).is_some()),
         // The line says more than whether the objective held at one load.
         objective: !line && points(analysis).any(|point| point.meets_objective.is_some()),
-        page_cache: points(analysis)
-            .any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
         size: select::is_size_shown(points(analysis)),
         written: select::is_written_shown(points(analysis)),
         cause: points(analysis).any(|point| point.cause.is_some()),
@@ -107,7 +104,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     };
     let with_service = points(analysis).any(|point| point.service != point.response);
     html! {
-        div.scroll.broad tabindex="0" role="region" aria-label="Table of the arms" {
+        div.scroll.many tabindex="0" role="region" aria-label="Table of the arms" {
             table.arms {
                 thead {
                     tr {
@@ -115,9 +112,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         th scope="col" { "Verdict" small { "against " @if one_baseline(analysis) { "the baseline" } @else { "its pair" } } }
                         @for column in &COLUMNS { th.num scope="col" { (column.title) small { (column.unit) } } }
                         @if extra.iops { th.num scope="col" { "IOPS" small { "of the disk" } } }
-                        @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
                         @if extra.size { th.num scope="col" { "On disk" small { "after the load" } } }
-                        @if extra.written { th.num scope="col" { "Written" small { "by the engine, per op" } } }
+                        @else if extra.written { th.num scope="col" { "Written" small { "per op" } } }
                         @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "per 1M ops, " (select::shown_cost_place(analysis)) } } } }
                         @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
                         @if extra.objective { th scope="col" { "Objective" } }
@@ -147,7 +143,6 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 struct Extra {
     iops: bool,
     objective: bool,
-    page_cache: bool,
     size: bool,
     written: bool,
     cause: bool,
@@ -157,8 +152,8 @@ struct Extra {
 
 impl Extra {
     fn count(self) -> usize {
-        let Self { iops, objective, page_cache, size, written, cause, line, cost } = self;
-        let all = [iops, objective, page_cache, size, written, cause, line, cost];
+        let Self { iops, objective, size, written, cause, line, cost } = self;
+        let all = [iops, objective, size || written, cause, line, cost];
         all.into_iter().filter(|shown| *shown).count()
     }
 }
@@ -194,6 +189,25 @@ fn iops_cell(point: Option<&CurvePoint>) -> Markup {
                 }
                 None => (PAGE.nothing()),
             }
+            @if point.is_some_and(|point| point.figures.median.page_cache_hit_ratio.is_some()) {
+                small { "page cache " (figure(point, FigureUnit::Share, |figures| figures.page_cache_hit_ratio)) }
+            }
+        }
+    }
+}
+
+/// Bytes of the data, and what the engine wrote for an operation.
+fn size_cell(point: Option<&CurvePoint>, extra: Extra) -> Markup {
+    let written = figure(point, FigureUnit::BytesPerOperation, |figures| {
+        figures.engine_written_bytes_per_operation
+    });
+    if !extra.size {
+        return html! { td.num { (written) } };
+    }
+    html! {
+        td.num {
+            (figure(point, FigureUnit::Bytes, |figures| figures.data_bytes))
+            @if extra.written { small { (written) " written per op" } }
         }
     }
 }
@@ -275,9 +289,7 @@ fn mix_rows(
                         None => td.failed colspan=(COLUMNS.len()) { "not measured" },
                     }
                     @if extra.iops { (iops_cell(points[row])) }
-                    @if extra.page_cache { td.num { (figure(points[row], FigureUnit::Share, |figures| figures.page_cache_hit_ratio)) } }
-                    @if extra.size { td.num { (figure(points[row], FigureUnit::Bytes, |figures| figures.data_bytes)) } }
-                    @if extra.written { td.num { (figure(points[row], FigureUnit::BytesPerOperation, |figures| figures.engine_written_bytes_per_operation)) } }
+                    @if extra.size || extra.written { (size_cell(points[row], extra)) }
                     @if extra.cost {
                         @match costs[row] {
                             Some((cost, estimate)) => (cost_cell(page, cost, estimate, cheapest == Some(row))),
