@@ -109,16 +109,17 @@ fn furthest(ratios: &[Ratio]) -> Option<f64> {
     off.reduce(f64::max)
 }
 
-/// `the CPU task within 2.0 % and the disk task within 7.0 % of the median`.
+/// `a fixed test of the CPU within 2.0 % and a fixed test of the disk within 7.0 % of the median`.
 fn within(drift: &DriftResult) -> String {
-    let of = |what: &str, off: f64| format!("the {what} task within {}", percent(off, 1));
+    let of =
+        |what: &str, off: f64| format!("a fixed test of the {what} within {}", percent(off, 1));
     let mut parts: Vec<String> = Vec::new();
     parts.extend(furthest(&drift.cpu).map(|off| of("CPU", off)));
     parts.extend(furthest(&drift.disk).map(|off| of("disk", off)));
     format!("{} of the median", list(&parts))
 }
 
-/// `the CPU task took 12.0 % longer than usual (5.0 % is allowed)`, of the probe task of this block that is furthest off, for each task that is.
+/// `a fixed test of the CPU took 12.0 % longer than usual (5.0 % is allowed)`, of the probe task of this block that is furthest off, for each task that is.
 fn of_block(drift: &DriftResult, block: u32) -> String {
     let mut parts = Vec::new();
     for (what, ratios, allowed) in
@@ -131,7 +132,7 @@ fn of_block(drift: &DriftResult, block: u32) -> String {
         if let Some(off) = furthest.filter(|off| off.abs() > allowed) {
             let side = if off > 0.0 { "longer" } else { "shorter" };
             parts.push(format!(
-                "the {what} task took {} {side} than usual ({} is allowed)",
+                "a fixed test of the {what} took {} {side} than usual ({} is allowed)",
                 percent(off.abs(), 1),
                 percent(allowed, 1)
             ));

@@ -105,7 +105,7 @@ fn sentence(result: &DuetResult, duets: &str) -> String {
         _ => "did not move together",
     };
     let mut text = format!(
-        "Both sides {together} from duet to duet (correlation {correlation:.2}): the difference in {what} of one duet varied by {}, and that of two runs that have nothing in common would have varied by {}",
+        "Both sides {together} (correlation {correlation:.2}): the difference in {what} varied by {} from duet to duet, and would have varied by {} between runs in turn",
         percent(spread, 1),
         percent(spread_apart, 1),
     );
@@ -117,7 +117,7 @@ fn sentence(result: &DuetResult, duets: &str) -> String {
     text.push('.');
     if let Some(least) = result.visible {
         text.push_str(&format!(
-            " With {duets} a difference of {} would most likely be seen.",
+            " {duets} find differences of {} or more.",
             words::visible(least, 1)
         ));
     }

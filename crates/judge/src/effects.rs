@@ -204,7 +204,7 @@ fn hold_back(verdict: &mut Verdict, (p, size): (f64, usize)) -> bool {
     if is_too_much {
         verdict.judgement = Judgement::Inconclusive;
         verdict.reason = Some(format!(
-            "not certain once all {size} effects of this workload are judged together"
+            "certain by itself, but not among the {size} effects that are judged together"
         ));
     }
     is_too_much

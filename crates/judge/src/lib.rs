@@ -57,7 +57,7 @@
 //!     }
 //! }"#;
 //! let analysis = analyse(&ExperimentRecord::from_json(text)?)?;
-//! assert_eq!(analysis.headline, ["No run has finished, so there is nothing to judge."]);
+//! assert_eq!(analysis.headline, ["Nothing has been measured yet."]);
 //! assert_eq!(analysis.outcome(), Outcome::Invalid);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

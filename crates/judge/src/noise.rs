@@ -198,7 +198,7 @@ fn sentence(result: &NoiseResult) -> String {
     let mut text = match result.is_told_apart {
         true => format!("{from}: {remedy}."),
         false => format!(
-            "Points of {} are too short to tell noise of seconds from noise of runs, because seconds that follow each other may be alike for longer.",
+            "Points of {} are too short to say where the noise comes from: use 10 s or more.",
             seconds(result.point_seconds)
         ),
     };
@@ -227,12 +227,12 @@ fn sentence(result: &NoiseResult) -> String {
             )
         };
         text.push_str(&format!(
-            " To find {} four times in five takes {}",
+            " To find a difference of {} takes {}",
             words::percent(result.margin, 0),
             in_words(now)
         ));
         if best.seconds < WORTH_SAYING * now.seconds {
-            text.push_str(&format!("; soonest it would be found with {}", in_words(best)));
+            text.push_str(&format!("; the quickest way is {}", in_words(best)));
         }
         text.push('.');
     }

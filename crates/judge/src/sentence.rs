@@ -90,7 +90,8 @@ pub(crate) fn sentence(
         ),
         Judgement::Inconclusive => match grounds {
             Some(Grounds::NotEnoughBlocks { .. }) => format!(
-                "Not enough measurements to judge {subject} of {arm} against {baseline} {place}: {reason}. It was {change} so far, which may be chance."
+                "Not certain yet: {subject} of {arm} is {change} {} that of {baseline} {place} so far ({reason}).",
+                style.conjunction()
             ),
             Some(Grounds::SizeUnclear) => format!(
                 "{heading} of {arm} differs from that of {baseline} {place}, but it is unclear whether by more than {margin}: {change}{figures}."
@@ -135,11 +136,11 @@ fn figures(question: &Question<'_>, verdict: &Verdict, style: &Change) -> String
     }
 }
 
-/// ` A difference of 9 % would probably have been detected.`
+/// ` These blocks find differences of 9 % or more.`
 fn visible(verdict: &Verdict) -> String {
     match verdict.smallest_visible {
         Some(share) => format!(
-            " A difference of {} would probably have been detected.",
+            " These blocks find differences of {} or more.",
             words::visible(share, if share >= 0.095 { 0 } else { 1 })
         ),
         None => String::new(),

@@ -379,7 +379,7 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
         return Validity::of(
             "records",
             ValidityState::Note,
-            "no engine counted its records".into(),
+            "the number of records was not checked".into(),
         );
     }
     let state = if counted_runs == runs.len() { ValidityState::Good } else { ValidityState::Note };

@@ -84,7 +84,7 @@ fn advice_to_load_once(plan: &Plan, engines: &[EngineKind]) -> Option<String> {
     let measuring_ns = needs.measuring_ns.saturating_add(needs.searching_ns);
     (needs.loading_ns > measuring_ns).then(|| {
         format!(
-            "storing the data takes longer than measuring, about {} against {}: `load_phase: {{once: true}}` stores it one time for each arm",
+            "storing the data takes longer than measuring, about {} against {}: `load_phase: once` stores it one time for each arm",
             about(needs.loading_ns),
             about(measuring_ns)
         )

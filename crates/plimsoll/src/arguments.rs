@@ -62,7 +62,9 @@ const GROUPS: [(&str, &[&str]); 3] = [
 ];
 
 /// Commands that few need, named in one line.
-const SELDOM: &str = "Also: gallery (static pages of many results), schema (for editors), completions, man. `plimsoll COMMAND --help` has examples.";
+const SELDOM: &str = "\
+Also: gallery (static pages of many results), schema (for editors), completions, man.
+`plimsoll COMMAND --help` has examples.";
 
 impl Arguments {
     /// The words of the command line, or why they are none.

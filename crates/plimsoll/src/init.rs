@@ -290,7 +290,7 @@ fn mongods() -> Vec<PathBuf> {
 fn unfit(question: Question, database: &Database) -> Option<String> {
     match (question, database) {
         (Question::Disk | Question::Filesystem | Question::Memory, Database::Uri(_)) => Some(
-            "this question needs a server that plimsoll starts on each disk: use --database mongod, or embedded; one that runs has its disk and its memory already".into(),
+            "this question needs a server that plimsoll starts: use --database mongod, or embedded".into(),
         ),
         (Question::Version, Database::Embedded) => Some(
             "the embedded WiredTiger has one version: use --database mongod with two programs, or two servers that run".into(),

@@ -124,7 +124,7 @@ pub fn run(
             "some runs failed"
         };
         tell(format_args!(
-            "{why}: {} of {} runs are missing; the same command{} makes them: {}",
+            "{why}: {} of {} runs are missing; the same command{} measures them: {}",
             ended.missing,
             plan.runs.len(),
             if arguments.only.is_empty() { "" } else { " without --only" },

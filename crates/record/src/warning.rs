@@ -95,7 +95,7 @@ warnings! {
         "too few operations for an interval of this percentile: measure longer";
     /// Fewer blocks than a verdict needs.
     FewBlocks = "W-FEW-BLOCKS", Caution,
-        "a verdict needs more blocks: run the experiment again with the default of 8 or more";
+        "a verdict needs at least 6 blocks: add --blocks 8";
     /// A run failed or was cut off and is missing from the comparison.
     RunFailed = "W-RUN-FAILED", Invalid,
         "read the run's error message, fix the cause and run the same file again: only the missing runs are repeated";

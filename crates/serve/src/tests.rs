@@ -156,7 +156,7 @@ async fn experiments_are_found_and_others_are_not() {
     assert!(list.text.contains("/experiment/9b2c") && !list.text.contains("/experiment/1f3a0001"));
     let page = place.get("/experiment/9b2c").await;
     assert_eq!(page.status, StatusCode::OK);
-    assert_contains(&page.text, "No run has finished");
+    assert_contains(&page.text, "Nothing has been measured yet");
     assert!(!page.text.contains("<section class=\"live\""));
 
     // By the beginning of the id, by name and by `last` one is led to the page.

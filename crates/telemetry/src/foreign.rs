@@ -78,8 +78,10 @@ fn rises(
         let earlier = before.get(id)?;
         (earlier.started == process.started).then_some(earlier)
     };
-    // What a process had used before that ended meanwhile is now in the time of the nearest ancestor that is still there.
+    // What a process had used before that ended meanwhile is now in the time of the nearest ancestor that is still there, or, where its parent ended too, in that of
+    // whoever took care of orphans.
     let mut known: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut of_orphans: BTreeMap<u32, u64> = BTreeMap::new();
     for (id, process) in before {
         if now.get(id).is_some_and(|now| now.started == process.started) {
             continue;
@@ -88,17 +90,31 @@ fn rises(
         while let Some(gone) = before.get(&ancestor).filter(|_| !now.contains_key(&ancestor)) {
             ancestor = gone.parent;
         }
-        *known.entry(ancestor).or_insert(0) += process.own + process.children;
+        let used = process.own + process.children;
+        *known.entry(ancestor).or_insert(0) += used;
+        if ancestor != process.parent {
+            *of_orphans.entry(ancestor).or_insert(0) += used;
+        }
+    }
+    let of_children = |id: &u32, process: &Process| {
+        let earlier = same(id, process).map_or(0, |one| one.children);
+        process.children.saturating_sub(earlier)
+    };
+    let mut elsewhere: u64 = 0;
+    for (ancestor, orphaned) in of_orphans {
+        let arrived = now.get(&ancestor).map_or(0, |process| of_children(&ancestor, process));
+        elsewhere += known[&ancestor].saturating_sub(arrived).min(orphaned);
     }
     let mut rises = Vec::new();
     for (id, process) in now {
         if process.is_kernel || ours.contains(id) {
             continue;
         }
-        let (own, children) = same(id, process).map_or((0, 0), |one| (one.own, one.children));
-        let of_children = process.children.saturating_sub(children);
-        let rise = process.own.saturating_sub(own)
-            + of_children.saturating_sub(known.get(id).copied().unwrap_or(0));
+        let own = same(id, process).map_or(0, |one| one.own);
+        let new = of_children(id, process).saturating_sub(known.get(id).copied().unwrap_or(0));
+        let taken_in = new.min(elsewhere);
+        elsewhere -= taken_in;
+        let rise = process.own.saturating_sub(own) + new - taken_in;
         if rise > 0 {
             rises.push((process.name.clone(), rise));
         }
@@ -202,6 +218,23 @@ mod tests {
         // A process of the same number is another one.
         let now = tree(&[(40, stat("make", 1, 0, 1, 80, 1)), (41, stat("cc", 40, 0, 3, 0, 99))]);
         assert_eq!(rises(&before, &now, &[]), [("cc".to_owned(), 3)]);
+    }
+
+    /// Its parent ended first, so another process waits for it: what it had used before is not of this time.
+    #[test]
+    fn what_an_orphan_used_before_does_not_count() {
+        let before = tree(&[
+            (1, stat("init", 0, 0, 1, 5, 0)),
+            (40, stat("shell", 1, 0, 1, 10, 1)),
+            (41, stat("script", 40, 0, 2, 0, 2)),
+            (42, stat("build", 41, 0, 4_000, 0, 3)),
+        ]);
+        // The orphan used 10 more ticks until it ended.
+        let now = tree(&[
+            (1, stat("init", 0, 0, 1, 5 + 4_010, 0)),
+            (40, stat("shell", 1, 0, 1, 10 + 2, 1)),
+        ]);
+        assert_eq!(rises(&before, &now, &[]), [("init".to_owned(), 10)]);
     }
 
     #[test]

@@ -46,6 +46,23 @@ fn defaults_are_those_of_the_documentation() {
     assert_eq!(plan.arms[0].data, plimsoll_workload::DataSpec::with_records(1_000));
 }
 
+/// A word is enough, and it is refused like the key that it stands for.
+#[test]
+fn data_is_stored_once_by_a_word_or_by_a_key() {
+    let kept = SMALLEST.replace("noop", "wiredtiger");
+    let [word, key] =
+        ["once", "{once: true}"].map(|how| plan(&format!("{kept}load_phase: {how}\n")));
+    assert_eq!(word.load_phase, key.load_phase);
+    assert!(word.load_phase.once && !plan(&kept).load_phase.once);
+    assert_eq!(source(&word, "load_phase.once"), source(&key, "load_phase.once"));
+
+    for (how, complaint) in [("once", "keeps no data"), ("twice", "once")] {
+        let text = format!("{SMALLEST}load_phase: {how}\n");
+        let problems = check_with(&text, &Overrides::default()).unwrap_err().to_string();
+        assert!(problems.contains(complaint), "{problems}");
+    }
+}
+
 #[test]
 fn every_key_arrives() {
     let plan = plan(EVERY_KEY);

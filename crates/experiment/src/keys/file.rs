@@ -7,7 +7,7 @@ use crate::keys::events::{EVENT, MOST_EVENTS};
 use crate::keys::factors::{CELL_NAMES, DESIGN, EXCEPTION, FACTOR, MOST_FACTORS};
 use crate::keys::hosts::{HOST, MOST_HOSTS};
 use crate::keys::load::LOAD;
-use crate::keys::load_phase::LOAD_PHASE;
+use crate::keys::load_phase::LOAD_PHASE_OR_ONCE;
 use crate::keys::measurement::MEASUREMENT;
 use crate::keys::objective::OBJECTIVE;
 use crate::keys::scales::OPEN_SCALE;
@@ -62,7 +62,7 @@ object! {
          lists the effects that it cannot distinguish.";
     load = Shape::Object(&LOAD), Optional, "{closed: {threads: [1, 2, 4]}}";
         "The load. Every mix is measured at every point of it. It may be left out if the plimsoll line is searched: see `objective`.";
-    load_phase = Shape::Object(&LOAD_PHASE), Optional, "{threads: 4}";
+    load_phase = LOAD_PHASE_OR_ONCE, Optional, "once";
         "How the data is loaded before anything is measured.";
     measurement = Shape::Object(&MEASUREMENT), Optional, "{duration: 30s, blocks: 8}";
         "How long, how often and in which order to measure.";

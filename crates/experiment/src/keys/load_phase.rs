@@ -2,6 +2,11 @@
 
 use crate::table::*;
 
+/// The word for `once` with the default of everything else.
+pub(crate) const ONCE: &str = "once";
+pub(crate) const LOAD_PHASE_OR_ONCE: Shape =
+    Shape::Any(&[Shape::choice(&[ONCE]), Shape::Object(&LOAD_PHASE)]);
+
 object! {
     /// How the data is stored.
     LOAD_PHASE load_phase: "How the data is loaded before anything is measured."

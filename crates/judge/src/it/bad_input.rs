@@ -23,7 +23,7 @@ fn no_run() {
     let mut lab = two_arms(6);
     lab.runs.clear();
     assert_snapshot!(said(&lab.analyse()), @r"
-No run has finished, so there is nothing to judge.
+Nothing has been measured yet.
 Incomplete: 0 of 12 runs. Run the same command to resume.
 Invalid
 ");
@@ -39,8 +39,8 @@ fn every_run_failed() {
     }
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
-No run has finished, so there is nothing to judge. Main problem: a, block 1: no space left in /data: free 2 GB and start again.
-Incomplete: 0 of 12 runs, 12 failed. Run the same command to resume.
+Nothing has been measured yet. Main problem: a, block 1: no space left in /data: free 2 GB and start again.
+Incomplete: 0 of 12 runs, 12 failed. Once the cause is mended, the same command measures what is missing.
 Invalid
 ");
     assert_eq!(analysis.progress.runs_failed, 12);
@@ -57,7 +57,7 @@ fn one_arm_failed() {
     assert_snapshot!(said(&analysis), @r"
 INVALID: 6 of 12 runs failed. Main problem: b, block 1: the library is missing.
 Throughput of b and a cannot be compared under workload c at 4 threads: in no block have both a valid point with such a value.
-Incomplete: 6 of 12 runs, 6 failed. Run the same command to resume.
+Incomplete: 6 of 12 runs, 6 failed. Once the cause is mended, the same command measures what is missing.
 Invalid
 ");
     assert!(warns(&analysis, WarningId::RunFailed));
@@ -67,7 +67,7 @@ Invalid
 fn too_few_blocks() {
     let analysis = two_arms(3).analyse();
     assert_snapshot!(said(&analysis), @r"
-Not enough measurements to judge throughput of b against a under workload c at 4 threads: 3 blocks, at least 6 are needed. It was 99 % higher so far, which may be chance.
+Not certain yet: throughput of b is 99 % higher than that of a under workload c at 4 threads so far (3 blocks, at least 6 are needed).
 Good
 ");
     let verdict = &primary(&analysis, Metric::Throughput).verdict;
@@ -119,7 +119,7 @@ fn no_valid_point() {
         }
     });
     assert_snapshot!(said(&lab.analyse()), @r"
-INVALID: no point is valid. Main problem: a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points). No figure below may be used; those in brackets are as they were measured.
+INVALID: no point is valid. Main problem: a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points). Figures in brackets are as they were measured, and count for nothing.
 Invalid
 ");
 }

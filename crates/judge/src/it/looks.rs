@@ -138,7 +138,7 @@ fn a_block_with_a_slower_machine_is_marked() {
     assert_eq!(warning.subject, "block 3");
     let strip = analysis.validity.iter().find(|one| one.name == "drift").unwrap();
     assert_eq!(strip.state, ValidityState::Caution);
-    assert_snapshot!(drift.sentence, @"The machine drifted: in block 3 the CPU task took 20.0 % longer than usual (5.0 % is allowed).");
+    assert_snapshot!(drift.sentence, @"The machine drifted: in block 3 a fixed test of the CPU took 20.0 % longer than usual (5.0 % is allowed).");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_is_allowed_does_not_grow_with_the_noise() {
     let still = with_probe_tasks(equal_arms(6, 0.02), turns(40_000), None).analyse();
     let drift = still.drift.as_ref().unwrap();
     assert!(drift.marked.is_empty() && !warns(&still, WarningId::Drift));
-    assert_snapshot!(drift.sentence, @"The machine was the same in every block: the CPU task within 4.0 % of the median.");
+    assert_snapshot!(drift.sentence, @"The machine was the same in every block: a fixed test of the CPU within 4.0 % of the median.");
     let restless = with_probe_tasks(equal_arms(6, 0.02), turns(100_000), None).analyse();
     let drift = restless.drift.as_ref().unwrap();
     assert_eq!(drift.allowed, (0.05, 0.25));

@@ -44,7 +44,7 @@ These runs were not made side by side: whatever else changed between the two rec
 #[test]
 fn too_few_runs_say_so() {
     let comparison = compare(&record("monday", 3, 1.0), &record("friday", 3, 1.5));
-    assert_snapshot!(comparison.comparisons[0].sentence, @"Not enough measurements to judge throughput of arm (friday) against arm (monday) under workload c at 4 threads: 3 runs of each arm, at least 4 are needed. It was 50 % higher so far, which may be chance.");
+    assert_snapshot!(comparison.comparisons[0].sentence, @"Not certain yet: throughput of arm (friday) is 50 % higher than that of arm (monday) under workload c at 4 threads so far (3 runs of each arm, at least 4 are needed).");
     assert_eq!(comparison.comparisons[0].verdict.interval, None);
 }
 

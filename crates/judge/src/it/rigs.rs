@@ -272,7 +272,7 @@ fn a_verdict_has_the_causes_of_both_arms_beside_it() {
 fn beside_a_quarter(
     disk_of: impl Fn(&str) -> Option<DiskSpec>,
     of: impl Fn(&str) -> (Watched, f64),
-) -> Option<String> {
+) -> (Option<String>, Vec<String>) {
     let mut lab = Laboratory::closed(&["whole", "quarter"], &["c"], &[16], 6);
     for arm in &mut lab.plan.arms {
         arm.rig.disk = disk_of(&arm.name).map(|spec| DiskChoice::Emulated { spec });
@@ -291,20 +291,26 @@ fn beside_a_quarter(
         }
     }
     let analysis = analyse(&lab);
-    analysis.comparisons[0].cost_difference.clone()
+    (analysis.comparisons[0].cost_difference.clone(), analysis.headline)
 }
 
 #[test]
 fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs() {
     let full = |pages: f64| (Watched::default(), pages);
     // 1.9 processors for 50,000 and for 12,500 operations a second.
-    let reading = beside_a_quarter(|_| None, |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }));
+    let (reading, headline) =
+        beside_a_quarter(|_| None, |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }));
     assert_eq!(
         reading.unwrap(),
         "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs) and 0.75 cache misses (pages) instead of none."
     );
+    // Two causes that read alike are said as one.
+    assert_eq!(
+        headline.last().unwrap(),
+        "Both are limited by CPU: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs) and 0.75 cache misses (pages) instead of none."
+    );
     // As many pages explain nothing.
-    let without = beside_a_quarter(|_| None, |_| full(0.75));
+    let (without, _) = beside_a_quarter(|_| None, |_| full(0.75));
     assert_eq!(
         without.unwrap(),
         "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs)."
@@ -312,7 +318,7 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
     // 598 of 600 requests, for operations that take four times as many.
     let waiting =
         |reads: f64| Watched { reads, read_ns: 26e6, processors: 0.3, ..Watched::default() };
-    let on_disk = beside_a_quarter(
+    let (on_disk, headline) = beside_a_quarter(
         |_| Some(disk(Some(600.0))),
         |arm| {
             let share = if arm == "quarter" { 0.25 } else { 1.0 };
@@ -323,6 +329,8 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
         on_disk.unwrap(),
         "Why: each operation costs quarter 4× the device requests (0.0478 vs 0.012)."
     );
+    // What a limit allows is said of both.
+    assert!(headline.last().unwrap().starts_with("Because whole is limited by disk IOPS"));
     // On a disk that allows fewer requests: that its operations take half as many is no reason for it to do less, that they take twice as many is one.
     let on_less = |allowed: f64| {
         let of = |arm: &str| {
@@ -332,6 +340,7 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
             |arm| Some(disk(Some(of(arm).0))),
             |arm| (waiting(of(arm).0 * 0.997 / of(arm).1), 0.0),
         )
+        .0
     };
     let twice = on_less(600.0).unwrap();
     assert!(twice.starts_with("Why: each operation costs quarter 2×"), "{twice}");

@@ -66,7 +66,7 @@ fn inconclusive_direction() {
     let comparison = primary(&analysis, Metric::Throughput);
     let visible = comparison.verdict.smallest_visible.unwrap();
     assert!(visible > 0.105 && visible < 0.16, "{visible}");
-    assert_snapshot!(sentence(&analysis), @"It is unclear whether throughput of quarter differs from that of in-cache under workload c at 16 threads: 0 % lower (96.9 % interval 10 % lower to 11 % higher, 6 blocks). A difference of 15 % would probably have been detected.");
+    assert_snapshot!(sentence(&analysis), @"It is unclear whether throughput of quarter differs from that of in-cache under workload c at 16 threads: 0 % lower (96.9 % interval 10 % lower to 11 % higher, 6 blocks). These blocks find differences of 15 % or more.");
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn two_deciding_metrics_need_seven_blocks() {
     lab.plan.compare.primary = vec![Metric::Throughput, P99];
     let analysis = lab.analyse();
     assert_snapshot!(sentence(&analysis), @r"
-Not enough measurements to judge throughput of quarter against in-cache under workload c at 16 threads: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 100 % higher so far, which may be chance.
-Not enough measurements to judge p99 response time of quarter against in-cache under workload c at 16 threads: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 50 % shorter so far, which may be chance.
+Not certain yet: throughput of quarter is 100 % higher than that of in-cache under workload c at 16 threads so far (6 blocks, at least 7 are needed to judge 2 metrics together).
+Not certain yet: p99 response time of quarter is 50 % shorter than that of in-cache under workload c at 16 threads so far (6 blocks, at least 7 are needed to judge 2 metrics together).
 ");
     let verdict = &primary(&analysis, P99).verdict;
     assert_eq!((verdict.p_value, verdict.p_holm), (Some(2.0 / 64.0), Some(4.0 / 64.0)));

@@ -76,7 +76,7 @@ mod slow {
         ]);
         assert_contains(
             &part.err,
-            "part of the experiment: 6 of 8 runs are missing; the same command without --only makes them",
+            "part of the experiment: 6 of 8 runs are missing; the same command without --only measures them",
         );
         let before = laboratory.record();
         assert_eq!(before.state, ExperimentState::Unfinished);

@@ -190,7 +190,7 @@ mod slow {
         let laboratory = Laboratory::new();
         let uri = "mongodb://127.0.0.1:1";
         for (flags, why) in [
-            (vec!["--database", uri, "--question", "disk"], "has its disk"),
+            (vec!["--database", uri, "--question", "disk"], "needs a server that plimsoll starts"),
             (vec!["--database", "embedded", "--question", "version"], "one version"),
             (vec!["--database", uri, "--question", "version"], "--between"),
             (vec!["--database", "127.0.0.1:27017"], "is no database: use embedded, mongod"),

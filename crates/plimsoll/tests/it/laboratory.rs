@@ -48,9 +48,9 @@ pub struct Running {
     err: PathBuf,
 }
 
-/// The file of the page whose link is the last line.
+/// The file of the page that the end of a result names.
 pub fn page_of(out: &str) -> PathBuf {
-    let link = out.lines().last().and_then(|line| line.strip_prefix("Page: "));
+    let link = out.lines().rev().find_map(|line| line.strip_prefix("Page: "));
     let link = link.unwrap_or_else(|| panic!("{out}"));
     url::Url::parse(link).unwrap().to_file_path().unwrap()
 }

@@ -49,7 +49,7 @@ mod once {
             running.send(signal);
             let said = running.end();
             assert_eq!(said.code, Some(105), "{said:?}");
-            assert!(said.err.contains("interrupted: 1 of 1 runs are missing; the same command makes them: plimsoll run experiment.yaml"), "{}", said.err);
+            assert!(said.err.contains("interrupted: 1 of 1 runs are missing; the same command measures them: plimsoll run experiment.yaml"), "{}", said.err);
             assert!(laboratory.processes().is_empty() && laboratory.data_directories().is_empty());
 
             let record = laboratory.record();

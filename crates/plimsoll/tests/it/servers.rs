@@ -329,7 +329,7 @@ measurement: {{warm_up: 0s, duration: 200ms, blocks: 1}}
         needs!([Need::Root, Need::Server("mongod"), Need::Program("fio"), Need::File("/dev/fuse")]);
         let laboratory = open_laboratory();
         let disk = "disk: {capacity: 2GiB, iops: 20k}, filesystem: xfs, cache_size: 256MiB";
-        let text = experiment("mongod", disk, "300ms", 2) + "load_phase: {once: true}\n";
+        let text = experiment("mongod", disk, "300ms", 2) + "load_phase: once\n";
         laboratory.write("experiment.yaml", text);
         let said = run(&laboratory, &["run", "experiment.yaml", "--no-calibration"]);
         let record = laboratory.record();

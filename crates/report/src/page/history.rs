@@ -60,7 +60,7 @@ fn other(history: &History) -> Markup {
             (choice("Mix", "mix", &of(&choices.mixes), &history.mix))
             @if at { (choice("Load", "at", &of(&choices.loads), &history.load_label)) }
             label.tick { input type="checkbox" name="any_plan" value="yes" checked[choices.any_plan]; span { "records of other plans, too" } }
-            button type="submit" { "Follow" }
+            button type="submit" { "Show" }
         }
     }
 }

@@ -68,7 +68,7 @@ pub fn document(shell: &Shell<'_>, body: &Markup) -> String {
             body {
                 (body)
                 footer {
-                    p { "Written by plimsoll " (text::line(shell.version)) ", which finds the load that a database can safely bear." }
+                    p { "Written by plimsoll " (text::line(shell.version)) "." }
                 }
                 script { (PreEscaped(SCRIPT)) }
             }

@@ -306,9 +306,9 @@ fn drift(shape: &Shape, analysis: &mut Analysis) {
         allowed: (0.05, 0.25),
         marked: if shape.blocks > 3 { vec![3] } else { Vec::new() },
         sentence: if shape.blocks > 3 {
-            "The CPU task took 11 % longer than usual after block 4; the disk task stayed within 25 %."
+            "After block 4 a fixed test of the CPU took 11 % longer than usual (5.0 % is allowed)."
         } else {
-            "The machine was as usual: the CPU task stayed within 5 %, the disk task within 25 %."
+            "The machine was the same in every block: a fixed test of the CPU within 5 % and a fixed test of the disk within 25 % of the median."
         }
         .into(),
     });

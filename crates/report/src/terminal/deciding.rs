@@ -99,9 +99,9 @@ fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
             continue;
         };
         let spelled = |one: &Repeatability| {
-            let visible = one.visible.map_or_else(String::new, |share| {
-                format!(", {} would be seen", numbers.visible(share))
-            });
+            let visible = one
+                .visible
+                .map_or_else(String::new, |share| format!(", finds {}", numbers.visible(share)));
             format!("{} ({}{visible})", numbers.percent(one.spread), text::short(&one.arm, 40))
         };
         let line = format!(
@@ -122,15 +122,15 @@ fn varies(one: &Repeatability, screen: &Screen) -> String {
         .trend
         .map_or_else(|| "no trend".into(), |share| format!("trend {}", numbers.difference(share)));
     let visible = one.visible.map_or_else(
-        || ", too few blocks to show any difference".into(),
-        |share| format!(", {} would be seen", numbers.visible(share)),
+        || "; too few blocks to find any difference".into(),
+        |share| format!("; these blocks find differences of {} or more", numbers.visible(share)),
     );
     let what = match one.metric {
         Metric::Line => words::metric(one.metric),
         other => format!("{} at {}", words::metric(other), text::short(&one.load_label, 24)),
     };
     format!(
-        "{what}: spread {} ({} to {}), range {}, {trend}{visible}",
+        "{what}: varied by {} ({} to {}) from block to block, {} from least to most, {trend}{visible}",
         numbers.percent(one.spread),
         numbers.percent(one.spread_interval.0),
         numbers.percent(one.spread_interval.1),

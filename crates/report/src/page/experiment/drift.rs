@@ -22,8 +22,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let chart = |id, task, values, allowed| {
         DriftChart { id, task, values, allowed, marked: &drift.marked }.draw()
     };
-    let cpu = chart("drift-cpu", "CPU task", &drift.cpu, drift.allowed.0);
-    let disk = chart("drift-disk", "disk task", &drift.disk, drift.allowed.1);
+    let cpu = chart("drift-cpu", "CPU test", &drift.cpu, drift.allowed.0);
+    let disk = chart("drift-disk", "disk test", &drift.disk, drift.allowed.1);
     html! {
         p.lead {
             "The same two tasks with nothing under test, before (filled) and after (hollow) each block, against the median of all. Within the shaded strip they are as far off as usual; beyond it stands an exclamation mark, and the block is shaded."
@@ -32,8 +32,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         @if drift.marked.is_empty() { p { "No block is marked." } }
         @else { p { strong { "Marked: " } (marked(drift)) "." } }
         div.pair {
-            @if let Some(drawing) = cpu { figure { figcaption { "CPU task" } (drawing) } }
-            @if let Some(drawing) = disk { figure { figcaption { "Disk task" } (drawing) } }
+            @if let Some(drawing) = cpu { figure { figcaption { "CPU test" } (drawing) } }
+            @if let Some(drawing) = disk { figure { figcaption { "Disk test" } (drawing) } }
         }
         (table(page, drift))
     }
@@ -63,7 +63,7 @@ fn table(page: &Page<'_>, drift: &DriftResult) -> Markup {
             summary { "The numbers behind both strips" }
             div.scroll tabindex="0" role="region" aria-label="Times of the fixed tasks" {
                 table.data {
-                    thead { tr { th.num scope="col" { "Block" } th scope="col" { "When" } th.num scope="col" { "CPU task" } th.num scope="col" { "Disk task" } th scope="col" { "Marked" } } }
+                    thead { tr { th.num scope="col" { "Block" } th scope="col" { "When" } th.num scope="col" { "CPU test" } th.num scope="col" { "Disk test" } th scope="col" { "Marked" } } }
                     tbody {
                         @for at in places.iter().take(limit) {
                             tr {

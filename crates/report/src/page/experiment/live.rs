@@ -42,7 +42,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             }
             div.live-figures data-live-part="hosts" hidden {}
             (grid(page))
-            p.remark.live-figures { "In the charts every arm has the look that it has here. Over time, thin and dotted is what is not measured: storing the data and warming up." }
+            p.remark.live-figures { "Dotted lines: loading and warm-up, not counted." }
             div.live-charts data-live-part="charts" {
                 @for (part, title) in [
                     ("rate", "Throughput, operations per second"),

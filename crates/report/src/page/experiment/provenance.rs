@@ -175,10 +175,8 @@ fn machine(machine: &Machine) -> Facts {
         ("Boost", machine.boost.map(|on| if on { "on".into() } else { "off".into() })),
         ("Transparent huge pages", machine.transparent_huge_pages.clone()),
         (
-            "Memory layout",
-            machine.layout_is_random.map(|random| {
-                if random { "another for each process" } else { "the same for each process" }.into()
-            }),
+            "Address randomisation",
+            machine.layout_is_random.map(|random| if random { "on" } else { "off" }.into()),
         ),
         ("Clock source", machine.clock_source.clone()),
         ("Clock of the program", machine.program_clock.clone()),
