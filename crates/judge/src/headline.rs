@@ -256,12 +256,19 @@ fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Opt
 
 /// `Both are limited by CPU: each operation costs zstd 2.8× the CPU (162 µs vs 58 µs).`, which says more than two causes that read alike.
 fn same_cause(of: &Comparison, curves: &[Curve], lines: &[LineResult]) -> Option<String> {
-    let cost = of.cost_difference.as_ref()?.strip_prefix("Why: ")?;
     let cause = |arm: &str| cause_of(curves, lines, arm, &of.mix, of.point);
     let kind = cause(&of.baseline)?.kind;
-    let is_processor = matches!(kind, CauseKind::Cpu | CauseKind::CpuLimit);
-    (is_processor && cause(&of.arm)?.kind == kind)
-        .then(|| format!("Both are limited by {}: {cost}", kind.name()))
+    let is_processor = matches!(kind, CauseKind::Cpu | CauseKind::CpuLimit | CauseKind::PageCache);
+    if !is_processor || cause(&of.arm)?.kind != kind {
+        return None;
+    }
+    let cost = of.cost_difference.as_ref().and_then(|cost| cost.strip_prefix("Why: "));
+    match cost {
+        Some(cost) => Some(format!("Both are limited by {}: {cost}", kind.name())),
+        // Where nothing differs there is no more to explain.
+        None => (of.verdict.judgement == Judgement::Equivalent)
+            .then(|| format!("Both are limited by {}.", kind.name())),
+    }
 }
 
 fn are(count: usize) -> &'static str {
