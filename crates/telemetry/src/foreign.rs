@@ -1,6 +1,7 @@
 //! What other programs used of the processors: everything that is neither ours nor the kernel's.
 
 use crate::Host;
+use crate::processors::{fewer_than_all, ticks};
 use crate::system::ticks_per_second;
 use plimsoll_record::{ForeignCpu, ForeignProgram};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,19 +11,43 @@ use std::time::Instant;
 const NAMED: usize = 5;
 /// `PF_KTHREAD` of the kernel: a thread of its own.
 const KERNEL_THREAD: u64 = 0x0020_0000;
+/// For programs that cannot be named.
+const OUTSIDE: &str = "programs outside of this container";
+/// Below this share of the processors' time it may be the kernel's own threads, or that of a process that was not waited for.
+const OUTSIDE_FROM: f64 = 0.05;
 
 /// Says what other programs used since it was made.
 ///
 /// Our own are the processes under the given roots, with all that descend from them. The kernel's own threads work for everybody, above all for
 /// what is measured, and are left out. All others are found by their CPU time in `/proc/PID/stat`, which is exact and is read without entering the process. What a
 /// program did that began and ended in between is in the time of the parent that waited for it.
+///
+/// In a container only its own processes are to be seen, and none of the kernel's threads. There, what the processors did beyond them counts as foreign.
 #[derive(Debug)]
 pub struct ForeignSampler {
     host: Host,
     roots: Vec<u32>,
     begun: Instant,
     before: BTreeMap<u32, Process>,
+    /// What the processors had done, of which this process may use some or all, where not all processes are to be seen.
+    processors: Option<Processors>,
     ticks_per_second: u64,
+}
+
+/// Ticks of processors since the machine started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Processors {
+    busy: u64,
+    all: u64,
+}
+
+impl Processors {
+    fn now(host: &Host) -> Option<Self> {
+        let of = fewer_than_all(host);
+        let counted = ticks(&host.read("proc/stat")?, of.as_deref())?;
+        let [user, nice, system, ..] = counted;
+        Some(Self { busy: user + nice + system, all: counted.iter().sum() })
+    }
 }
 
 /// A process as `/proc/PID/stat` shows it.
@@ -41,11 +66,14 @@ struct Process {
 impl ForeignSampler {
     /// Begins now. `roots` are processes of ours.
     pub fn start(host: &Host, roots: &[u32]) -> Self {
+        let before = processes(host);
+        let is_whole = before.values().any(|process| process.is_kernel);
         Self {
             host: host.clone(),
             roots: roots.to_vec(),
             begun: Instant::now(),
-            before: processes(host),
+            processors: if is_whole { None } else { Processors::now(host) },
+            before,
             ticks_per_second: ticks_per_second(),
         }
     }
@@ -55,8 +83,15 @@ impl ForeignSampler {
         let elapsed_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let tick_ns = 1_000_000_000 / self.ticks_per_second;
         let mut used: BTreeMap<String, u64> = BTreeMap::new();
-        for (name, ticks) in rises(&self.before, &processes(&self.host), &self.roots) {
+        let now = processes(&self.host);
+        for (name, ticks) in rises(&self.before, &now, &self.roots) {
             *used.entry(name).or_insert(0) += ticks * tick_ns;
+        }
+        if let (Some(before), Some(after)) = (self.processors, Processors::now(&self.host)) {
+            let seen = rises(&self.before, &now, &[]).into_iter().map(|(_, ticks)| ticks).sum();
+            if let Some(ticks) = outside(before, after, seen) {
+                used.insert(OUTSIDE.to_owned(), ticks * tick_ns);
+            }
         }
         let mut programs: Vec<ForeignProgram> =
             used.into_iter().map(|(name, cpu_ns)| ForeignProgram { name, cpu_ns }).collect();
@@ -65,6 +100,13 @@ impl ForeignSampler {
         programs.truncate(NAMED);
         ForeignCpu { cpu_ns, elapsed_ns, programs }
     }
+}
+
+/// What processors did beyond the processes that are to be seen, in ticks, where it is more than the kernel's own work.
+fn outside(before: Processors, after: Processors, seen: u64) -> Option<u64> {
+    let hidden = after.busy.saturating_sub(before.busy).saturating_sub(seen);
+    let all = after.all.saturating_sub(before.all);
+    (hidden as f64 > OUTSIDE_FROM * all as f64).then_some(hidden)
 }
 
 /// By how much the CPU time of each foreign process rose, in ticks, where it did.
@@ -235,6 +277,24 @@ mod tests {
             (40, stat("shell", 1, 0, 1, 10 + 2, 1)),
         ]);
         assert_eq!(rises(&before, &now, &[]), [("init".to_owned(), 10)]);
+    }
+
+    /// A container beside a busy one: 300 of 400 ticks were used, of which 100 by processes that it sees.
+    #[test]
+    fn what_a_container_does_not_see_counts() {
+        let of = |busy: u64, own: u64, kernel: u64| {
+            let stat_line = format!("cpu  {busy} 0 0 {} 0 0 0 0 0 0\n", 1_000 - busy);
+            let own = stat("plimsoll", 0, kernel, own, 0, 1);
+            Tree::new(&[("proc/stat", &stat_line), ("proc/7/stat", &own)])
+        };
+        let sampler = |kernel| ForeignSampler::start(&of(100, 10, kernel).host(), &[7]);
+        assert_eq!(sampler(0).processors, Some(Processors { busy: 100, all: 1_000 }));
+        // Where the kernel's threads are to be seen, all processes are.
+        assert_eq!(sampler(KERNEL_THREAD).processors, None);
+
+        let at = |busy, all| Processors { busy, all };
+        assert_eq!(outside(at(100, 1_000), at(400, 1_400), 100), Some(200));
+        assert_eq!(outside(at(100, 1_000), at(210, 1_400), 100), None);
     }
 
     #[test]
