@@ -19,6 +19,8 @@ export default defineConfig({
   expect: { timeout: 20_000 },
   use: {
     browserName: "chromium",
+    // What is not there is named after this time, and not only when the whole test runs out of it.
+    actionTimeout: 30_000,
     launchOptions: { executablePath: chromium, args: ["--disable-gpu"] },
     viewport: { width: 1280, height: 900 },
     locale: "en-GB",

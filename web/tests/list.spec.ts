@@ -94,7 +94,7 @@ test("what a history follows is chosen in it", async ({ page, served, experiment
   const other = await arms.locator("option:not([selected])").first().getAttribute("value");
   await arms.selectOption(other);
   await page.getByRole("combobox", { name: "Metric" }).selectOption("response.p99");
-  await page.getByRole("button", { name: "Follow" }).click();
+  await page.getByRole("button", { name: "Show" }).click();
   await expect(asked).toContainText(`p99 response time of ${other}`);
   await expect(arms).toHaveValue(other ?? "");
   await page.locator("table.data th a").first().click();
