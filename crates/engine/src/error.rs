@@ -24,6 +24,13 @@ pub enum EngineError {
     /// The engine is a client of a server and was given none.
     #[error("the engine `{name}` needs a server: name one by `uri`, or have one started")]
     NoServer { name: String },
+    /// The engine has YCSB's operations only.
+    #[error("the engine `{name}` takes no operations of an application: {reason}")]
+    NoStatements {
+        name: String,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// A value of a setting that the engine itself refuses.
     #[error("`{setting}: {value}` does not suit the engine `{engine}`: {reason}")]
     Setting { engine: String, setting: String, value: String, reason: String },

@@ -3,6 +3,7 @@
 #![cfg(feature = "mongodb")]
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
+mod collections;
 mod failover;
 mod figures;
 mod laboratory;

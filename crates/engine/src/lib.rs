@@ -93,7 +93,9 @@ pub use error::EngineError;
 pub use mongodb::{INSTEAD_OF_LEAN, SetOrder, look, remove, replica_set};
 pub use opening::{MetricsSample, Opening};
 pub use registry::{Registration, kind, kinds, open, own_metrics};
-pub use session::{Endpoint, Engine, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session};
+pub use session::{
+    Answer, Endpoint, Engine, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+};
 pub use simulated::Simulation;
 
 #[cfg(feature = "wiredtiger")]

@@ -11,6 +11,8 @@
 //! | [`reply`] | reads replies; takes any bytes and trusts none |
 //! | [`scram`] | proves to know a password |
 //!
+//! Beside the operations on records, it sends any [statement](LeanClient::statement) of an application, whose command comes ready-made.
+//!
 //! Records are stored as YCSB stores them: `{_id: key, field0: BinData(0), ...}`.
 //!
 //! ```no_run
@@ -46,7 +48,7 @@ mod error;
 mod greeting;
 mod host;
 #[cfg(test)]
-mod it;
+pub(crate) mod it;
 mod link;
 mod message;
 mod open_socket;

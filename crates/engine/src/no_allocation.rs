@@ -1,10 +1,14 @@
 //! Operations that succeed do not allocate, once a session's buffers have grown. What WiredTiger allocates inside goes to malloc and is
 //! not counted.
 
-use crate::{FieldVisitor, Opening, Outcome, Session, open};
+use crate::{Answer, FieldVisitor, Opening, Outcome, Session, open};
+use bson::doc;
 use plimsoll_plan::{SettingValue, Settings};
+use plimsoll_record::{OwnOperation, StatementKind};
 use plimsoll_testing::allocations::{CountingAllocator, count};
-use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Mix, Workload};
+use plimsoll_workload::{
+    Ask, DataSpec, Expected, FieldChoice, KeySpace, Mix, NewDocuments, Statement, Workload,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,6 +64,69 @@ fn rounds(session: &mut dyn Session, data: &DataSpec) {
     }
 }
 
+/// Statements of each kind on a collection of 50 documents.
+fn statement_commands() -> Vec<(StatementKind, bson::Document)> {
+    let documents: Vec<bson::Document> = (0..50).map(|id| doc! { "_id": id, "a": 1 }).collect();
+    let set = doc! { "$inc": { "a": 1 } };
+    let change =
+        |multi: bool| doc! { "q": { "_id": { "$gte": 10 } }, "u": set.clone(), "multi": multi };
+    let removal = |limit: i32| doc! { "q": {}, "limit": limit };
+    let stages = [doc! { "$match": { "_id": { "$lt": 30 } } }];
+    vec![
+        (StatementKind::Insert, doc! { "insert": "orders", "documents": documents }),
+        // Over several batches.
+        (StatementKind::Find, doc! { "find": "orders", "batchSize": 20 }),
+        (
+            StatementKind::Aggregate,
+            doc! { "aggregate": "orders", "pipeline": stages.to_vec(), "cursor": { "batchSize": 20 } },
+        ),
+        (StatementKind::Count, doc! { "count": "orders", "query": { "a": 1 } }),
+        (StatementKind::Distinct, doc! { "distinct": "orders", "key": "a" }),
+        (StatementKind::Update, doc! { "update": "orders", "updates": [change(false)] }),
+        (StatementKind::Update, doc! { "update": "orders", "updates": [change(true)] }),
+        (
+            StatementKind::FindAndModify,
+            doc! { "findAndModify": "orders", "query": { "_id": 5 }, "update": set.clone() },
+        ),
+        (StatementKind::Delete, doc! { "delete": "orders", "deletes": [removal(1)] }),
+        // Everything, so that the next round can insert again.
+        (StatementKind::Delete, doc! { "delete": "orders", "deletes": [removal(0)] }),
+    ]
+}
+
+/// Every statement in three rounds. The first makes the buffers grow.
+fn statement_rounds(session: &mut dyn Session) {
+    let commands: Vec<(StatementKind, Vec<u8>)> = statement_commands()
+        .iter()
+        .map(|(kind, command)| (*kind, command.to_vec().expect("it is BSON")))
+        .collect();
+    let inserted = NewDocuments { collection: 0, first: 0, count: 50 };
+    let statements: Vec<Statement<'_>> = commands
+        .iter()
+        .enumerate()
+        .map(|(slot, (kind, command))| Statement {
+            operation: OwnOperation::new(*kind, &format!("s{slot}")).expect("a name"),
+            slot: slot as u8,
+            command,
+            limit: if *kind == StatementKind::Find { 40 } else { 0 },
+            expected: Expected::Any,
+            units: 1,
+            inserted: (*kind == StatementKind::Insert).then_some(inserted),
+        })
+        .collect();
+    for round in 0..3 {
+        let before = count();
+        for statement in &statements {
+            let mut answer = Answer::default();
+            assert_ok(session.statement(statement, &mut answer));
+            assert!(answer.documents > 0);
+        }
+        if round > 0 {
+            assert_eq!(count() - before, 0);
+        }
+    }
+}
+
 fn operations_do_not_allocate(
     engine: &str,
     directory: Option<&Path>,
@@ -72,6 +139,9 @@ fn operations_do_not_allocate(
     let engine = open(engine, &opening).expect("the engine opens");
     let mut session = engine.session().expect("a session");
     rounds(&mut *session, data);
+    if engine.description().name != "wiredtiger" {
+        statement_rounds(&mut *session);
+    }
     drop(session);
     engine.close().expect("the engine closes");
 }

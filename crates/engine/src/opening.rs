@@ -3,7 +3,7 @@
 use crate::EngineError;
 use plimsoll_plan::{EngineKind, Setting, SettingKind, SettingValue, Settings};
 use plimsoll_record::quantities::units;
-use plimsoll_workload::DataSpec;
+use plimsoll_workload::{CollectionOrder, DataSpec};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,6 +25,8 @@ pub struct Opening<'a> {
     pub seed: u64,
     /// The records that will be stored in it.
     pub data: &'a DataSpec,
+    /// The collections of an application, in place of those records; none for YCSB's operations.
+    pub collections: &'a [CollectionOrder],
     /// Name of the memory allocator of this process, for the description: it bears on the speed of embedded engines.
     pub allocator: &'a str,
     /// Whether another client has prepared the data, or nobody is to: what is there stays as it is, whatever the settings say.
@@ -40,6 +42,7 @@ impl<'a> Opening<'a> {
             server: None,
             seed: 1,
             data,
+            collections: &[],
             allocator: "system",
             joins: false,
         }

@@ -77,6 +77,7 @@ pub fn kind(name: &str) -> Option<&'static EngineKind> {
 ///     server: None,
 ///     seed: 42,
 ///     data: &DataSpec::with_records(1_000),
+///     collections: &[],
 ///     allocator: "system",
 ///     joins: false,
 /// };

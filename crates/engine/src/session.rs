@@ -1,8 +1,8 @@
 //! The two traits that every database implements.
 
 use crate::EngineError;
-use plimsoll_record::EngineDescription;
-use plimsoll_workload::{FieldChoice, Fields};
+use plimsoll_record::{EngineDescription, StatementKind};
+use plimsoll_workload::{Expected, FieldChoice, Fields, Statement};
 use std::path::PathBuf;
 
 #[derive(Debug)]
@@ -32,6 +32,36 @@ pub trait FieldVisitor {
     fn field(&mut self, name: &[u8], value: &[u8]);
 }
 
+/// What came back of a [`Statement`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Documents returned or counted, different values, documents that an update or a removal matched, or documents inserted.
+    pub documents: u64,
+    /// Documents that were changed.
+    pub modified: u64,
+    /// Bytes of the documents returned.
+    pub bytes: u64,
+    /// Messages that were answered.
+    pub round_trips: u32,
+}
+
+impl Answer {
+    /// The answer that a statement hopes for, where nobody knows better.
+    #[inline]
+    pub(crate) fn as_expected(statement: &Statement<'_>) -> Self {
+        let documents = match (statement.inserted, statement.expected) {
+            (Some(inserted), _) => u64::from(inserted.count),
+            (None, Expected::Between(least, _)) => least,
+            (None, Expected::Some | Expected::Any) => 1,
+        };
+        let changes = matches!(
+            statement.operation.kind(),
+            StatementKind::Update | StatementKind::Delete | StatementKind::FindAndModify
+        );
+        Self { documents, modified: if changes { documents } else { 0 }, ..Self::default() }
+    }
+}
+
 /// One client of a database, used by one thread at a time. Every call returns when its operation is complete.
 ///
 /// No call may allocate when it succeeds, save what the engine itself allocates inside.
@@ -59,6 +89,12 @@ pub trait Session: Send {
     ) -> Outcome;
 
     fn delete(&mut self, key: &[u8]) -> Outcome;
+
+    /// Sends a command of an application, fetches all that it asks for, and notes what came in `answer`, which is empty before. An answer without documents is
+    /// `Ok`: whether that was to be expected is not known here.
+    fn statement(&mut self, _statement: &Statement<'_>, _answer: &mut Answer) -> Outcome {
+        Outcome::error("this engine takes YCSB's operations only")
+    }
 
     /// Sends the batch that has begun, if there is one. Called once, after the last operation.
     fn flush(&mut self) -> Option<Outcome> {
@@ -139,4 +175,62 @@ pub trait Engine: Send + Sync {
 
     /// Closes the database and waits until everything is on disk. All sessions are gone by then.
     fn close(self: Box<Self>) -> Result<(), EngineError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Opening, open};
+    use plimsoll_plan::{SettingValue, Settings};
+    use plimsoll_record::OwnOperation;
+    use plimsoll_workload::{DataSpec, NewDocuments};
+
+    /// What an engine without documents answers.
+    fn answer(
+        engine: &dyn Engine,
+        kind: StatementKind,
+        expected: Expected,
+        inserted: Option<NewDocuments>,
+    ) -> (u64, u64) {
+        let statement = Statement {
+            operation: OwnOperation::new(kind, "s").unwrap(),
+            slot: 0,
+            command: &[],
+            limit: 0,
+            expected,
+            units: 1,
+            inserted,
+        };
+        let mut answer = Answer::default();
+        let outcome = engine.session().unwrap().statement(&statement, &mut answer);
+        assert!(matches!(outcome, Outcome::Ok), "{outcome:?}");
+        assert!(expected.fits(answer.documents) || answer.documents == 0);
+        (answer.documents, answer.modified)
+    }
+
+    #[test]
+    fn engines_without_documents_answer_what_is_expected() {
+        use StatementKind::{Delete, Find, Insert, Update};
+        let at_once = SettingValue::Nanos(0);
+        let settings = Settings([("service_mean".into(), at_once.clone())].into());
+        let data = DataSpec::with_records(1);
+        let new = Some(NewDocuments { collection: 1, first: 7, count: 50 });
+        for (name, settings) in [("noop", Settings::default()), ("simulated", settings)] {
+            let engine = open(name, &Opening::new(&settings, &data)).unwrap();
+            let of = |kind, expected, inserted| answer(&*engine, kind, expected, inserted);
+            assert_eq!(of(Insert, Expected::Any, new), (50, 0));
+            assert_eq!(of(Find, Expected::Between(3, 9), None), (3, 0));
+            assert_eq!(of(Find, Expected::Some, None), (1, 0));
+            assert_eq!(of(Update, Expected::Any, None), (1, 1));
+            assert_eq!(of(Delete, Expected::Between(20, 20), None), (20, 20));
+            let left = (name == "simulated").then_some(30);
+            assert_eq!(engine.count().unwrap(), left);
+        }
+        let never = SettingValue::Number(1.0);
+        let settings = [("service_mean".into(), at_once), ("not_found_share".into(), never)].into();
+        let settings = Settings(settings);
+        let engine = open("simulated", &Opening::new(&settings, &data)).unwrap();
+        assert_eq!(answer(&*engine, Find, Expected::Some, None), (0, 0));
+        assert_eq!(answer(&*engine, Insert, Expected::Any, new), (50, 0));
+    }
 }

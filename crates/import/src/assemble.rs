@@ -518,7 +518,7 @@ impl Shares {
                     Operation::Update => "update",
                     Operation::Insert => "insert",
                     Operation::Scan => "scan",
-                    Operation::Delete | Operation::Verify => continue,
+                    Operation::Delete | Operation::Verify | Operation::Own(_) => continue,
                 };
                 let share = (*count as f64 / total * 100.0).round();
                 mix[key] = json!(share);

@@ -232,11 +232,11 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Operations of a sample that change a record. The parts of a read-modify-write are counted as read and update, so it is not counted again.
+/// Operations of a sample that change what is stored. The parts of a read-modify-write are counted as read and update, so it is not counted again.
 fn writing(sample: &Sample) -> Option<Writing> {
     let (mut count, mut sum_ns) = (0.0, 0.0);
-    for operation in [Operation::Update, Operation::Insert, Operation::Delete] {
-        if let Some(one) = sample.extract.by_operation.get(&operation) {
+    for (operation, one) in &sample.extract.by_operation {
+        if operation.writes() && *operation != Operation::ReadModifyWrite {
             count += one.count as f64;
             sum_ns += one.count as f64 * one.mean_ns;
         }

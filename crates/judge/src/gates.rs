@@ -13,6 +13,7 @@ use crate::words::percent;
 use generator::{busy_client, client_use, closed, lag, late_generator, little};
 use hosts::{Finding, PointHost, each, together};
 use plimsoll_plan::{Arm, Plan};
+use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, LoadKind, Operation, OperationSlice, PointEnd,
     PointRecord, RunRecord, Severity, Status, Warning, WarningId,
@@ -71,9 +72,11 @@ pub(crate) fn clients(
 
 /// Share of operations without a record from which on they change the response times of the others.
 const NOTICEABLE: f64 = 0.01;
+/// Share of an operation's calls without a document beyond which it was not that operation that was measured.
+const FRUITLESS: f64 = 0.5;
 
-/// The operation with the most missing records and their share of it, ` (20.8 % of read)`; empty if unknown.
-fn mostly_of(point: &PointRecord) -> String {
+/// Of each operation in the measured part of a point, how many calls found nothing and how many there were.
+fn missing_of_all(point: &PointRecord) -> BTreeMap<Operation, [u64; 2]> {
     let stated = point.imported().and_then(|one| one.stated.as_ref());
     let parts: Vec<&OperationSlice> = match stated {
         Some(stated) => stated.operations.iter().collect(),
@@ -91,7 +94,41 @@ fn mostly_of(point: &PointRecord) -> String {
             *missing = missing.saturating_add(count);
         }
     }
-    let most = counts.into_iter().max_by_key(|(_, [missing, _])| *missing);
+    counts
+}
+
+/// Of each operation of an application that mostly found nothing, how often that was: `by-customer found nothing in 98 % of its 12,345 calls`.
+fn fruitless(point: &PointRecord) -> Vec<String> {
+    let mut found = Vec::new();
+    for (operation, [missing, all]) in missing_of_all(point) {
+        let Operation::Own(own) = operation else { continue };
+        let share = missing as f64 / all.max(1) as f64;
+        if share > FRUITLESS {
+            let (name, done, calls) = (own.name(), own.kind().done(), grouped(all as f64, 0));
+            let share = percent(share, 0);
+            found.push(format!("{name} {done} nothing in {share} of its {calls} calls"));
+        }
+    }
+    found
+}
+
+/// What verifications found wrong in a point: of an application's operations in the words of those that counted.
+fn wrong_data(wrong: u64, point: &PointRecord) -> String {
+    let mut parts = point.slices.iter().flat_map(|slice| &slice.operations);
+    if !parts.any(|part| matches!(part.operation, Operation::Own(_))) {
+        return format!("{wrong} records held other data than expected");
+    }
+    let errors = point.end.iter().flat_map(|end| &end.errors);
+    let wrong_numbers = errors.filter(|sample| sample.operation == Operation::Verify);
+    let each: Vec<&str> = wrong_numbers.map(|sample| sample.message.as_str()).collect();
+    let named = if each.is_empty() { String::new() } else { format!(": {}", each.join("; ")) };
+    let calls = grouped(wrong as f64, 0);
+    format!("{calls} calls found another number of documents than expected{named}")
+}
+
+/// The operation with the most missing records and their share of it, ` (20.8 % of read)`; empty if unknown.
+fn mostly_of(point: &PointRecord) -> String {
+    let most = missing_of_all(point).into_iter().max_by_key(|(_, [missing, _])| *missing);
     match most {
         Some((operation, [missing, all])) if missing > 0 => {
             let share = missing as f64 / all as f64;
@@ -117,7 +154,7 @@ impl Remarks {
     }
 
     /// About the data of the run.
-    fn of_data(&mut self, extract: &Extract, run: &RunRecord, arm: &Arm) {
+    fn of_data(&mut self, extract: &Extract, point: &PointRecord, run: &RunRecord, arm: &Arm) {
         let requested = arm.data.key_count();
         if let Some(stored) = run.records_loaded
             && stored != requested
@@ -127,8 +164,7 @@ impl Remarks {
         }
         let wrong = extract.whole.wrong_data;
         if wrong > 0 {
-            let message = format!("{wrong} records held other data than expected");
-            self.add(WarningId::Verification, message);
+            self.add(WarningId::Verification, wrong_data(wrong, point));
         }
         for noticed in &run.warnings {
             let is_known = self.warnings.iter().any(|one| one.id == noticed.id);
@@ -169,12 +205,15 @@ impl Remarks {
                 mostly_of(point),
             );
             self.add(WarningId::NotFound, message);
+            let fruitless = fruitless(point);
+            if !fruitless.is_empty() {
+                self.add(WarningId::ReturnsNothing, fruitless.join("; "));
+            }
         }
-        let writes = [Operation::Update, Operation::Insert, Operation::Delete];
         let is_unacknowledged = run.engine.as_ref().is_some_and(|engine| {
             engine.settings.get("write_concern").map(String::as_str) == Some("0")
         });
-        if is_unacknowledged && writes.iter().any(|one| extract.by_operation.contains_key(one)) {
+        if is_unacknowledged && extract.by_operation.keys().any(|one| one.writes()) {
             let message =
                 "writes were not acknowledged (w:0): their times are those of the socket's buffer";
             self.add(WarningId::Unacknowledged, message);
@@ -224,7 +263,7 @@ pub(crate) fn gate(
         None => answered,
     };
     let mut remarks = Remarks { subject: crate::words::run_subject(run), warnings: Vec::new() };
-    remarks.of_data(extract, run, arm);
+    remarks.of_data(extract, point, run, arm);
     remarks.of_outcomes(extract, point, run, limits);
     remarks.of_length(extract, point, operations);
     let Remarks { subject, warnings } = remarks;
@@ -323,7 +362,8 @@ fn clock_jump(host: &PointHost<'_>) -> Option<Finding> {
 }
 
 fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
-    let first = end.and_then(|end| end.errors.first());
+    let mut samples = end.into_iter().flat_map(|end| &end.errors);
+    let first = samples.find(|sample| sample.operation != Operation::Verify);
     let words = first.map_or(String::new(), |sample| format!(", first: {}", sample.message));
     format!("{failed} of {total} operations failed{words}")
 }

@@ -273,7 +273,10 @@ impl Sample {
         let by_arm = |warning: &Warning| {
             matches!(
                 warning.id,
-                WarningId::Errors | WarningId::RecordCount | WarningId::Verification
+                WarningId::Errors
+                    | WarningId::RecordCount
+                    | WarningId::Verification
+                    | WarningId::ReturnsNothing
             )
         };
         !self.result.valid && self.result.warnings.iter().any(by_arm)

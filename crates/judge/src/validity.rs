@@ -120,6 +120,12 @@ fn failures(all: &[&Sample]) -> Validity {
         let text = format!("wrong data was read in {wrong} of {}", counted(all.len(), "point"));
         return Validity::of("errors", ValidityState::Bad, text);
     }
+    let fruitless = having(all, WarningId::ReturnsNothing);
+    if fruitless > 0 {
+        let text =
+            format!("an operation found nothing in {fruitless} of {}", counted(all.len(), "point"));
+        return Validity::of("errors", ValidityState::Bad, text);
+    }
     let missing =
         if not_found > 0 { format!(", {not_found} found no record") } else { String::new() };
     if bad > 0 {

@@ -4,12 +4,14 @@
 
 use crate::clock::Clock;
 use crate::observer::{ObservedOp, OpObserver};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Row};
 use crate::session_end::SessionEnd;
 use crate::shared::Shared;
-use plimsoll_engine::{FieldVisitor, Outcome, Session};
+use plimsoll_engine::{Answer, FieldVisitor, Outcome, Session};
 use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
-use plimsoll_workload::{Ask, InsertGenerator, KeySpace, OpGenerator, Verification};
+use plimsoll_workload::{
+    Ask, Expected, InsertGenerator, KeySpace, NewDocuments, OpGenerator, Statement, Verification,
+};
 use std::sync::Arc;
 
 /// Where a session's operations come from.
@@ -18,6 +20,37 @@ pub(crate) trait Source: Send {
     fn next(&mut self) -> Option<Ask<'_>>;
     /// To be called when an insert has ended, well or not.
     fn acknowledge(&self, number: u64);
+    /// The same of a statement that inserts documents.
+    fn acknowledge_documents(&self, _new: NewDocuments) {}
+
+    /// To be called with what an operation was to insert, when it has ended.
+    #[inline(always)]
+    fn ended(&self, inserted: Inserted) {
+        match inserted {
+            Inserted::Nothing => {}
+            Inserted::Record(number) => self.acknowledge(number),
+            Inserted::Documents(new) => self.acknowledge_documents(new),
+        }
+    }
+}
+
+/// What an operation inserts.
+#[derive(Clone, Copy)]
+pub(crate) enum Inserted {
+    Nothing,
+    Record(u64),
+    Documents(NewDocuments),
+}
+
+impl Inserted {
+    #[inline(always)]
+    pub(crate) fn by(ask: &Ask<'_>) -> Self {
+        match ask {
+            Ask::Insert { number, .. } => Self::Record(*number),
+            Ask::Statement(Statement { inserted: Some(new), .. }) => Self::Documents(*new),
+            _ => Self::Nothing,
+        }
+    }
 }
 
 impl Source for OpGenerator {
@@ -29,6 +62,11 @@ impl Source for OpGenerator {
     #[inline(always)]
     fn acknowledge(&self, number: u64) {
         OpGenerator::acknowledge(self, number);
+    }
+
+    #[inline(always)]
+    fn acknowledge_documents(&self, new: NewDocuments) {
+        OpGenerator::acknowledge_documents(self, new);
     }
 }
 
@@ -142,8 +180,10 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
     pub(crate) fn ask(&mut self, ask: Ask<'_>, due: Due, shared: &Shared) -> OperationTimes {
         let mut halfway = None;
         let mut scanned = 0;
+        let (mut slot, mut units) = (0, 1);
+        let mut answer = Answer::default();
         let dispatched = self.clock.now();
-        let (operation, outcome) = match ask {
+        let (operation, mut outcome) = match ask {
             Ask::Read { key, fields } => {
                 let visitor = self.copied.as_mut().map(|copied| {
                     copied.clear();
@@ -168,8 +208,17 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 halfway = Some((between, self.status(Operation::Read, &read)));
                 (Operation::ReadModifyWrite, self.session.update(key, changes))
             }
+            Ask::Statement(statement) => {
+                (slot, units) = (statement.slot, statement.units);
+                let outcome = self.session.statement(&statement, &mut answer);
+                (Operation::Own(statement.operation), outcome)
+            }
         };
         let completed = self.clock.now();
+        if let Ask::Statement(statement) = &ask {
+            scanned = u32::try_from(answer.documents).unwrap_or(u32::MAX);
+            outcome = judged(statement, &answer, outcome);
+        }
         let intended = due.from(dispatched);
         let mut seen = ObservedOp {
             operation,
@@ -223,19 +272,26 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         };
         if let Some((between, read)) = halfway {
             let recorder = &mut self.recorder;
-            recorder.record(Operation::Read, read, intended, dispatched, between);
-            recorder.record(Operation::Update, status, between, between, completed);
+            recorder.record(Row::of(Operation::Read, 0), read, intended, dispatched, between);
+            recorder.record(Row::of(Operation::Update, 0), status, between, between, completed);
             status = status.max(read);
         }
         let recorder = &mut self.recorder;
-        recorder.record(operation, status, intended, dispatched, completed);
-        recorder.complete(status);
+        recorder.record(Row::of(operation, slot), status, intended, dispatched, completed);
+        recorder.complete(status, units);
         recorder.busy(dispatched, completed);
         if self.copied.is_some() {
             let read = halfway.map_or(status, |(_, read)| read);
             if let Some((begun, ended, verified)) = self.verify(ask, read) {
-                self.recorder.record(Operation::Verify, verified, begun, begun, ended);
+                let row = Row::of(Operation::Verify, 0);
+                self.recorder.record(row, verified, begun, begun, ended);
             }
+        }
+        if let Ask::Statement(statement) = &ask
+            && status == Status::Ok
+            && !statement.expected.fits(answer.documents)
+        {
+            self.wrong_number(statement, answer.documents, completed);
         }
         self.end.ended = completed + 1;
         OperationTimes { intended, dispatched, completed, operation, status }
@@ -277,10 +333,10 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         }
         let recorder = &mut self.recorder;
         recorder.reach(completed);
-        recorder.record(Operation::Insert, status, dispatched, dispatched, completed);
+        recorder.record(Row::of(Operation::Insert, 0), status, dispatched, dispatched, completed);
         recorder.busy(dispatched, completed);
         if status == Status::Error {
-            recorder.complete(status);
+            recorder.complete(status, 1);
         }
         self.end.ended = completed + 1;
     }
@@ -291,6 +347,29 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
             self.end.error(operation, message);
         }
         status_of(outcome)
+    }
+
+    /// Counts a statement that was answered with another number of documents than there must be.
+    #[cold]
+    fn wrong_number(&mut self, statement: &Statement<'_>, documents: u64, completed: u64) {
+        let row = Row::of(Operation::Verify, 0);
+        self.recorder.record(row, Status::Error, completed, completed, completed);
+        let (name, kind) = (statement.operation.name(), statement.operation.kind());
+        let expected = match statement.expected {
+            Expected::Between(least, most) if least == most => least.to_string(),
+            Expected::Between(least, u64::MAX) => format!("at least {least}"),
+            Expected::Between(least, most) => format!("{least} to {most}"),
+            Expected::Some | Expected::Any => "any number".into(),
+        };
+        let (verb, was, noun) = (
+            kind.done(),
+            if expected == "1" { "was" } else { "were" },
+            if documents == 1 { "document" } else { "documents" },
+        );
+        self.end.error(
+            Operation::Verify,
+            &format!("{name} {verb} {documents} {noun}, {expected} {was} to be {verb}"),
+        );
     }
 
     /// Reports whether the record that was read holds what was stored, and returns when that was looked at, and with what result.
@@ -320,6 +399,16 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
             items: u32::try_from(copied.ends.len()).unwrap_or(u32::MAX),
         });
         Some((begun, ended, status))
+    }
+}
+
+/// How a statement ended that was answered: one that finds nothing where it must find something has not found it.
+#[inline(always)]
+fn judged(statement: &Statement<'_>, answer: &Answer, outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Error(_) => outcome,
+        _ if answer.documents == 0 && !statement.expected.allows_none() => Outcome::NotFound,
+        _ => Outcome::Ok,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A session of a closed loop: the next operation waits for the last one.
 
-use crate::asking::{Due, SessionParts, Source};
+use crate::asking::{Due, Inserted, SessionParts, Source};
 use crate::clock::Clock;
 use crate::observer::{After, OpObserver};
 use crate::session_end::SessionEnd;
@@ -41,10 +41,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
     // The deadline is looked at before an operation is drawn: what is drawn is always sent.
     'session: while finished < share && now < shared.deadline() {
         let Some(ask) = source.next() else { break };
-        let inserted = match ask {
-            plimsoll_workload::Ask::Insert { number, .. } => Some(number),
-            _ => None,
-        };
+        let inserted = Inserted::by(&ask);
         let mut times = parts.ask(ask, due, shared);
         // Without a branch: time never goes back.
         first = first.min(times.dispatched);
@@ -63,9 +60,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
                 }
             }
         }
-        if let Some(number) = inserted {
-            source.acknowledge(number);
-        }
+        source.ended(inserted);
         now = times.completed;
         if now >= warm_up_ns {
             finished += 1;

@@ -183,7 +183,7 @@ impl<'a, C: Clock> Collector<'a, C> {
 mod tests {
     use super::*;
     use crate::grid::SLICE_NS;
-    use crate::recorder::Recorder;
+    use crate::recorder::{Recorder, Row};
     use crate::tests::Jumping;
     use plimsoll_record::{Operation, Status, WorkerUse};
     use std::collections::BTreeMap;
@@ -217,8 +217,8 @@ mod tests {
     fn count(recorder: &mut Recorder<'_>, time_ns: u64, operations: u64) {
         for _ in 0..operations {
             recorder.reach(time_ns);
-            recorder.record(Operation::Read, Status::Ok, 0, 0, 1);
-            recorder.complete(Status::Ok);
+            recorder.record(Row::of(Operation::Read, 0), Status::Ok, 0, 0, 1);
+            recorder.complete(Status::Ok, 1);
         }
     }
 

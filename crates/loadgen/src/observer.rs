@@ -15,7 +15,7 @@ pub struct ObservedOp {
     pub dispatched_ns: u64,
     /// When the engine had answered.
     pub completed_ns: u64,
-    /// Records that a scan gave, fields that a verification compared; otherwise 0.
+    /// Records that a scan gave, documents that a statement found, fields that a verification compared; otherwise 0.
     pub items: u32,
 }
 

@@ -2,13 +2,13 @@
 //!
 //! A session of an open loop: operations are due at times fixed beforehand, and whichever session is free takes the next.
 
-use crate::asking::{Due, SessionParts};
+use crate::asking::{Due, Inserted, SessionParts, Source};
 use crate::clock::Clock;
 use crate::observer::OpObserver;
 use crate::session_end::SessionEnd;
 use crate::shared::Shared;
+use plimsoll_workload::OpGenerator;
 use plimsoll_workload::schedule::Share;
-use plimsoll_workload::{Ask, OpGenerator};
 
 /// How much later than by an exact generator a session began its last operation, nanoseconds.
 ///
@@ -67,18 +67,13 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
             continue;
         }
         let ask = generator.at(share.number(index));
-        let inserted = match ask {
-            Ask::Insert { number, .. } => Some(number),
-            _ => None,
-        };
+        let inserted = Inserted::by(&ask);
         let times = parts.ask(ask, behind.due(intended, now, waited), shared);
         behind.begun(intended, times.intended);
         parts.end.first.get_or_insert(times.dispatched);
         // Whatever the observer wants: in an open loop each operation is sent once.
         parts.observer.after(times.operation, times.status, 1);
-        if let Some(number) = inserted {
-            generator.acknowledge(number);
-        }
+        generator.ended(inserted);
         if waited && intended >= warm_up_ns {
             parts.recorder.lag(times.dispatched.saturating_sub(intended));
         }

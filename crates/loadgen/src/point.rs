@@ -8,7 +8,7 @@ use crate::sessions::{Jobs, run};
 use crate::spec::{LoadError, PointSpec, SliceSink};
 use crate::{closed, open};
 use plimsoll_engine::Engine;
-use plimsoll_record::{Operation, PointEnd};
+use plimsoll_record::{Operation, OwnOperation, PointEnd};
 use plimsoll_workload::schedule::{
     Arrivals, Load, Pace, ScheduleError, Share, arrivals, constant_arrival, things_before,
 };
@@ -59,7 +59,7 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
     }
     // Of all hosts.
     let sessions = spec.load.sessions();
-    let operations = operations_of(mix, spec.verify);
+    let operations = operations_of(mix, &workload.own_operations(), spec.verify);
     let copied = || spec.verify.then(|| Copied::new(workload.key_space()));
     let window_ns = spec.warm_up_ns.saturating_add(spec.duration_ns);
     match &spec.load {
@@ -191,7 +191,7 @@ pub fn run_load_with<W: OpObserver>(
         sessions: spec.share.sessions(sessions),
         warm_up_ns: 0,
         window_ns: spec.duration_ns,
-        operations: vec![Operation::Insert],
+        operations: operations_of_load(&loader),
         timed: pace.is_some(),
         open: false,
         idles: false,
@@ -275,8 +275,17 @@ fn first_measured(load: &Load, warm_up_ns: u64) -> Result<u64, ScheduleError> {
     Ok(end)
 }
 
+/// The operations with which data is stored, as [`operations_of`].
+fn operations_of_load(loader: &Loader) -> Vec<Operation> {
+    let own = loader.own_operations();
+    if own.is_empty() {
+        return vec![Operation::Insert];
+    }
+    own.into_iter().map(Operation::Own).collect()
+}
+
 /// The operations that a mix can record, so that room for them is made beforehand.
-fn operations_of(mix: &Mix, verify: bool) -> Vec<Operation> {
+fn operations_of(mix: &Mix, own: &[OwnOperation], verify: bool) -> Vec<Operation> {
     let whole = mix.read_modify_write > 0.0;
     let wanted = [
         (Operation::Read, mix.read > 0.0 || whole),
@@ -286,7 +295,8 @@ fn operations_of(mix: &Mix, verify: bool) -> Vec<Operation> {
         (Operation::ReadModifyWrite, whole),
         (Operation::Verify, verify),
     ];
-    wanted.iter().filter(|(_, wanted)| *wanted).map(|(operation, _)| *operation).collect()
+    let ycsb = wanted.iter().filter(|(_, wanted)| *wanted).map(|(operation, _)| *operation);
+    ycsb.chain(own.iter().copied().map(Operation::Own)).collect()
 }
 
 /// As in YCSB: equal shares, the first sessions take the rest.

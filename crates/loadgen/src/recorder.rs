@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, OnceLock};
 
 const STATUSES: usize = Status::ALL.len();
-const CELLS: usize = Operation::ALL.len() * STATUSES;
 const TABLES: usize = 4;
 /// The least number of shards where there are as many sessions, so that two sessions that run at the same time rarely share one.
 const FEWEST_SHARDS: usize = 16;
@@ -68,14 +67,35 @@ impl Cell {
     }
 }
 
+/// The rows of a table: first YCSB's operations, then those of the application by their slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row(usize);
+
+impl Row {
+    /// Of the operation in this slot; one of YCSB's has a row whatever the slot.
+    #[inline(always)]
+    pub(crate) fn of(operation: Operation, slot: u8) -> Self {
+        Self(match operation {
+            Operation::Read => 0,
+            Operation::Update => 1,
+            Operation::Insert => 2,
+            Operation::Scan => 3,
+            Operation::ReadModifyWrite => 4,
+            Operation::Delete => 5,
+            Operation::Verify => 6,
+            Operation::Own(_) => Operation::YCSB.len() + usize::from(slot),
+        })
+    }
+}
+
 /// What was counted in every other slice of the warm-up, or of the measured part.
-#[derive(Default)]
 struct Table {
     ok: AtomicU64,
     not_found: AtomicU64,
     error: AtomicU64,
     busy_ns: AtomicU64,
-    cells: [OnceLock<Box<Cell>>; CELLS],
+    /// One for each status of each row.
+    cells: Box<[OnceLock<Box<Cell>>]>,
 }
 
 /// Where one session counts, or several. Apart from others in memory.
@@ -89,6 +109,8 @@ struct Shard {
 /// What all sessions of a point counted.
 pub(crate) struct Recording {
     grid: Grid,
+    /// The operation of each [`Row`].
+    rows: Box<[Operation]>,
     timed: bool,
     /// Whether each session has a shard of its own.
     alone: bool,
@@ -117,8 +139,8 @@ pub(crate) struct Counted {
 }
 
 impl Recording {
-    /// Room for these operations when they succeed, in the tables of this many sessions. `timed` adds response and wait times, `open` the
-    /// generator's lateness.
+    /// Room for these operations when they succeed, in the tables of this many sessions. Those of an application are listed in the order of their slots. `timed`
+    /// adds response and wait times, `open` the generator's lateness.
     pub(crate) fn new(
         grid: Grid,
         operations: &[Operation],
@@ -128,14 +150,18 @@ impl Recording {
     ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let most = FEWEST_SHARDS.max(cores);
+        let own = operations.iter().filter(|operation| matches!(operation, Operation::Own(_)));
+        let rows: Box<[Operation]> = Operation::YCSB.iter().chain(own).copied().collect();
         let shard = || {
-            let shard = Shard { tables: Default::default(), lag: open.then(Counts::new) };
-            for table in &shard.tables {
-                for operation in operations {
-                    table.cell(*operation, Status::Ok, timed);
+            let tables = std::array::from_fn(|_| Table::new(rows.len()));
+            for table in &tables {
+                for (row, operation) in rows.iter().enumerate() {
+                    if operations.contains(operation) {
+                        table.cell(Row(row), Status::Ok, timed);
+                    }
                 }
             }
-            shard
+            Shard { tables, lag: open.then(Counts::new) }
         };
         let sessions = sessions as usize;
         Self {
@@ -143,6 +169,7 @@ impl Recording {
             timed,
             alone: sessions <= most,
             shards: (0..sessions.clamp(1, most)).map(|_| shard()).collect(),
+            rows,
             exchange: Exchange::new(AtomicU32::new(0), Mutex::default()),
         }
     }
@@ -209,9 +236,9 @@ impl Recording {
         completed.error -= before.error;
 
         let mut operations = Vec::new();
-        for operation in Operation::ALL {
+        for (row, operation) in self.rows.iter().copied().enumerate() {
             for status in Status::ALL {
-                let number = cell_of(operation, status);
+                let number = cell_of(Row(row), status);
                 let cells = || {
                     let tables = self.shards.iter().map(|shard| &shard.tables[table]);
                     tables.filter_map(|table| table.cells[number].get())
@@ -266,14 +293,24 @@ impl Reading {
 }
 
 #[inline(always)]
-fn cell_of(operation: Operation, status: Status) -> usize {
-    operation as usize * STATUSES + status as usize
+fn cell_of(row: Row, status: Status) -> usize {
+    row.0 * STATUSES + status as usize
 }
 
 impl Table {
+    fn new(rows: usize) -> Self {
+        Self {
+            ok: AtomicU64::new(0),
+            not_found: AtomicU64::new(0),
+            error: AtomicU64::new(0),
+            busy_ns: AtomicU64::new(0),
+            cells: (0..rows * STATUSES).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
     #[inline(always)]
-    fn cell(&self, operation: Operation, status: Status, timed: bool) -> &Cell {
-        self.cells[cell_of(operation, status)].get_or_init(|| Cell::new(timed))
+    fn cell(&self, row: Row, status: Status, timed: bool) -> &Cell {
+        self.cells[cell_of(row, status)].get_or_init(|| Cell::new(timed))
     }
 }
 
@@ -311,13 +348,13 @@ impl Recorder<'_> {
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
-        operation: Operation,
+        row: Row,
         status: Status,
         intended: u64,
         dispatched: u64,
         completed: u64,
     ) {
-        let cell = self.table.cell(operation, status, self.timed);
+        let cell = self.table.cell(row, status, self.timed);
         cell.service.add(completed.saturating_sub(dispatched), self.alone);
         if let Some((response, wait)) = &cell.timed {
             response.add(completed.saturating_sub(intended), self.alone);
@@ -325,16 +362,17 @@ impl Recorder<'_> {
         }
     }
 
-    /// Counts one unit of work.
+    /// Counts units of work. What does not succeed is one, however many it would have been.
     #[inline(always)]
-    pub(crate) fn complete(&mut self, status: Status) {
+    pub(crate) fn complete(&mut self, status: Status, units: u32) {
+        let is_done = matches!(status, Status::Ok | Status::Batched);
         self.add(
             match status {
                 Status::Ok | Status::Batched => &self.table.ok,
                 Status::NotFound => &self.table.not_found,
                 Status::Error => &self.table.error,
             },
-            1,
+            if is_done { u64::from(units) } else { 1 },
         );
     }
 
@@ -383,8 +421,8 @@ mod tests {
         for (number, time) in times.iter().enumerate() {
             let recorder = &mut recorders[number % 2];
             recorder.reach(*time);
-            recorder.record(Operation::Read, Status::Ok, 0, 0, 1_000);
-            recorder.complete(Status::Ok);
+            recorder.record(Row::of(Operation::Read, 0), Status::Ok, 0, 0, 1_000);
+            recorder.complete(Status::Ok, 1);
             recorder.busy(*time, *time + 1_000);
         }
     }
@@ -393,6 +431,13 @@ mod tests {
         let operations = counted.operations.iter();
         let times = operations.map(|part| part.latencies.count()).sum();
         (counted.completed.ok, times)
+    }
+
+    #[test]
+    fn each_of_ycsbs_operations_has_the_row_of_its_place() {
+        for (place, operation) in Operation::YCSB.into_iter().enumerate() {
+            assert_eq!(Row::of(operation, 9), Row(place));
+        }
     }
 
     /// Few sessions have a shard each, many share them: what comes out is the same.
@@ -431,8 +476,8 @@ mod tests {
     fn a_kind_of_failure_that_was_not_expected_is_counted() {
         let recording = Recording::new(Grid::new(0), &READS, 1, false, false);
         let mut one = recording.recorder(0);
-        one.record(Operation::Delete, Status::Error, 0, 0, 5);
-        one.complete(Status::Error);
+        one.record(Row::of(Operation::Delete, 0), Status::Error, 0, 0, 5);
+        one.complete(Status::Error, 1);
         let counted = recording.take(0);
         assert_eq!(counted.completed.error, 1);
         let parts: Vec<_> =
@@ -444,13 +489,14 @@ mod tests {
     #[test]
     fn counts_that_wrap_around_lose_nothing() {
         let recording = Recording::new(Grid::new(0), &READS, 1, false, false);
-        let cell = recording.shards[0].tables[2].cell(Operation::Read, Status::Ok, false);
+        let cell =
+            recording.shards[0].tables[2].cell(Row::of(Operation::Read, 0), Status::Ok, false);
         cell.service.0[7].store(u32::MAX, Relaxed);
         assert_eq!(recording.take(0).operations[0].latencies.count(), u64::from(u32::MAX));
         let mut one = recording.recorder(0);
         for _ in 0..3 {
             one.reach(2 * SLICE_NS);
-            one.record(Operation::Read, Status::Ok, 0, 0, 7);
+            one.record(Row::of(Operation::Read, 0), Status::Ok, 0, 0, 7);
         }
         assert_eq!(recording.take(2).operations[0].latencies.count(), 3);
     }

@@ -39,9 +39,15 @@ impl SessionEnd {
 
 /// Counts failures by message. Messages that differ only in numbers (a key, a time to wait) count as one.
 fn add(errors: &mut Vec<ErrorSample>, operation: Operation, message: &str, count: u64) {
-    let same = errors
-        .iter_mut()
-        .find(|sample| sample.operation == operation && are_alike(&sample.message, message));
+    // A message about a wrong number begins with the name of the operation, in which a digit is not what it counted.
+    let begins_alike = |other: &str| {
+        operation != Operation::Verify || other.split(' ').next() == message.split(' ').next()
+    };
+    let same = errors.iter_mut().find(|sample| {
+        sample.operation == operation
+            && begins_alike(&sample.message)
+            && are_alike(&sample.message, message)
+    });
     if let Some(sample) = same {
         sample.count += count;
         return;

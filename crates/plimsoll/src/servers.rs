@@ -22,7 +22,10 @@ pub fn look(plan: &Plan) -> Option<Exit> {
             continue;
         }
         seen.push(place);
-        let looked = plimsoll_engine::look(&arm.settings, &arm.data, &actions(plan, arm));
+        let documents = arm.data.documents.as_ref();
+        let collections = documents.map(|documents| documents.collections()).unwrap_or_default();
+        let actions = actions(plan, arm);
+        let looked = plimsoll_engine::look(&arm.settings, &arm.data, &collections, &actions);
         if let Err(error) = looked {
             tell(format_args!("nothing was begun: arm {}: {error}", arm.name));
             return Some(Exit::Failed);
@@ -145,7 +148,7 @@ fn announcement(plan: &Plan, arm: &Arm, keep: bool) -> String {
 /// Removes what `run --uri` stored in the server.
 pub fn tidy_up(plan: &Plan, quiet: bool) {
     for arm in &plan.arms {
-        match plimsoll_engine::remove(&arm.settings, &arm.data) {
+        match plimsoll_engine::remove(&arm.settings, &arm.data, &[]) {
             Ok(true) if !quiet => tell(format_args!(
                 "The documents in {} were removed from the server; --keep leaves them there.",
                 arm.data.table

@@ -41,6 +41,7 @@ mod host_point;
 mod imported;
 mod machine;
 mod network_point;
+mod own_operation;
 mod packed;
 mod probe_task;
 pub mod quantities;
@@ -66,6 +67,7 @@ pub use machine::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, ForeignCpu, ForeignProgram, Machine, Storage,
 };
 pub use network_point::{NetworkPoint, RoundTrips};
+pub use own_operation::{OwnOperation, StatementKind, UnknownOperation};
 pub use packed::{BUCKETS, HIGHEST_LATENCY_NS, bucket_of};
 pub use probe_task::{ProbeTask, ProbeTime};
 pub use rig::{

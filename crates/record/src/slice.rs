@@ -1,13 +1,15 @@
 //! One second of one point.
 
-use crate::Histogram;
+use crate::{Histogram, OwnOperation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 /// The kind of an operation.
+///
+/// In records, one of YCSB's is its name, and one of an application is its kind and its name: `find:by-customer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Operation {
     /// One record by its key.
     Read,
@@ -23,11 +25,13 @@ pub enum Operation {
     Delete,
     /// A read record compared with what must be in it. Its time is that of the comparison.
     Verify,
+    /// One of an application, by its own name.
+    Own(OwnOperation),
 }
 
 impl Operation {
-    /// All operations, in the order in which screens list them.
-    pub const ALL: [Self; 7] = [
+    /// YCSB's operations, in the order in which screens list them.
+    pub const YCSB: [Self; 7] = [
         Self::Read,
         Self::Update,
         Self::Insert,
@@ -47,6 +51,16 @@ impl Operation {
             Self::ReadModifyWrite => "read-modify-write",
             Self::Delete => "delete",
             Self::Verify => "verify",
+            Self::Own(own) => own.name(),
+        }
+    }
+
+    /// Whether it changes what is stored.
+    pub fn writes(self) -> bool {
+        match self {
+            Self::Read | Self::Scan | Self::Verify => false,
+            Self::Update | Self::Insert | Self::ReadModifyWrite | Self::Delete => true,
+            Self::Own(own) => own.kind().writes(),
         }
     }
 }

@@ -111,15 +111,18 @@ warnings! {
     /// Reads found nothing where a record should be.
     NotFound = "W-NOT-FOUND", Caution,
         "records were missing: check that the load was complete and that no other program deletes records";
+    /// More than half of the calls of an application's operation found nothing, although each must find something.
+    ReturnsNothing = "W-RETURNS-NOTHING", Invalid,
+        "the operation was measured on documents that are not there: check its filter, the fields that it draws from and the load, or state that it may find nothing";
     /// Acknowledged writes were gone after the events of a point.
     WritesLost = "W-WRITES-LOST", Caution,
         "the arm's write concern allows this: with w: majority no acknowledged write is lost when a primary dies";
     /// Written records could not be read after the events of a point.
     NotReadBack = "W-NOT-READ-BACK", Caution,
         "whether their last write survived is unknown: check the server's log and measure again";
-    /// Verified records held unexpected data.
+    /// Verified records held unexpected data, or an application's operation found another number of documents than there are.
     Verification = "W-VERIFICATION", Invalid,
-        "the engine returned data that was never stored: trust neither the engine, its disk nor this program until this is explained";
+        "the engine returned data that was never stored, or not all that was: trust neither the engine, its disk nor this program until this is explained";
     /// The machine is not set up for measuring.
     Machine = "W-MACHINE", Note,
         "plimsoll check lists what to change on this machine";

@@ -5,11 +5,11 @@
 //! was acknowledged.
 
 use plimsoll_engine::{
-    Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+    Answer, Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
 };
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::{Acknowledged, Disturbance, EngineDescription, SHORTEST_GAP_NS};
-use plimsoll_workload::{FieldChoice, Fields};
+use plimsoll_workload::{FieldChoice, Fields, Statement};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -373,6 +373,18 @@ impl Session for WatchedSession {
         self.session.delete(key)
     }
 
+    /// Which documents an application's write changed is not known here, so they are not read back.
+    fn statement(&mut self, statement: &Statement<'_>, answer: &mut Answer) -> Outcome {
+        let outcome = self.session.statement(statement, answer);
+        if matches!(outcome, Outcome::Ok) {
+            let book = &self.book;
+            let successes =
+                if statement.operation.kind().writes() { &book.writes } else { &book.reads };
+            successes.succeeded(monotonic_ns());
+        }
+        outcome
+    }
+
     fn flush(&mut self) -> Option<Outcome> {
         let outcome = self.session.flush()?;
         let end = match outcome {
@@ -401,6 +413,8 @@ impl Drop for WatchedSession {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_record::{OwnOperation, StatementKind};
+    use plimsoll_workload::Expected;
 
     fn entry(value: u64, dispatched_ns: u64, completed_ns: u64, end: End) -> Entry {
         Entry { key: (0, 0), field: 7, value, dispatched_ns, completed_ns, end, is_first: true }
@@ -462,5 +476,65 @@ mod tests {
         assert_eq!(to_the_end.last(), Some(&(2_050 * MS, 2_500 * MS)));
         let never = Track::default();
         assert_eq!(never.gaps(0, 3_500 * MS), []);
+    }
+
+    #[test]
+    fn statements_reach_the_engine_and_end_the_gap_of_their_kind() {
+        struct Two;
+        impl Session for Two {
+            fn read(
+                &mut self,
+                _: &[u8],
+                _: FieldChoice<'_>,
+                _: Option<&mut dyn FieldVisitor>,
+            ) -> Outcome {
+                unreachable!("only statements are asked")
+            }
+
+            fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+                unreachable!("only statements are asked")
+            }
+
+            fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+                unreachable!("only statements are asked")
+            }
+
+            fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
+                unreachable!("only statements are asked")
+            }
+
+            fn delete(&mut self, _: &[u8]) -> Outcome {
+                unreachable!("only statements are asked")
+            }
+
+            fn statement(&mut self, _: &Statement<'_>, answer: &mut Answer) -> Outcome {
+                answer.documents = 2;
+                Outcome::Ok
+            }
+        }
+        for (kind, ended) in [(StatementKind::Find, [0, 1]), (StatementKind::Update, [1, 0])] {
+            let book = Arc::new(Book::default());
+            let mut session = WatchedSession {
+                session: Box::new(Two),
+                book: Arc::clone(&book),
+                entries: Entries::default(),
+                batch_begins: 0,
+            };
+            let statement = Statement {
+                operation: OwnOperation::new(kind, "pay").unwrap(),
+                slot: 0,
+                command: &[],
+                limit: 0,
+                expected: Expected::Some,
+                units: 1,
+                inserted: None,
+            };
+            let mut answer = Answer::default();
+            assert!(matches!(session.statement(&statement, &mut answer), Outcome::Ok));
+            assert_eq!(answer.documents, 2);
+            // The first success on the clock of the machine is long after 0.
+            let gaps = [&book.writes, &book.reads].map(|track| lock(&track.gaps).len());
+            assert_eq!(gaps, ended);
+        }
     }
 }

@@ -63,6 +63,7 @@ fn measure(sizing: &Sizing<'_>, directory: &Path, server: Option<&str>) -> Resul
         server,
         seed: SEED,
         data: &data,
+        collections: &[],
         allocator: sizing.allocator,
         joins: false,
     };

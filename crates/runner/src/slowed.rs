@@ -4,10 +4,10 @@
 //! adds lies within the operations, as a regression of the engine would.
 
 use plimsoll_engine::{
-    Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+    Answer, Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
 };
 use plimsoll_record::EngineDescription;
-use plimsoll_workload::{FieldChoice, Fields};
+use plimsoll_workload::{FieldChoice, Fields, Statement};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -202,6 +202,10 @@ impl Session for SlowedSession {
         self.ask(|session| session.delete(key))
     }
 
+    fn statement(&mut self, statement: &Statement<'_>, answer: &mut Answer) -> Outcome {
+        self.ask(|session| session.statement(statement, answer))
+    }
+
     fn flush(&mut self) -> Option<Outcome> {
         self.session.flush()
     }
@@ -218,6 +222,8 @@ impl Session for SlowedSession {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_record::{OwnOperation, StatementKind};
+    use plimsoll_workload::Expected;
 
     /// Counts its calls, and answers at once or after a while.
     struct Answers(Duration);
@@ -254,6 +260,12 @@ mod tests {
         fn delete(&mut self, _key: &[u8]) -> Outcome {
             Outcome::Ok
         }
+
+        fn statement(&mut self, _statement: &Statement<'_>, answer: &mut Answer) -> Outcome {
+            wait_until(Instant::now() + self.0, false);
+            answer.documents = 3;
+            Outcome::Ok
+        }
     }
 
     fn slowed(takes: Duration, slowing: Slowing) -> SlowedSession {
@@ -266,6 +278,25 @@ mod tests {
             every: 1,
             read: Instant::now(),
         }
+    }
+
+    #[test]
+    fn statements_are_stretched_and_answered_by_the_engine() {
+        let statement = Statement {
+            operation: OwnOperation::new(StatementKind::Find, "by-customer").unwrap(),
+            slot: 0,
+            command: &[],
+            limit: 0,
+            expected: Expected::Some,
+            units: 1,
+            inserted: None,
+        };
+        let mut session = slowed(Duration::from_millis(2), Slowing::Stretched { share: 0.5 });
+        let mut answer = Answer::default();
+        let begun = Instant::now();
+        assert!(matches!(session.statement(&statement, &mut answer), Outcome::Ok));
+        assert!(begun.elapsed() >= Duration::from_millis(4));
+        assert_eq!(answer.documents, 3);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use plimsoll_telemetry::{
     ForeignSampler, Host, Network, SliceSampler, SystemSampler, WorkerSampler, local_servers,
     round_trips,
 };
+use plimsoll_workload::documents::DocumentsSpec;
 use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{FieldChoice, KeySpace, KeyText, Mix, Workload};
 use rustix::process::DumpableBehavior;
@@ -143,12 +144,15 @@ fn run<W: Write>(
     if order.role == WorkerRole::Watch {
         return watch(order, runner, speaker);
     }
+    let documents = order.arm.data.documents.as_ref();
+    let collections = documents.map(DocumentsSpec::collections).unwrap_or_default();
     let opening = Opening {
         settings: &order.arm.settings,
         directory: order.directory.as_deref(),
         server: order.standing.server.as_ref().map(|server| server.address.as_str()),
         seed: order.seed,
         data: &order.arm.data,
+        collections: &collections,
         allocator,
         // The first worker has made room, and the data are those of all.
         joins: !order.role.leads(),
@@ -478,7 +482,7 @@ fn warm<W: Write>(
     let Some(mix) = order.mixes.iter().find(|mix| mix.reads()) else {
         return Ok(true);
     };
-    let mix = Mix {
+    let mut mix = Mix {
         read: 1.0,
         update: 0.0,
         insert: 0.0,
@@ -486,6 +490,7 @@ fn warm<W: Write>(
         read_modify_write: 0.0,
         ..mix.clone()
     };
+    mix.operations.retain(|(own, _)| !own.kind().writes());
     let seed = point_seed(order.seed, WARMING);
     let workload =
         Workload::new(&reporter.key_space, &mix, seed, None).map_err(|error| error.to_string())?;

@@ -29,6 +29,7 @@ fn consume(ask: Ask<'_>) -> Option<u64> {
         Ask::Update { key, changes } => drop(black_box((key, changes))),
         Ask::Scan { start, count, fields } => drop(black_box((start, count, fields))),
         Ask::ReadModifyWrite { key, fields, changes } => drop(black_box((key, fields, changes))),
+        Ask::Statement(statement) => drop(black_box(statement)),
         Ask::Insert { key, fields, number } => {
             black_box((key, fields));
             return Some(number);

@@ -36,7 +36,7 @@ fn distributions() -> Vec<RequestDistribution> {
 /// Looks at every byte that an engine would look at.
 fn look(ask: Ask<'_>) -> Option<u64> {
     let fields = match ask {
-        Ask::Read { .. } | Ask::Scan { .. } => None,
+        Ask::Read { .. } | Ask::Scan { .. } | Ask::Statement(_) => None,
         Ask::Update { changes, .. } | Ask::ReadModifyWrite { changes, .. } => Some(changes),
         Ask::Insert { fields, .. } => Some(fields),
     };

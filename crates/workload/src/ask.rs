@@ -3,6 +3,7 @@
 //! One operation on the database.
 
 use crate::record::{FieldNames, RecordBuffer};
+use plimsoll_record::OwnOperation;
 use std::fmt;
 
 /// One operation. It borrows the buffers of the [`OpGenerator`](crate::OpGenerator) that drew it and lasts until the next draw; it can be copied, for
@@ -50,6 +51,77 @@ pub enum Ask<'a> {
         /// The fields to replace, with their new values.
         changes: Fields<'a>,
     },
+    /// Send a command of an application.
+    Statement(Statement<'a>),
+}
+
+/// A command on a collection, as an application sends it.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement<'a> {
+    /// What it is called and what it does.
+    pub operation: OwnOperation,
+    /// Its place among the operations of its workload.
+    pub slot: u8,
+    /// The whole command in BSON, without `$db`, session, number and concerns.
+    pub command: &'a [u8],
+    /// The most documents that are fetched, through as many batches as it takes; 0 for all of them.
+    pub limit: u32,
+    /// What it must find.
+    pub expected: Expected,
+    /// How many units of work it counts for when it succeeds: 1, and of a load one for each document.
+    pub units: u32,
+    /// The documents that it inserts, to be [acknowledged](crate::OpGenerator::acknowledge_documents) afterwards.
+    pub inserted: Option<NewDocuments>,
+}
+
+/// How many documents an operation must return, count, change or remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Known from the seed: at least the first and at most the second number.
+    Between(u64, u64),
+    /// At least one.
+    Some,
+    /// It cannot be known, or may be none.
+    Any,
+}
+
+impl Expected {
+    /// Whether this many is what was expected.
+    #[inline]
+    pub fn fits(self, documents: u64) -> bool {
+        match self {
+            Self::Between(least, most) => (least..=most).contains(&documents),
+            Self::Some | Self::Any => true,
+        }
+    }
+
+    /// Whether it did its work by finding nothing.
+    #[inline]
+    pub fn allows_none(self) -> bool {
+        matches!(self, Self::Any | Self::Between(0, _))
+    }
+}
+
+/// Documents that a statement inserts: their numbers in their collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewDocuments {
+    /// Place of the collection in the description.
+    pub collection: u8,
+    /// The first of their numbers.
+    pub first: u64,
+    /// How many there are; their numbers follow one another on a single host.
+    pub count: u32,
+}
+
+/// A collection as it must be before its documents are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CollectionOrder {
+    /// Its name.
+    pub name: String,
+    /// Documents in it after the load.
+    pub documents: u64,
+    /// Its indexes besides that of `_id`: BSON documents as `createIndexes` takes them, with `key` and `name`.
+    pub indexes: Vec<Vec<u8>>,
 }
 
 /// The fields that an operation wants.

@@ -30,6 +30,12 @@ impl Counter {
         self.next.0.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// The first of several values that follow one another and that nobody else got.
+    #[inline]
+    pub fn take_many(&self, count: u64) -> u64 {
+        self.next.0.fetch_add(count, Ordering::Relaxed)
+    }
+
     /// The value that will be given next.
     pub fn upcoming(&self) -> u64 {
         self.next.0.load(Ordering::Relaxed)
@@ -74,6 +80,18 @@ impl AcknowledgedCounter {
     #[inline]
     pub fn take(&self) -> u64 {
         self.next.take()
+    }
+
+    /// The first of several numbers that follow one another and that nobody else got.
+    #[inline]
+    pub fn take_many(&self, count: u64) -> u64 {
+        self.next.take_many(count)
+    }
+
+    /// No number from this one on was taken.
+    #[inline]
+    pub fn upcoming(&self) -> u64 {
+        self.next.upcoming()
     }
 
     /// All numbers below this one are acknowledged.

@@ -1,5 +1,6 @@
 //! What is stored in the database.
 
+use crate::documents::DocumentsSpec;
 use crate::key::KeyOrder;
 use crate::problem::{Problem, Wrong, in_range};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,9 @@ pub struct DataSpec {
     /// Name of the table or collection.
     #[serde(default = "default_table")]
     pub table: String,
+    /// Documents and operations of an application, in place of records with fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documents: Option<DocumentsSpec>,
 }
 
 /// How many bytes a field has.
@@ -152,7 +156,14 @@ impl DataSpec {
             insert_start: 0,
             insert_count: None,
             table: default_table(),
+            documents: None,
         }
+    }
+
+    /// The documents and operations of an application.
+    pub fn with_documents(documents: DocumentsSpec) -> Self {
+        let (records, _) = documents.size();
+        Self { documents: Some(documents), ..Self::with_records(records) }
     }
 
     /// How many key numbers are loaded and used, from `insert_start` on.
@@ -206,6 +217,10 @@ impl DataSpec {
 
     /// Mean bytes of one record: its key, the names of its fields and their values, without whatever an engine adds.
     pub fn mean_record_bytes(&self) -> f64 {
+        if let Some(documents) = &self.documents {
+            let (count, bytes) = documents.size();
+            return bytes / count.max(1) as f64;
+        }
         let mut name_bytes = 0;
         for index in 0..u64::from(self.field_count) {
             name_bytes += self.field_name_prefix.len() as u64 + u64::from(digits(index));

@@ -2,8 +2,9 @@
 //!
 //! One session's way of asking.
 
-use crate::ask::{Ask, FieldChoice, Fields};
+use crate::ask::{Ask, FieldChoice, Fields, NewDocuments};
 use crate::chooser::KeyChooser;
+use crate::documents::StatementDesk;
 use crate::key::KeyText;
 use crate::operation::Operation;
 use crate::record::RecordBuffer;
@@ -19,6 +20,7 @@ pub struct OpGenerator {
     contents: Stream,
     ahead: Ahead,
     desk: OpParts,
+    own: Option<Box<StatementDesk>>,
 }
 
 /// An operation and the number of the key it goes to; inserts take theirs when they are sent.
@@ -76,6 +78,7 @@ impl OpGenerator {
             choices: workload.sessions.stream(session),
             contents: workload.session_contents.stream(session),
             ahead: Ahead { choices: [none; AHEAD], next: AHEAD },
+            own: workload.own.clone().map(Box::new),
             desk: OpParts {
                 chooser: workload.chooser.clone(),
                 key: KeyText::new(data.key_order, data.zero_padding),
@@ -94,6 +97,10 @@ impl OpGenerator {
         reason = "the operation borrows the generator, as no iterator can let it"
     )]
     pub fn next(&mut self) -> Ask<'_> {
+        if let Some(ref mut own) = self.own {
+            let OpParts { workload, turns, .. } = &self.desk;
+            return own.next(&mut self.choices, || turns.number(workload.turns.take()));
+        }
         if self.ahead.next == AHEAD {
             self.look_ahead();
         }
@@ -107,6 +114,9 @@ impl OpGenerator {
     #[inline]
     pub fn at(&mut self, arrival: u64) -> Ask<'_> {
         let mut stream = self.desk.workload.arrivals.stream(arrival);
+        if let Some(ref mut own) = self.own {
+            return own.next(&mut stream, || arrival);
+        }
         let choice = self.desk.choose(&mut stream, Some(arrival));
         self.desk.put_together(choice, &mut stream)
     }
@@ -116,6 +126,14 @@ impl OpGenerator {
     #[inline]
     pub fn acknowledge(&self, number: u64) {
         self.desk.workload.key_space.records.acknowledge(number);
+    }
+
+    /// The same for documents that an [`Ask::Statement`] inserted.
+    #[inline]
+    pub fn acknowledge_documents(&self, new: NewDocuments) {
+        if let Some(space) = &self.desk.workload.key_space.documents {
+            space.acknowledge(new);
+        }
     }
 
     #[inline(never)]

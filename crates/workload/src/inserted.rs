@@ -55,6 +55,31 @@ impl Records {
         self.own.acknowledge(own);
     }
 
+    /// Takes several numbers at once, as this host counts its inserts: the first of them.
+    #[inline]
+    pub(crate) fn take_own(&self, count: u32) -> u64 {
+        self.own.take_many(count.into())
+    }
+
+    /// What [`take_own`](Self::take_own) gave, as numbers of all hosts: the first, and the step from one to the next.
+    #[inline]
+    pub(crate) fn numbers(&self, first: u64) -> (u64, u64) {
+        (self.start + self.share.number(first - self.start), u64::from(self.share.of()))
+    }
+
+    /// Acknowledges one of the numbers that [`take_own`](Self::take_own) gave.
+    #[inline]
+    pub(crate) fn acknowledge_own(&self, own: u64) {
+        self.own.acknowledge(own);
+    }
+
+    /// No number from this one on was taken, as far as this host knows.
+    #[inline]
+    pub(crate) fn issued(&self) -> u64 {
+        let own = self.own.upcoming();
+        self.start + (own - self.start) * u64::from(self.share.of())
+    }
+
     /// Key numbers below this one are present, as far as this host knows.
     #[inline]
     pub(crate) fn limit(&self) -> u64 {

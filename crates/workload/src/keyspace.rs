@@ -1,6 +1,7 @@
 //! The records of a database, as far as the questions need to know them.
 
 use crate::data::DataSpec;
+use crate::documents::DocumentSpace;
 use crate::inserted::Records;
 use crate::integrity::Verifier;
 use crate::problem::{WorkloadError, none_of};
@@ -17,6 +18,8 @@ pub struct KeySpace {
     /// Numbers of all fields, for reads that name each.
     pub(crate) all_fields: Box<[u32]>,
     pub(crate) records: Records,
+    /// The collections of an application.
+    pub(crate) documents: Option<Arc<DocumentSpace>>,
 }
 
 impl KeySpace {
@@ -47,7 +50,12 @@ impl KeySpace {
     /// When the description is impossible, with all its problems.
     pub fn with_share(data: &DataSpec, share: Share) -> Result<Arc<Self>, WorkloadError> {
         none_of(data.check())?;
+        let documents = match &data.documents {
+            Some(spec) => Some(Arc::new(DocumentSpace::new(spec, share)?)),
+            None => None,
+        };
         Ok(Arc::new(Self {
+            documents,
             shape: RecordShape::new(data),
             all_fields: (0..data.field_count).collect(),
             records: Records::new(data.records, share),

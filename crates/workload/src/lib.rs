@@ -57,6 +57,7 @@ mod ask;
 mod chooser;
 mod counter;
 mod data;
+pub mod documents;
 mod generator;
 mod harmonic;
 mod hash;
@@ -85,7 +86,7 @@ mod value;
 mod workload;
 mod zipfian;
 
-pub use ask::{Ask, FieldChoice, Fields};
+pub use ask::{Ask, CollectionOrder, Expected, FieldChoice, Fields, NewDocuments, Statement};
 pub use counter::{AcknowledgedCounter, Counter};
 pub use data::{DataSpec, FieldLength};
 pub use generator::OpGenerator;

@@ -4,11 +4,13 @@
 
 use crate::ask::{Ask, Fields};
 use crate::counter::Counter;
+use crate::documents::DocumentLoad;
 use crate::key::KeyText;
 use crate::keyspace::KeySpace;
 use crate::record::RecordBuffer;
 use crate::schedule::{Share, things_before};
 use crate::stream::{Family, Purpose};
+use plimsoll_record::OwnOperation;
 use std::sync::Arc;
 
 /// Hands out the records to load, shared by all sessions.
@@ -21,6 +23,8 @@ pub struct Loader {
     numbers: Counter,
     end: u64,
     contents: Family,
+    /// Of an application's documents. Then what is counted are commands.
+    own: Option<DocumentLoad>,
 }
 
 impl KeySpace {
@@ -33,12 +37,23 @@ impl KeySpace {
 impl Loader {
     fn new(key_space: &Arc<KeySpace>, seed: u64) -> Self {
         let data = key_space.data();
+        let own = key_space.documents.as_ref().and_then(DocumentLoad::new);
+        let (start, end) = match &own {
+            Some(load) => (0, load.commands()),
+            None => (data.insert_start, data.insert_start + data.key_count()),
+        };
         Self {
             key_space: Arc::clone(key_space),
-            numbers: Counter::new(data.insert_start),
-            end: data.insert_start + data.key_count(),
+            numbers: Counter::new(start),
+            end,
             contents: Family::new(seed, Purpose::Records),
+            own,
         }
+    }
+
+    /// What the load of an application's documents is called in slices; nothing of YCSB's records.
+    pub fn own_operations(&self) -> Vec<OwnOperation> {
+        self.own.iter().map(DocumentLoad::operation).collect()
     }
 
     /// The records that one host loads, of the first `most` (of all when absent), where hosts share `sessions` sessions as [`Share::sessions`] says. They
@@ -59,6 +74,7 @@ impl Loader {
             numbers: Counter::new(first + things_before(count, sessions, own.start)),
             end: first + things_before(count, sessions, own.end),
             contents: self.contents,
+            own: self.own.clone(),
         })
     }
 
@@ -68,6 +84,7 @@ impl Loader {
         InsertGenerator {
             key: KeyText::new(data.key_order, data.zero_padding),
             record: self.key_space.shape.buffer(),
+            own: self.own.clone(),
             loader: Arc::clone(self),
         }
     }
@@ -79,10 +96,11 @@ pub struct InsertGenerator {
     loader: Arc<Loader>,
     key: KeyText,
     record: RecordBuffer,
+    own: Option<DocumentLoad>,
 }
 
 impl InsertGenerator {
-    /// The next record that no session has taken yet, always as an [`Ask::Insert`], or `None` when all are taken. Records of the load
+    /// The next record that no session has taken yet, always as an [`Ask::Insert`] (of documents several, as an [`Ask::Statement`]), or `None` when all are taken. Records of the load
     /// phase are not acknowledged.
     #[inline]
     #[expect(
@@ -93,6 +111,9 @@ impl InsertGenerator {
         let number = self.loader.numbers.take();
         if number >= self.loader.end {
             return None;
+        }
+        if let Some(own) = &mut self.own {
+            return Some(own.command(number));
         }
         let shape = &self.loader.key_space.shape;
         let key = self.key.write(number);

@@ -1,6 +1,7 @@
 //! Which operations are requested, how often, and of which keys.
 
 use crate::problem::{Problem, Wrong, in_range};
+use plimsoll_record::{OwnOperation, StatementKind};
 use serde::{Deserialize, Serialize};
 
 /// A mix of operations. Proportions are weights: only their ratios count.
@@ -41,6 +42,9 @@ pub struct Mix {
     /// Updates change all fields, otherwise one.
     #[serde(default)]
     pub write_all_fields: bool,
+    /// Operations of an application with their weights, in place of YCSB's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<(OwnOperation, f64)>,
 }
 
 /// How the key of a read, update, scan or read-modify-write is chosen.
@@ -134,11 +138,10 @@ impl Mix {
     /// Names of the presets: YCSB's core workloads.
     pub const PRESETS: [&'static str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-    /// One of YCSB's core workloads, by its letter in either case.
-    pub fn preset(name: &str) -> Option<Self> {
-        let letter = name.to_ascii_lowercase();
-        let mut mix = Self {
-            name: letter.clone(),
+    /// A mix of this name without any operation.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.into(),
             read: 0.0,
             update: 0.0,
             insert: 0.0,
@@ -149,7 +152,14 @@ impl Mix {
             read_all_fields: true,
             read_all_fields_by_name: false,
             write_all_fields: false,
-        };
+            operations: Vec::new(),
+        }
+    }
+
+    /// One of YCSB's core workloads, by its letter in either case.
+    pub fn preset(name: &str) -> Option<Self> {
+        let letter = name.to_ascii_lowercase();
+        let mut mix = Self::named(&letter);
         match letter.as_str() {
             "a" => (mix.read, mix.update) = (0.5, 0.5),
             "b" => (mix.read, mix.update) = (0.95, 0.05),
@@ -170,12 +180,17 @@ impl Mix {
 
     /// Whether any of its operations reads.
     pub fn reads(&self) -> bool {
-        self.read + self.scan + self.read_modify_write > 0.0
+        self.read + self.scan + self.read_modify_write > 0.0 || self.has_own(false)
     }
 
     /// Whether any of its operations writes.
     pub fn writes(&self) -> bool {
-        self.update + self.insert + self.read_modify_write > 0.0
+        self.update + self.insert + self.read_modify_write > 0.0 || self.has_own(true)
+    }
+
+    fn has_own(&self, writes: bool) -> bool {
+        let mut operations = self.operations.iter();
+        operations.any(|(own, weight)| own.kind().writes() == writes && *weight > 0.0)
     }
 
     /// Everything impossible in this description by itself. What is impossible for certain data is found by
@@ -185,7 +200,13 @@ impl Mix {
         for (field, weight) in self.weights() {
             in_range(&mut problems, field, weight, 0.0, 1e12);
         }
-        if self.weights().iter().all(|(_, weight)| *weight == 0.0) {
+        for (_, weight) in &self.operations {
+            in_range(&mut problems, "operations", *weight, 0.0, 1e12);
+        }
+        let mut own = self.operations.iter();
+        if self.weights().iter().all(|(_, weight)| *weight == 0.0)
+            && own.all(|(_, weight)| *weight == 0.0)
+        {
             problems.push(Problem { field: "read", wrong: Wrong::NothingToDo });
         }
         match self.request_distribution {
@@ -229,8 +250,14 @@ impl Mix {
 
     /// The share of inserts among all operations, 0 to 1.
     pub fn insert_share(&self) -> f64 {
-        let total: f64 = self.weights().iter().map(|(_, weight)| weight).sum();
-        if total > 0.0 { self.insert / total } else { 0.0 }
+        let own = |kind| {
+            let operations = self.operations.iter();
+            operations.filter(move |(own, _)| own.kind() == kind).map(|(_, weight)| weight)
+        };
+        let all: f64 = StatementKind::ALL.into_iter().flat_map(own).sum();
+        let inserts: f64 = own(StatementKind::Insert).sum();
+        let total: f64 = self.weights().iter().map(|(_, weight)| weight).sum::<f64>() + all;
+        if total > 0.0 { (self.insert + inserts) / total } else { 0.0 }
     }
 
     /// The weights with their names, in the order in which YCSB draws.

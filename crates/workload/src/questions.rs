@@ -52,6 +52,7 @@ fn key_of(ask: Ask<'_>) -> &[u8] {
         | Ask::Insert { key, .. }
         | Ask::ReadModifyWrite { key, .. } => key,
         Ask::Scan { start, .. } => start,
+        Ask::Statement(statement) => statement.command,
     }
 }
 
@@ -146,6 +147,7 @@ fn proportions_are_those_of_the_mix() {
             Ask::Insert { .. } => 2,
             Ask::Scan { .. } => 3,
             Ask::ReadModifyWrite { .. } => 4,
+            Ask::Statement(_) => panic!("there are no documents"),
         }] += 1;
         if let Some(number) = inserted(ask) {
             generator.acknowledge(number);
@@ -300,6 +302,7 @@ fn reads_and_updates_take_the_fields_asked_for() {
                 assert_eq!(fields, FieldChoice::All);
                 assert_eq!(changes.value_bytes(), 100);
             }
+            Ask::Statement(_) => panic!("there are no documents"),
             Ask::Insert { fields, .. } => {
                 for (position, (index, name, value)) in fields.enumerate() {
                     assert_eq!(index as usize, position);
@@ -327,6 +330,7 @@ fn reads_and_updates_take_the_fields_asked_for() {
             }
             Ask::Update { changes, .. } => assert_eq!(changes.value_bytes(), 1_000),
             Ask::Insert { .. } => {}
+            Ask::Statement(_) => panic!("there are no documents"),
         }
     }
 
@@ -341,7 +345,7 @@ fn reads_and_updates_take_the_fields_asked_for() {
                 let FieldChoice::Some([field]) = fields else { panic!("{fields:?}") };
                 read.insert(*field);
             }
-            Ask::Update { .. } | Ask::Insert { .. } => {}
+            Ask::Update { .. } | Ask::Insert { .. } | Ask::Statement(_) => {}
         }
     }
     assert_eq!(read, (0..10).collect());

@@ -3,12 +3,14 @@
 use crate::chooser::{KeyChooser, Keys};
 use crate::counter::Counter;
 use crate::data::FieldLength;
+use crate::documents::StatementDesk;
 use crate::keyspace::KeySpace;
 use crate::length::Lengths;
 use crate::mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};
 use crate::operation::Operations;
 use crate::problem::{Problem, WorkloadError, none_of};
 use crate::stream::{Family, Purpose};
+use plimsoll_record::OwnOperation;
 use std::sync::Arc;
 
 /// A mix of operations on a key space, from one seed: what all sessions of a point share.
@@ -29,6 +31,9 @@ pub struct Workload {
     pub(crate) session_contents: Family,
     pub(crate) arrivals: Family,
     pub(crate) contents: Family,
+    /// What draws the operations of an application.
+    pub(crate) own: Option<StatementDesk>,
+    own_operations: Vec<OwnOperation>,
 }
 
 /// Which fields an operation that reads asks for. Names are given by plain reads only.
@@ -76,7 +81,11 @@ impl Workload {
         let present = records.min(key_space.records());
         none_of(mix.check())?;
         let operations = Operations::new(mix);
-        let chooser = if operations.only_inserts() {
+        let own = match &key_space.documents {
+            Some(space) => Some(StatementDesk::new(space, mix)?),
+            None => None,
+        };
+        let chooser = if operations.only_inserts() || own.is_some() {
             None
         } else {
             let keys = keys(key_space, mix, planned_operations, present);
@@ -107,7 +116,14 @@ impl Workload {
             session_contents: Family::new(seed, Purpose::SessionContents),
             arrivals: Family::new(seed, Purpose::Arrivals),
             contents: Family::new(seed, Purpose::Records),
+            own,
+            own_operations: mix.operations.iter().map(|(own, _)| *own).collect(),
         })
+    }
+
+    /// The operations of an application, in the order of their slots; none of YCSB's.
+    pub fn own_operations(&self) -> Vec<OwnOperation> {
+        self.own_operations.clone()
     }
 
     /// The key space that the operations go to.

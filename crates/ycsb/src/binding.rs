@@ -201,6 +201,7 @@ impl Plan {
             server: None,
             seed,
             data,
+            collections: &[],
             allocator,
             joins: true,
         };

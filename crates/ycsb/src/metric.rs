@@ -48,8 +48,9 @@ impl Metric {
         }
     }
 
-    pub(crate) fn of(operation: Operation) -> Self {
-        match operation {
+    /// Of one of YCSB's operations.
+    pub(crate) fn of(operation: Operation) -> Option<Self> {
+        Some(match operation {
             Operation::Read => Self::Read,
             Operation::Update => Self::Update,
             Operation::Insert => Self::Insert,
@@ -57,7 +58,8 @@ impl Metric {
             Operation::ReadModifyWrite => Self::ReadModifyWrite,
             Operation::Delete => Self::Delete,
             Operation::Verify => Self::Verify,
-        }
+            Operation::Own(_) => return None,
+        })
     }
 }
 

@@ -165,7 +165,8 @@ fn micros_of(seen: &ObservedOp) -> Micros {
 impl OpObserver for Watcher {
     #[inline]
     fn saw(&mut self, seen: &ObservedOp) {
-        let (metric, at) = (Metric::of(seen.operation), seen.completed_ns);
+        let Some(metric) = Metric::of(seen.operation) else { return };
+        let at = seen.completed_ns;
         let (micros, now_ms) = (micros_of(seen), self.now_ms());
         let ended = Return::of(seen.status);
         match seen.operation {

@@ -2,9 +2,12 @@
 
 use crate::it::laboratory::{CLIENTS, assert_ok, open_at, read, records, text, verifiable};
 use crate::it::server::{Kind, Server};
-use crate::{Session, SetOrder, replica_set};
+use crate::mongo::it::statements::Kept;
+use crate::{Answer, Session, SetOrder, replica_set};
 use mongodb::bson::{Document, doc};
 use mongodb::{Client, Database};
+use plimsoll_record::StatementKind;
+use plimsoll_testing::{Need, needs};
 use plimsoll_workload::{Ask, FieldChoice, KeySpace};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::runtime::Runtime;
@@ -171,5 +174,38 @@ mod slow {
         assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
         assert_ok(&session.delete(&key));
         assert_eq!(session.retries(), 0);
+    }
+
+    /// A set of one takes numbered statements, and those of several documents without a number.
+    #[test]
+    fn statements_of_each_kind_are_sent_to_a_set() {
+        needs!([Need::Server("mongod")]);
+        let server = Server::start_with(Kind::Mongod, &["--replSet=plimsoll"]);
+        replica_set(SetOrder::Initiate, &host(&server), &mut std::io::sink()).unwrap();
+        let uri = format!("mongodb://{}/?replicaSet=plimsoll&w=majority", host(&server));
+        let engine = open_at(&uri, &verifiable(1), &[]).unwrap();
+        assert_eq!(engine.description().settings["retry_writes"], "true");
+        let mut session = engine.session().unwrap();
+        let set = doc! { "$inc": { "a": 1 } };
+        let update = |multi: bool| {
+            doc! { "update": "orders", "updates": [{ "q": {}, "u": set.clone(), "multi": multi }] }
+        };
+        let remove =
+            |limit: i32| doc! { "delete": "orders", "deletes": [{ "q": {}, "limit": limit }] };
+        let documents: Vec<Document> = (0..5).map(|id| doc! { "_id": id }).collect();
+        use StatementKind::{Delete, FindAndModify, Insert, Update};
+        for (kind, command, documents) in [
+            (Insert, doc! { "insert": "orders", "documents": documents }, 5),
+            (Update, update(false), 1),
+            (Update, update(true), 5),
+            (FindAndModify, doc! { "findAndModify": "orders", "update": set.clone() }, 1),
+            (Delete, remove(1), 1),
+            (Delete, remove(0), 4),
+        ] {
+            let kept = Kept::new(kind, &command);
+            let mut answer = Answer::default();
+            assert_ok(&session.statement(&kept.statement(), &mut answer));
+            assert_eq!(answer.documents, documents, "{command}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! The operations.
 
+mod statements;
+
 use crate::mongo::document::{BINARY, Elements};
 use crate::mongo::encode;
 use crate::mongo::error::LeanError;
@@ -11,6 +13,7 @@ use crate::mongo::message::Message;
 use crate::mongo::options::LeanOptions;
 use crate::mongo::reply::{self, Batch, Failure, Flaw};
 use plimsoll_workload::{FieldChoice, Fields};
+use statements::Statements;
 
 /// What a statement around a document may take of a message beyond the document's own limit. Servers allow as much.
 const STATEMENT_BYTES: u64 = 16 * 1024;
@@ -34,6 +37,7 @@ pub enum Inserted {
 pub struct LeanClient {
     link: Link,
     requests: Requests,
+    statements: Statements,
     /// Documents in the batch that has begun.
     waiting: u32,
     /// Documents that make a batch full.
@@ -97,6 +101,7 @@ impl LeanClient {
         let session = repeats_changes.then(new_session).transpose()?;
         Ok(Self {
             requests: Requests::new(options, session.as_ref()),
+            statements: Statements::new(options, session.as_ref()),
             waiting: 0,
             batch: options.batch.min(most),
             is_acknowledged,
@@ -276,7 +281,7 @@ impl LeanClient {
                 return Ok(rows as u32);
             }
             if rows == u64::from(count) {
-                self.kill_cursor(cursor);
+                self.kill_cursor(cursor, None);
                 return Ok(rows as u32);
             }
             // Batches may be empty, but not forever.
@@ -284,7 +289,7 @@ impl LeanClient {
             if empty > MOST_EMPTY_BATCHES {
                 return Err(self.link.failed(Failure::Flaw(Flaw::NoProgress)));
             }
-            let counted = counted(self.get_more(cursor)?);
+            let counted = counted(self.get_more(cursor, None, None)?);
             batch = counted.map_err(|failure| self.link.failed(failure));
         }
     }
@@ -389,29 +394,38 @@ impl LeanClient {
         }
     }
 
-    fn get_more(&mut self, cursor: i64) -> Result<&[u8], LeanError> {
+    /// Asks for the next batch, of at most `batch_size` documents, in the given collection or that of the records.
+    fn get_more(
+        &mut self,
+        cursor: i64,
+        collection: Option<&[u8]>,
+        batch_size: Option<i64>,
+    ) -> Result<&[u8], LeanError> {
         let Self { link, requests, .. } = self;
-        let LeanOptions { database, collection, .. } = link.options();
+        let LeanOptions { database, collection: of_records, .. } = link.options();
         let out = requests.cursor.restart();
         encode::int64(b"getMore", cursor, out);
-        encode::string(b"collection", collection.as_bytes(), out);
+        encode::string(b"collection", collection.unwrap_or(of_records.as_bytes()), out);
+        if let Some(size) = batch_size {
+            encode::int64(b"batchSize", size, out);
+        }
         encode::string(b"$db", database.as_bytes(), out);
         link.call(&mut requests.cursor)
     }
 
-    /// Lets the server forget a cursor that still has something, though all that was requested is there.
+    /// Lets the server forget a cursor that still has something, though all that was requested is there. Says whether the server answered.
     #[cold]
-    fn kill_cursor(&mut self, cursor: i64) {
+    fn kill_cursor(&mut self, cursor: i64, collection: Option<&[u8]>) -> bool {
         let Self { link, requests, .. } = self;
-        let LeanOptions { database, collection, .. } = link.options();
+        let LeanOptions { database, collection: of_records, .. } = link.options();
         let out = requests.cursor.restart();
-        encode::string(b"killCursors", collection.as_bytes(), out);
+        encode::string(b"killCursors", collection.unwrap_or(of_records.as_bytes()), out);
         let cursors = encode::begin_list(b"cursors", out);
         encode::int64(b"0", cursor, out);
         encode::end(cursors, out);
         encode::string(b"$db", database.as_bytes(), out);
         // The scan has succeeded. A server that does not answer to this is noticed by the next operation, and cursors end by themselves.
-        let _ = link.call(&mut requests.cursor);
+        link.call(&mut requests.cursor).is_ok()
     }
 }
 

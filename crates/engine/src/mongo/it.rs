@@ -16,3 +16,4 @@ mod records;
 mod scans;
 mod script;
 mod servers;
+pub(crate) mod statements;

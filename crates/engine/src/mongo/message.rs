@@ -139,6 +139,13 @@ impl Message {
         Self { fixed: bytes.len(), bytes, open: Open::Body(body), transaction_at: None }
     }
 
+    /// Whether the server is to answer this message.
+    #[inline]
+    pub(crate) fn set_is_answered(&mut self, is_answered: bool) {
+        let flags = if is_answered { 0 } else { MORE_TO_COME };
+        self.bytes[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&flags.to_le_bytes());
+    }
+
     /// Forgets what was appended, and gives the buffer to append to.
     #[inline]
     pub(crate) fn restart(&mut self) -> &mut Vec<u8> {
@@ -160,6 +167,12 @@ impl Message {
     #[inline]
     pub(crate) fn appended(&self) -> usize {
         self.bytes.len() - self.fixed
+    }
+
+    /// Bytes of the command so far.
+    #[inline]
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.bytes.len() - BODY_AT
     }
 
     /// Takes away what was appended beyond this length.

@@ -4,6 +4,7 @@
 
 use crate::mongo::document::{ARRAY, DOCUMENT, Element, Elements, Malformed};
 use crate::mongo::message::{BODY, BODY_AT, HEADER_BYTES, MORE_TO_COME, OP_MSG};
+use plimsoll_record::StatementKind;
 
 /// The longest message that any server sends or takes: 48 MB.
 pub const MOST_BYTES: usize = 48_000_000;
@@ -218,26 +219,154 @@ impl<'a> Batch<'a> {
 
     /// Goes through all documents and all that is in them, and counts them.
     #[inline]
-    pub fn count(mut self) -> Result<u64, Flaw> {
-        let mut count = 0;
-        while let Some(document) = self.next()? {
-            document.check()?;
+    pub fn count(self) -> Result<u64, Flaw> {
+        Ok(self.measure()?.0)
+    }
+
+    /// Goes through all documents and all that is in them: how many there are, and their bytes.
+    #[inline]
+    pub fn measure(mut self) -> Result<(u64, u64), Flaw> {
+        let (mut count, mut bytes) = (0, 0);
+        while let Some(element) = self.documents.next()? {
+            if element.kind != DOCUMENT {
+                return Err(Flaw::Missing("document in a batch"));
+            }
+            Elements::of(element.value)?.check()?;
             count += 1;
+            bytes += element.value.len() as u64;
         }
-        Ok(count)
+        Ok((count, bytes))
+    }
+}
+
+/// What a reply to a statement of an application says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatementReply {
+    /// Documents returned, counted, matched or inserted, or different values.
+    pub documents: u64,
+    /// Documents that were changed.
+    pub modified: u64,
+    /// Bytes of the documents or values returned.
+    pub bytes: u64,
+    /// By which to ask for more; 0 if there are no more.
+    pub cursor: i64,
+}
+
+impl StatementReply {
+    /// Reads the reply to a statement of this kind. The reply to `getMore` is read as that to `find`.
+    #[inline]
+    pub fn of(kind: StatementKind, body: &[u8]) -> Result<Self, Failure> {
+        match kind {
+            StatementKind::Find | StatementKind::Aggregate => {
+                let batch = Batch::of(body)?;
+                let (documents, bytes) = batch.measure()?;
+                Ok(Self { documents, bytes, cursor: batch.cursor, ..Self::default() })
+            }
+            StatementKind::Count => Self::of_count(body),
+            StatementKind::Distinct => Self::of_distinct(body),
+            StatementKind::Insert => {
+                let documents = written(body)?;
+                Ok(Self { documents, ..Self::default() })
+            }
+            StatementKind::Delete => {
+                let documents = written(body)?;
+                Ok(Self { documents, modified: documents, ..Self::default() })
+            }
+            StatementKind::Update => {
+                let (documents, modified) = written_and_modified(body)?;
+                let modified = modified.ok_or(Flaw::Missing("nModified"))?;
+                Ok(Self { documents, modified, ..Self::default() })
+            }
+            StatementKind::FindAndModify => Self::of_find_and_modify(body),
+        }
+    }
+
+    fn of_count(body: &[u8]) -> Result<Self, Failure> {
+        let mut top = Elements::of(body)?;
+        let (mut ok, mut n) = (None, None);
+        while let Some(element) = top.next()? {
+            match element.name {
+                b"ok" => ok = element.truth(),
+                b"n" => n = element.whole(),
+                _ => {}
+            }
+        }
+        check_ok(ok, body)?;
+        let n = n.and_then(|n| u64::try_from(n).ok()).ok_or(Flaw::Missing("n"))?;
+        Ok(Self { documents: n, ..Self::default() })
+    }
+
+    fn of_distinct(body: &[u8]) -> Result<Self, Failure> {
+        let mut top = Elements::of(body)?;
+        let (mut ok, mut values) = (None, None);
+        while let Some(element) = top.next()? {
+            match element.name {
+                b"ok" => ok = element.truth(),
+                b"values" if element.kind == ARRAY => values = element.elements(),
+                _ => {}
+            }
+        }
+        check_ok(ok, body)?;
+        let mut values = values.ok_or(Flaw::Missing("values"))?;
+        let mut reply = Self::default();
+        while let Some(value) = values.next()? {
+            reply.documents += 1;
+            reply.bytes += value.value.len() as u64;
+        }
+        Ok(reply)
+    }
+
+    fn of_find_and_modify(body: &[u8]) -> Result<Self, Failure> {
+        let mut top = Elements::of(body)?;
+        let (mut ok, mut value, mut last) = (None, None, None);
+        let mut concern_error = None;
+        while let Some(element) = top.next()? {
+            match element.name {
+                b"ok" => ok = element.truth(),
+                b"value" => value = Some(element),
+                b"lastErrorObject" => last = element.elements(),
+                b"writeConcernError" => concern_error = Some(element),
+                _ => {}
+            }
+        }
+        check_ok(ok, body)?;
+        check_durable(concern_error)?;
+        let document = value.filter(|value| value.kind == DOCUMENT);
+        let n = match last {
+            Some(last) => last.find(b"n")?.and_then(|n| n.whole()),
+            None => None,
+        };
+        // An upsert that returns what was there before returns nothing, and `n` counts it.
+        let documents = match (n, value) {
+            (Some(n), _) => u64::try_from(n).ok().filter(|n| *n <= 1),
+            (None, Some(_)) => Some(u64::from(document.is_some())),
+            (None, None) => return Err(Failure::Flaw(Flaw::Missing("value"))),
+        };
+        let Some(documents) = documents else {
+            return Err(Failure::Flaw(Flaw::Count { expected: 1, found: n.unwrap_or_default() }));
+        };
+        let bytes = document.map_or(0, |document| document.value.len() as u64);
+        Ok(Self { documents, modified: documents, bytes, cursor: 0 })
     }
 }
 
 /// How many records a change met: the reply to `insert`, `update` or `delete`.
 #[inline]
 pub fn written(body: &[u8]) -> Result<u64, Failure> {
+    Ok(written_and_modified(body)?.0)
+}
+
+/// How many documents a change met, and how many of them an update changed.
+#[inline]
+fn written_and_modified(body: &[u8]) -> Result<(u64, Option<u64>), Failure> {
     let mut top = Elements::of(body)?;
-    let (mut ok, mut n) = (None, None);
+    let (mut ok, mut n, mut modified) = (None, None, None);
     let (mut write_errors, mut concern_error) = (None, None);
     while let Some(element) = top.next()? {
         match element.name {
             b"ok" => ok = element.truth(),
             b"n" => n = element.whole(),
+            b"nModified" => modified = element.whole(),
             b"writeErrors" => write_errors = Some(element),
             b"writeConcernError" => concern_error = Some(element),
             _ => {}
@@ -247,12 +376,20 @@ pub fn written(body: &[u8]) -> Result<u64, Failure> {
     if let Some(errors) = write_errors {
         not_written(errors)?;
     }
-    if let Some(error) = concern_error {
-        let error = error.elements().ok_or(Flaw::Missing("writeConcernError"))?;
-        return Err(Failure::NotDurable(refusal(error)?));
-    }
+    check_durable(concern_error)?;
     let n = n.ok_or(Flaw::Missing("n"))?;
-    u64::try_from(n).map_err(|_| Failure::Flaw(Flaw::Count { expected: 0, found: n }))
+    let count = |n| u64::try_from(n).map_err(|_| Flaw::Count { expected: 0, found: n });
+    Ok((count(n)?, modified.map(count).transpose()?))
+}
+
+/// Fails if there is a write concern error.
+#[inline]
+fn check_durable(concern_error: Option<Element<'_>>) -> Result<(), Failure> {
+    let Some(error) = concern_error else {
+        return Ok(());
+    };
+    let error = error.elements().ok_or(Flaw::Missing("writeConcernError"))?;
+    Err(Failure::NotDurable(refusal(error)?))
 }
 
 pub fn succeeded(body: &[u8]) -> Result<(), Failure> {
@@ -366,6 +503,9 @@ mod tests {
         fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = decode(&bytes);
             let _ = (written(&bytes), succeeded(&bytes), Batch::of(&bytes).map(Batch::count));
+            for kind in StatementKind::ALL {
+                let _ = StatementReply::of(kind, &bytes);
+            }
         }
 
         #[test]
@@ -378,6 +518,9 @@ mod tests {
             }
             let _ = decode(&message);
             let _ = (written(&message[BODY_AT..]), Batch::of(&message[BODY_AT..]).map(Batch::count));
+            for kind in StatementKind::ALL {
+                let _ = StatementReply::of(kind, &message[BODY_AT..]);
+            }
         }
     }
 }

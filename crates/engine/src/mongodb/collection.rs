@@ -1,14 +1,20 @@
-//! The collection before anything is stored: what is already there, whose it is, and the mark of what this program loads.
+//! The collections before anything is stored: what is already there, whose it is, their indexes, and the marks of what this program loads.
 //!
-//! The mark is a document in the collection `plimsoll.marks` of the same database. It carries the identity that the server gave to the
+//! A mark is a document in the collection `plimsoll.marks` of the same database. It carries the identity that the server gave to the
 //! collection, so a collection that somebody else made again under the same name is not taken for ours. It is written before the first
 //! record is.
+//!
+//! The mark also names the indexes that this program created, with the same identity. That part is written as soon as they are there, and by itself it does
+//! not make the documents ours.
 
 use super::connection::Connection;
 use super::messages::{self, words};
 use super::target::{Existing, Target};
 use crate::EngineError;
 use mongodb::bson::{Bson, DateTime, Document, doc};
+use mongodb::error::Error;
+use mongodb::options::ClientOptions;
+use plimsoll_workload::CollectionOrder;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,12 +25,14 @@ const MARKS: &str = "plimsoll.marks";
 pub(super) struct Namespace {
     pub(super) database: String,
     pub(super) collection: String,
+    /// How it is to be, if it is one of an application.
+    pub(super) order: Option<CollectionOrder>,
 }
 
 /// What may be done with a collection.
 pub(super) enum Room {
     /// Records may be loaded: it is empty, or not there.
-    Free,
+    Free(Option<Listed>),
     /// It is measured, or another client has prepared it.
     AsItIs,
     /// Its documents are those of an earlier load by this program, and make room for others.
@@ -40,48 +48,119 @@ pub(super) struct Listed {
     kind: String,
 }
 
+/// A collection that this program may load into, and the names of the indexes that this program created there.
+pub(super) struct ToMark {
+    place: Namespace,
+    indexes: Vec<String>,
+}
+
+/// The collections that the settings and the opening name.
+pub(super) fn places(target: &Target, options: &ClientOptions) -> Vec<Namespace> {
+    let database = target.database(options);
+    if target.collections.is_empty() {
+        return vec![Namespace { database, collection: target.collection.clone(), order: None }];
+    }
+    let of = |order: &CollectionOrder| Namespace {
+        database: database.clone(),
+        collection: order.name.clone(),
+        order: Some(order.clone()),
+    };
+    target.collections.iter().map(of).collect()
+}
+
+/// Does what `existing` says about what is there, and creates indexes where documents will be loaded. Returns the collections that this program may load into:
+/// they are empty then. All are looked at before any is changed.
+pub(super) fn prepare(
+    places: &[Namespace],
+    connection: &Connection,
+    target: &Target,
+) -> Result<Vec<ToMark>, EngineError> {
+    let mut to_mark = Vec::new();
+    for (place, room) in look_at_all(places, connection, target)? {
+        let left = match room {
+            Room::AsItIs => continue,
+            Room::Free(listed) => listed,
+            Room::ToBeEmptied(listed) => {
+                let is_dropped = place.empty(connection, &listed);
+                match is_dropped.map_err(|error| place.failed_to_drop(target, &error))? {
+                    true => None,
+                    false => Some(listed),
+                }
+            }
+        };
+        let mut made = ToMark { place: place.clone(), indexes: Vec::new() };
+        let created = place.create_indexes(connection, target, left.as_ref(), &mut made.indexes);
+        // Also those that were created before one failed.
+        made.note_indexes(connection);
+        created?;
+        to_mark.push(made);
+    }
+    Ok(to_mark)
+}
+
+/// Removes the documents of an earlier load by this program, and the marks of it. Says whether there were any.
+pub(super) fn remove(
+    places: &[Namespace],
+    connection: &Connection,
+    target: &Target,
+) -> Result<bool, EngineError> {
+    let mut is_any_removed = false;
+    for (place, room) in look_at_all(places, connection, target)? {
+        let failed = |error| place.failed_to_drop(target, &error);
+        let listed = match room {
+            Room::ToBeEmptied(listed) => listed,
+            // An application may leave a collection empty that this program made.
+            Room::Free(Some(listed))
+                if place.order.is_some()
+                    && place.is_noted(connection, &listed).map_err(failed)? =>
+            {
+                listed
+            }
+            Room::Free(_) | Room::AsItIs => continue,
+        };
+        place.empty(connection, &listed).map_err(failed)?;
+        place.remove_mark(connection).map_err(failed)?;
+        is_any_removed = true;
+    }
+    Ok(is_any_removed)
+}
+
+/// What `existing` says about each of them, before any is changed.
+fn look_at_all<'a>(
+    places: &'a [Namespace],
+    connection: &Connection,
+    target: &Target,
+) -> Result<Vec<(&'a Namespace, Room)>, EngineError> {
+    places.iter().map(|place| Ok((place, place.look(connection, target)?))).collect()
+}
+
 impl Namespace {
+    fn failed_to_drop(&self, target: &Target, error: &Error) -> EngineError {
+        self.failed(target, "dropping", &words(error))
+    }
+
     fn failed(&self, target: &Target, doing: &str, message: &str) -> EngineError {
         target.failed(&format!("{doing} {}.{}", self.database, self.collection), message)
     }
 
-    /// Does what `existing` says about what is there. Returns whether this program may load into the collection, which is empty then.
-    pub(super) fn prepare(
-        &self,
-        connection: &Connection,
-        target: &Target,
-    ) -> Result<bool, EngineError> {
-        match self.look(connection, target)? {
-            Room::Free => Ok(true),
-            Room::AsItIs => Ok(false),
-            Room::ToBeEmptied(listed) => {
-                self.empty(connection, &listed)
-                    .map_err(|error| self.failed(target, "dropping", &words(&error)))?;
-                Ok(true)
-            }
-        }
-    }
-
-    /// Removes the documents of an earlier load by this program, and the mark of it. Says whether there were any.
-    pub(super) fn remove(
-        &self,
-        connection: &Connection,
-        target: &Target,
-    ) -> Result<bool, EngineError> {
-        let Room::ToBeEmptied(listed) = self.look(connection, target)? else {
-            return Ok(false);
-        };
-        let failed = |error| self.failed(target, "dropping", &words(&error));
-        self.empty(connection, &listed).map_err(failed)?;
+    /// Removes the mark, and the collection of the marks with the last of them.
+    fn remove_mark(&self, connection: &Connection) -> Result<(), Error> {
         let mark =
             doc! { "delete": MARKS, "deletes": [{ "q": { "_id": &self.collection }, "limit": 1 }] };
-        connection.command(&self.database, mark).map_err(failed)?;
-        let marks = Self { database: self.database.clone(), collection: MARKS.into() };
-        if !marks.holds_documents(connection).map_err(failed)? {
-            let drop = doc! { "drop": MARKS };
-            connection.command(&self.database, drop).map_err(failed)?;
+        connection.command(&self.database, mark)?;
+        let marks = Self { database: self.database.clone(), collection: MARKS.into(), order: None };
+        if !marks.holds_documents(connection)? {
+            connection.command(&self.database, doc! { "drop": MARKS })?;
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Where else documents may be, in words of the file.
+    fn elsewhere(&self) -> &'static str {
+        match self.order {
+            None => "`table` or `database`",
+            Some(_) => "`database`",
+        }
     }
 
     /// What `existing` says about what is there. Nothing is changed.
@@ -101,32 +180,25 @@ impl Namespace {
             }
             Err(error) => return Err(self.failed(target, "listing", &words(&error))),
         };
-        let nothing_there = || {
-            match target.existing {
-            Existing::Use => Err(self.failed(
-                target,
-                "using",
-                "it holds no documents, and `existing: use` loads none; leave out `existing`, so that records are loaded, or name the `table` and `database` that hold them",
-            )),
-            Existing::Join => Ok(Room::AsItIs),
-            Existing::Refuse | Existing::Drop => Ok(Room::Free),
-        }
-        };
         let Some(listed) = listed else {
-            return nothing_there();
+            return self.nothing_there(target, None);
         };
         if listed.kind != "collection" {
             return Err(self.failed(
                 target,
                 "using",
-                &format!("it is a {}, not a collection; name another `table`", listed.kind),
+                &format!(
+                    "it is a {}, not a collection; name another {}",
+                    listed.kind,
+                    self.elsewhere()
+                ),
             ));
         }
         if !self
             .holds_documents(connection)
             .map_err(|error| self.failed(target, "reading", &words(&error)))?
         {
-            return nothing_there();
+            return self.nothing_there(target, Some(listed));
         }
         if matches!(target.existing, Existing::Use | Existing::Join) {
             return Ok(Room::AsItIs);
@@ -139,7 +211,10 @@ impl Namespace {
             (Existing::Drop, false) => Err(self.failed(
                 target,
                 "dropping",
-                "it holds documents that this program did not load, so it is left alone; drop it yourself, or name another `table` or `database`; `existing: use` measures the documents that are there",
+                &format!(
+                    "it holds documents that this program did not load, so it is left alone; drop it yourself, or name another {}; `existing: use` measures the documents that are there",
+                    self.elsewhere()
+                ),
             )),
             (_, true) => Err(self.failed(
                 target,
@@ -149,12 +224,42 @@ impl Namespace {
             (_, false) => Err(self.failed(
                 target,
                 "using",
-                "it already holds documents that this program did not load; name another `table` or `database`, or take `existing: use` to measure on them without loading any",
+                &format!(
+                    "it already holds documents that this program did not load; name another {}, or take `existing: use` to measure on them without loading any",
+                    self.elsewhere()
+                ),
             )),
         }
     }
 
-    fn listed(&self, connection: &Connection) -> Result<Option<Listed>, mongodb::error::Error> {
+    /// What `existing` says about a collection that is empty or not there.
+    fn nothing_there(&self, target: &Target, listed: Option<Listed>) -> Result<Room, EngineError> {
+        match target.existing {
+            // The first client of a server that was started for the arm makes the indexes; the records of YCSB have none.
+            Existing::Join if self.order.is_some() && !target.joins => Ok(Room::Free(listed)),
+            Existing::Join => Ok(Room::AsItIs),
+            Existing::Refuse | Existing::Drop => Ok(Room::Free(listed)),
+            // An application may begin with an empty collection.
+            Existing::Use if self.order.as_ref().is_some_and(|order| order.documents == 0) => {
+                Ok(Room::AsItIs)
+            }
+            Existing::Use => {
+                let where_they_are = match self.order {
+                    None => "`table` and `database` that hold them",
+                    Some(_) => "`database` that holds them",
+                };
+                Err(self.failed(
+                    target,
+                    "using",
+                    &format!(
+                        "it holds no documents, and `existing: use` loads none; leave out `existing`, so that records are loaded, or name the {where_they_are}"
+                    ),
+                ))
+            }
+        }
+    }
+
+    fn listed(&self, connection: &Connection) -> Result<Option<Listed>, Error> {
         let answer = connection.command(
             &self.database,
             doc! { "listCollections": 1, "filter": { "name": &self.collection } },
@@ -168,7 +273,7 @@ impl Namespace {
         }))
     }
 
-    fn holds_documents(&self, connection: &Connection) -> Result<bool, mongodb::error::Error> {
+    fn holds_documents(&self, connection: &Connection) -> Result<bool, Error> {
         let answer = connection.command(
             &self.database,
             doc! { "find": &self.collection, "limit": 1, "singleBatch": true, "projection": { "_id": 1 } },
@@ -176,28 +281,129 @@ impl Namespace {
         Ok(first_of_batch(&answer).is_some())
     }
 
-    fn is_marked(
-        &self,
-        connection: &Connection,
-        listed: &Listed,
-    ) -> Result<bool, mongodb::error::Error> {
+    fn find_mark(&self, connection: &Connection) -> Result<Document, Error> {
         let answer = connection.command(
             &self.database,
             doc! { "find": MARKS, "filter": { "_id": &self.collection }, "limit": 1, "singleBatch": true },
         )?;
-        let marked = first_of_batch(&answer).and_then(|mark| mark.get("uuid").cloned());
-        // Two identities that are missing are not the same one.
-        Ok(listed.uuid.is_some() && marked == listed.uuid)
+        Ok(first_of_batch(&answer).unwrap_or_default())
     }
 
-    /// Drops it if it can be made again as it was, otherwise removes its documents alone: options, further indexes and sharding were somebody's
-    /// choice.
-    fn empty(&self, connection: &Connection, listed: &Listed) -> Result<(), mongodb::error::Error> {
-        let indexes = connection.index_names(&self.database, &self.collection)?;
+    /// Whether the documents are those of an earlier load by this program.
+    fn is_marked(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
+        Ok(listed.is_named_by(&self.find_mark(connection)?))
+    }
+
+    /// Whether the collection or indexes of it were made by this program.
+    fn is_noted(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
+        let mark = self.find_mark(connection)?;
+        let indexes = mark.get_document("indexes");
+        Ok(listed.is_named_by(&mark) || indexes.is_ok_and(|indexes| listed.is_named_by(indexes)))
+    }
+
+    /// The names of the indexes that this program created in the collection.
+    fn created_indexes(
+        &self,
+        connection: &Connection,
+        listed: &Listed,
+    ) -> Result<Vec<String>, Error> {
+        let mark = self.find_mark(connection)?;
+        let indexes = mark.get_document("indexes").ok();
+        let indexes = indexes.filter(|indexes| listed.is_named_by(indexes));
+        let names = indexes.and_then(|indexes| indexes.get_array("names").ok());
+        let names = names.into_iter().flatten().filter_map(Bson::as_str);
+        Ok(names.map(ToOwned::to_owned).collect())
+    }
+
+    /// The indexes that are there besides that of `_id`.
+    fn further_indexes(&self, connection: &Connection) -> Result<Vec<Document>, Error> {
+        let list = doc! { "listIndexes": &self.collection };
+        let answer = connection.command(&self.database, list)?;
+        // A collection has 64 at most, and a first batch has room for 101.
+        let mut indexes = documents_of_batch(&answer);
+        indexes.retain(|index| index_name(index) != "_id_");
+        Ok(indexes)
+    }
+
+    /// The indexes of the order.
+    fn ordered_indexes(&self) -> impl Iterator<Item = Result<Document, String>> {
+        let indexes = self.order.iter().flat_map(|order| &order.indexes);
+        indexes.map(|bytes| {
+            Document::from_reader(&bytes[..]).map_err(|error| format!("it is not BSON: {error}"))
+        })
+    }
+
+    /// Whether the order would create just this index.
+    fn orders(&self, index: &Document) -> bool {
+        self.ordered_indexes().flatten().any(|ordered| is_same_index(&ordered, index))
+    }
+
+    /// Creates the indexes of the order in an empty collection, `left` of before if it was not dropped. Indexes that an earlier load by this program created
+    /// and that are not in the order are removed. Adds to `ours` the names of those that this program created, now or then.
+    fn create_indexes(
+        &self,
+        connection: &Connection,
+        target: &Target,
+        left: Option<&Listed>,
+        ours: &mut Vec<String>,
+    ) -> Result<(), EngineError> {
+        if self.order.is_none() {
+            return Ok(());
+        }
+        let mut there = Vec::new();
+        if let Some(listed) = left {
+            let failed = |error| self.failed(target, "reading the indexes of", &words(&error));
+            there = self.further_indexes(connection).map_err(failed)?;
+            *ours = self.created_indexes(connection, listed).map_err(failed)?;
+        }
+        ours.retain(|name| there.iter().any(|index| index_name(index) == name));
+        let is_old = |index: &Document| {
+            ours.iter().any(|name| name == index_name(index)) && !self.orders(index)
+        };
+        for index in there.iter().filter(|index| is_old(index)) {
+            let name = index_name(index);
+            let drop = doc! { "dropIndexes": &self.collection, "index": name };
+            connection.command(&self.database, drop).map_err(|error| {
+                self.failed(target, &format!("dropping the index `{name}` of"), &words(&error))
+            })?;
+        }
+        there.retain(|index| !is_old(index));
+        ours.retain(|name| there.iter().any(|index| index_name(index) == name));
+        for index in self.ordered_indexes() {
+            let index =
+                index.map_err(|message| self.failed(target, "creating an index of", &message))?;
+            let name = index_name(&index).to_owned();
+            if there.iter().any(|known| is_same_index(&index, known)) {
+                continue;
+            }
+            let is_new = there.iter().all(|known| index_name(known) != name);
+            let create = doc! { "createIndexes": &self.collection, "indexes": [index] };
+            connection.command(&self.database, create).map_err(|error| {
+                self.failed(target, &format!("creating the index `{name}` of"), &words(&error))
+            })?;
+            if is_new {
+                ours.push(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops it if it can be made again as it was, otherwise removes its documents alone: options, sharding and indexes that this program neither created nor
+    /// is about to create were somebody's choice. Says whether it was dropped.
+    fn empty(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
+        let further = self.further_indexes(connection)?;
+        let created = match further.is_empty() {
+            true => Vec::new(),
+            false => self.created_indexes(connection, listed)?,
+        };
+        let is_somebodys = |index: &Document| {
+            !created.iter().any(|name| name == index_name(index)) && !self.orders(index)
+        };
         let is_sharded = connection
             .command_if_there(&self.database, doc! { "collStats": &self.collection })?
             .is_ok_and(|statistics| statistics.get_bool("sharded").unwrap_or(false));
-        if listed.has_options || is_sharded || indexes.len() > 1 {
+        let is_kept = listed.has_options || is_sharded || further.iter().any(is_somebodys);
+        if is_kept {
             connection.command(
                 &self.database,
                 doc! { "delete": &self.collection, "deletes": [{ "q": {}, "limit": 0 }] },
@@ -205,42 +411,105 @@ impl Namespace {
         } else {
             connection.command(&self.database, doc! { "drop": &self.collection })?;
         }
-        Ok(())
+        Ok(!is_kept)
     }
+}
 
+impl Listed {
+    /// Whether a mark, or a part of it, carries the identity of this collection.
+    fn is_named_by(&self, mark: &Document) -> bool {
+        // Two identities that are missing are not the same one.
+        self.uuid.is_some() && mark.get("uuid") == self.uuid.as_ref()
+    }
+}
+
+impl ToMark {
     /// Makes the collection, if it is not there, and marks it as loaded by this program.
-    fn mark(&self, connection: &Connection) -> Result<(), mongodb::error::Error> {
-        match connection.command(&self.database, doc! { "create": &self.collection }) {
+    fn mark(&self, connection: &Connection) -> Result<(), Error> {
+        let Namespace { database, collection, .. } = &self.place;
+        match connection.command(database, doc! { "create": collection }) {
             Err(error) if messages::code(&error) != Some(messages::NAMESPACE_EXISTS) => {
                 return Err(error);
             }
             _ => {}
         }
-        let uuid = self.listed(connection)?.and_then(|listed| listed.uuid);
+        let uuid = self.place.listed(connection)?.and_then(|listed| listed.uuid);
         let mut mark = doc! {
-            "_id": &self.collection,
             "loaded_by": concat!("plimsoll ", env!("CARGO_PKG_VERSION")),
             "at": DateTime::now(),
         };
-        if let Some(uuid) = uuid {
-            mark.insert("uuid", uuid);
+        if let Some(uuid) = &uuid {
+            mark.insert("uuid", uuid.clone());
+        }
+        self.write_mark(connection, mark, uuid)
+    }
+
+    /// Notes which indexes this program created, so that they are not taken for somebody's if nothing is loaded. A user who may not note them creates them all the
+    /// same.
+    fn note_indexes(&self, connection: &Connection) {
+        if !self.indexes.is_empty()
+            && let Ok(Some(listed)) = self.place.listed(connection)
+        {
+            let _ = self.write_mark(connection, Document::new(), listed.uuid);
+        }
+    }
+
+    /// Writes the mark with the indexes of the collection that has this identity.
+    fn write_mark(
+        &self,
+        connection: &Connection,
+        mut mark: Document,
+        uuid: Option<Bson>,
+    ) -> Result<(), Error> {
+        let Namespace { database, collection, .. } = &self.place;
+        mark.insert("_id", collection);
+        if let Some(uuid) = uuid
+            && !self.indexes.is_empty()
+        {
+            mark.insert("indexes", doc! { "uuid": uuid, "names": &self.indexes });
         }
         connection.command(
-            &self.database,
-            doc! { "update": MARKS, "updates": [{ "q": { "_id": &self.collection }, "u": mark, "upsert": true }] },
+            database,
+            doc! { "update": MARKS, "updates": [{ "q": { "_id": collection }, "u": mark, "upsert": true }] },
         )?;
         Ok(())
     }
 }
 
-fn first_of_batch(answer: &Document) -> Option<Document> {
-    let batch = answer.get_document("cursor").ok()?.get_array("firstBatch").ok()?;
-    batch.first()?.as_document().cloned()
+fn index_name(index: &Document) -> &str {
+    index.get_str("name").unwrap_or_default()
 }
 
-/// Marks a collection before the first record is stored, by whichever session comes first.
+/// Whether an index that is there is as the order wants it. What the server adds to one of a special kind makes it another.
+fn is_same_index(ordered: &Document, there: &Document) -> bool {
+    let said = |index: &Document| {
+        let mut index = index.clone();
+        for added in ["v", "ns", "background"] {
+            index.remove(added);
+        }
+        index
+    };
+    let keys = |index: &Document| {
+        let keys = index.get_document("key").ok()?;
+        Some(keys.iter().map(|(key, order)| (key.clone(), order.clone())).collect::<Vec<_>>())
+    };
+    // Documents are the same in whatever order, but keys of an index are not.
+    said(ordered) == said(there) && keys(ordered) == keys(there)
+}
+
+fn first_of_batch(answer: &Document) -> Option<Document> {
+    documents_of_batch(answer).into_iter().next()
+}
+
+fn documents_of_batch(answer: &Document) -> Vec<Document> {
+    let cursor = answer.get_document("cursor").ok();
+    let batch = cursor.and_then(|cursor| cursor.get_array("firstBatch").ok());
+    batch.into_iter().flatten().filter_map(Bson::as_document).cloned().collect()
+}
+
+/// Marks collections before the first document is stored, by whichever session comes first.
 pub(super) struct Marking {
-    place: Namespace,
+    to_mark: Vec<ToMark>,
     /// Whether there is nothing left to do.
     done: AtomicBool,
     /// Held by the one who does it.
@@ -249,8 +518,9 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    pub(super) fn new(place: Namespace, needed: bool, connection: Arc<Connection>) -> Self {
-        Self { place, done: AtomicBool::new(!needed), turn: Mutex::new(()), connection }
+    pub(super) fn new(to_mark: Vec<ToMark>, connection: Arc<Connection>) -> Self {
+        let done = AtomicBool::new(to_mark.is_empty());
+        Self { to_mark, done, turn: Mutex::new(()), connection }
     }
 
     /// Called before every insert; all but the first find it done. A user who may not mark loads all the same, and what is loaded is never dropped.
@@ -265,7 +535,9 @@ impl Marking {
     fn mark(&self) {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.done.load(Ordering::Acquire) {
-            let _ = self.place.mark(&self.connection);
+            for place in &self.to_mark {
+                let _ = place.mark(&self.connection);
+            }
             self.done.store(true, Ordering::Release);
         }
     }

@@ -128,16 +128,6 @@ impl Connection {
         };
         twice(ask)
     }
-
-    /// The index names of a collection.
-    pub(super) fn index_names(
-        &self,
-        database: &str,
-        collection: &str,
-    ) -> Result<Vec<String>, Error> {
-        let collection = self.database(database).collection::<Document>(collection);
-        self.runtime.block_on(async { collection.list_index_names().await })
-    }
 }
 
 impl Drop for Connection {

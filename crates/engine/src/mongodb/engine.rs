@@ -1,7 +1,7 @@
 //! One server, found and ready.
 
 use super::catalogue::OF_MONGOD;
-use super::collection::{Marking, Namespace};
+use super::collection::{self, Marking, Namespace};
 use super::connection::{Connection, runtime};
 use super::driver::{DriverSession, Shared};
 use super::lean::{self, LeanSession, LeanShared, Primary};
@@ -47,7 +47,8 @@ pub(super) struct MongoDb {
     lean: Option<Arc<LeanShared>>,
     shared: Arc<Shared>,
     server: Server,
-    place: Namespace,
+    /// The collections that are measured.
+    places: Vec<Namespace>,
     administration: Arc<Connection>,
     statistics: Statistics,
     /// Whether what the server says of sizes is true, because it has written everything out.
@@ -91,13 +92,11 @@ impl MongoDb {
                 "FerretDB answers even what wants no answer, so this cannot be measured on it",
             ));
         }
-        let place = Namespace {
-            database: target.database(&options),
-            collection: target.collection.clone(),
-        };
-        let is_ours = place.prepare(&administration, &target)?;
-        let marking = Arc::new(Marking::new(place.clone(), is_ours, Arc::clone(&administration)));
-        let lean = lean_shared(opening, &target, &options, &server, &place, &marking);
+        let database = target.database(&options);
+        let places = collection::places(&target, &options);
+        let to_mark = collection::prepare(&places, &administration, &target)?;
+        let marking = Arc::new(Marking::new(to_mark, Arc::clone(&administration)));
+        let lean = lean_shared(opening, &target, &options, &server, &database, &marking);
         let mut names = Vec::new();
         for number in 0..opening.data.field_count {
             let name = format!("{}{number}", opening.data.field_name_prefix);
@@ -110,13 +109,12 @@ impl MongoDb {
             names.push(name);
         }
         let statistics = Statistics::new(&options);
-        let shared =
-            Arc::new(Shared { target, options, database: place.database.clone(), names, marking });
+        let shared = Arc::new(Shared { target, options, database, names, marking });
         Ok(Self {
             lean,
             shared,
             server,
-            place,
+            places,
             administration,
             statistics,
             written_out: AtomicBool::new(true),
@@ -124,8 +122,11 @@ impl MongoDb {
     }
 
     fn failed(&self, call: &str, error: &Error) -> EngineError {
-        let call = format!("{call} of {}.{}", self.place.database, self.place.collection);
-        self.shared.target.failed(&call, &words(error))
+        self.shared.target.failed(call, &words(error))
+    }
+
+    fn failed_at(&self, call: &str, place: &Namespace, error: &Error) -> EngineError {
+        self.failed(&format!("{call} of {}.{}", place.database, place.collection), error)
     }
 
     fn cache(&self) -> Result<Cache, EngineError> {
@@ -158,14 +159,14 @@ fn lean_shared(
     target: &Target,
     options: &ClientOptions,
     server: &Server,
-    place: &Namespace,
+    database: &str,
     marking: &Arc<Marking>,
 ) -> Option<Arc<LeanShared>> {
     if target.client != ClientChoice::Lean {
         return None;
     }
     let host = server.address.as_ref().and_then(super::lean_options::host_of)?;
-    let lean = LeanOptions::new(host, place.database.as_str(), opening.data);
+    let lean = LeanOptions::new(host, database, opening.data);
     let may_move = match server.deployment {
         Deployment::Standalone => false,
         Deployment::ReplicaSet(_) => options.direct_connection != Some(true),
@@ -229,10 +230,14 @@ impl Engine for MongoDb {
     fn count(&self) -> Result<Option<u64>, EngineError> {
         // Only a sharded cluster has to look at the documents to know which of them belong where they lie.
         let by_index = self.server.has_wiredtiger && self.server.deployment != Deployment::Sharded;
-        self.administration
-            .count(&self.place.database, &self.place.collection, by_index)
-            .map(Some)
-            .map_err(|error| self.failed("counting the documents", &error))
+        let mut documents = 0;
+        for place in &self.places {
+            documents += self
+                .administration
+                .count(&place.database, &place.collection, by_index)
+                .map_err(|error| self.failed_at("counting the documents", place, &error))?;
+        }
+        Ok(Some(documents))
     }
 
     /// Has the server write everything out, by a checkpoint. A server without that command has nothing to write out.
@@ -280,21 +285,26 @@ impl Engine for MongoDb {
         Ok(true)
     }
 
-    /// What collStats says of the collection and its indexes: compressed, with the free room inside the files. Not known where the user may not
+    /// What collStats says of the collections and their indexes: compressed, with the free room inside the files. Not known where the user may not
     /// have the server write everything out, because then it would be wrong.
     fn data_bytes(&self) -> Result<Option<u64>, EngineError> {
         if !self.written_out.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let answer = self
-            .administration
-            .command_if_there(&self.place.database, doc! { "collStats": &self.place.collection })
-            .map_err(|error| self.failed("collStats", &error))?;
-        let Ok(answer) = answer else { return Ok(None) };
-        let bytes = |key| super::server::number(&answer, key);
-        Ok(bytes("storageSize")
-            .zip(bytes("totalIndexSize"))
-            .map(|(data, indexes)| (data + indexes) as u64))
+        let mut all_bytes = 0;
+        for place in &self.places {
+            let answer = self
+                .administration
+                .command_if_there(&place.database, doc! { "collStats": &place.collection })
+                .map_err(|error| self.failed_at("collStats", place, &error))?;
+            let Ok(answer) = answer else { return Ok(None) };
+            let bytes = |key| super::server::number(&answer, key);
+            let Some((data, indexes)) = bytes("storageSize").zip(bytes("totalIndexSize")) else {
+                return Ok(None);
+            };
+            all_bytes += (data + indexes) as u64;
+        }
+        Ok(Some(all_bytes))
     }
 
     fn statistics(&self, into: &mut Vec<(&'static str, f64)>) {

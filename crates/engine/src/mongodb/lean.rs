@@ -11,10 +11,11 @@ use crate::mongo::{
     Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism,
     OpenSocket, W, WriteConcern,
 };
-use crate::{EngineError, FieldVisitor, Interrupter, Outcome, Session};
+use crate::{Answer, EngineError, FieldVisitor, Interrupter, Outcome, Session};
 use mongodb::bson::rawdoc;
 use mongodb::options::{Acknowledgment, AuthMechanism, ClientOptions};
-use plimsoll_workload::{FieldChoice, Fields};
+use plimsoll_record::StatementKind;
+use plimsoll_workload::{FieldChoice, Fields, Statement};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -286,6 +287,19 @@ impl Session for LeanSession {
     fn delete(&mut self, key: &[u8]) -> Outcome {
         let result = self.client.delete(key);
         self.found(result)
+    }
+
+    #[inline]
+    fn statement(&mut self, statement: &Statement<'_>, answer: &mut Answer) -> Outcome {
+        use StatementKind::{Count, Distinct, Find};
+        // An update may insert what it does not find, and a pipeline may store what it finds.
+        if !matches!(statement.operation.kind(), Find | Count | Distinct) {
+            self.shared.marking.before_insert();
+        }
+        match self.client.statement(statement, answer) {
+            Ok(()) => Outcome::Ok,
+            Err(error) => self.failed(&error),
+        }
     }
 
     fn interrupter(&self) -> Option<Interrupter> {

@@ -1,7 +1,7 @@
 //! A look at a server that runs by itself, before anything is stored there or here.
 
 use super::KIND;
-use super::collection::Namespace;
+use super::collection::{self, Namespace};
 use super::connection::{Connection, runtime};
 use super::engine::reads_from_primary;
 use super::messages::words;
@@ -12,7 +12,7 @@ use crate::{EngineError, Opening};
 use mongodb::bson::{Bson, Document, doc};
 use mongodb::options::ClientOptions;
 use plimsoll_plan::Settings;
-use plimsoll_workload::DataSpec;
+use plimsoll_workload::{CollectionOrder, DataSpec};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -24,9 +24,10 @@ const ANSWERED_WITHIN: Duration = Duration::from_millis(500);
 pub(super) fn look(
     settings: &Settings,
     data: &DataSpec,
+    collections: &[CollectionOrder],
     actions: &[&'static str],
 ) -> Result<(), EngineError> {
-    let mut target = target(settings, data)?;
+    let mut target = target(settings, data, collections)?;
     let within = match settings.0.contains_key("connect_timeout") {
         true => target.connect_timeout,
         false => REACHED_WITHIN.min(target.connect_timeout),
@@ -46,36 +47,47 @@ pub(super) fn look(
     receiver.recv_timeout(within + ANSWERED_WITHIN).unwrap_or(Err(late))
 }
 
-pub(super) fn remove(settings: &Settings, data: &DataSpec) -> Result<bool, EngineError> {
-    let mut target = target(settings, data)?;
-    let (connection, _, place) = reached(&mut target)?;
-    place.remove(&connection, &target)
+pub(super) fn remove(
+    settings: &Settings,
+    data: &DataSpec,
+    collections: &[CollectionOrder],
+) -> Result<bool, EngineError> {
+    let mut target = target(settings, data, collections)?;
+    let (connection, _, places) = reached(&mut target)?;
+    collection::remove(&places, &connection, &target)
 }
 
-fn target(settings: &Settings, data: &DataSpec) -> Result<Target, EngineError> {
+fn target(
+    settings: &Settings,
+    data: &DataSpec,
+    collections: &[CollectionOrder],
+) -> Result<Target, EngineError> {
     let settings = completed(&KIND, settings)?;
     let variable = |name: &str| std::env::var(name).ok();
-    Target::new(&Opening::new(&settings, data), &variable)
+    Target::new(&Opening { collections, ..Opening::new(&settings, data) }, &variable)
 }
 
-fn reached(target: &mut Target) -> Result<(Connection, ClientOptions, Namespace), EngineError> {
+fn reached(
+    target: &mut Target,
+) -> Result<(Connection, ClientOptions, Vec<Namespace>), EngineError> {
     let runtime =
         runtime().map_err(|error| target.failed("making a client", &error.to_string()))?;
     let mut options = runtime.block_on(target.options())?;
     target.choose_client(&options)?;
     options.server_selection_timeout = Some(target.connect_timeout);
     let connection = Connection::open(runtime, &options, target)?;
-    let place =
-        Namespace { database: target.database(&options), collection: target.collection.clone() };
-    Ok((connection, options, place))
+    let places = collection::places(target, &options);
+    Ok((connection, options, places))
 }
 
 fn ask(mut target: Target, actions: &[&'static str]) -> Result<(), EngineError> {
-    let (connection, options, place) = reached(&mut target)?;
+    let (connection, options, places) = reached(&mut target)?;
     let needs_primary = reads_from_primary(options.selection_criteria.as_ref());
     Server::discover(&connection, &target, needs_primary)?;
-    may(&connection, &target, &options, &place, actions)?;
-    place.look(&connection, &target)?;
+    for place in &places {
+        may(&connection, &target, &options, place, actions)?;
+        place.look(&connection, &target)?;
+    }
     Ok(())
 }
 
@@ -148,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_a_user_may_not_do_is_found_in_its_privileges() {
-        let place = Namespace { database: "shop".into(), collection: "orders".into() };
+        let place = Namespace { database: "shop".into(), collection: "orders".into(), order: None };
         let reads = bson!({ "resource": { "db": "shop", "collection": "" }, "actions": ["find"] });
         let other =
             bson!({ "resource": { "db": "shop", "collection": "other" }, "actions": ["insert"] });

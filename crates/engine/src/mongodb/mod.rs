@@ -66,32 +66,35 @@ pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, cra
 }
 
 /// Looks at the server that runs by itself and that these settings name, in about two seconds, and changes nothing: whether it can be reached, lets the user
-/// in, takes the actions that are needed on the collection, such as `insert`, and has room there as `existing` says.
+/// in, takes the actions that are needed on each collection, such as `insert`, and has room there as `existing` says. The collections are those of an
+/// application, or the one of the records if there are none.
 pub fn look(
     settings: &plimsoll_plan::Settings,
     data: &plimsoll_workload::DataSpec,
+    collections: &[plimsoll_workload::CollectionOrder],
     actions: &[&'static str],
 ) -> Result<(), crate::EngineError> {
     #[cfg(feature = "mongodb")]
-    return look::look(settings, data, actions);
+    return look::look(settings, data, collections, actions);
     #[cfg(not(feature = "mongodb"))]
     {
-        let _ = (settings, data, actions);
+        let _ = (settings, data, collections, actions);
         Ok(())
     }
 }
 
-/// Removes what this program loaded into the collection of these settings, with the mark of it. Says whether there was anything. What it cannot prove to have
+/// Removes what this program loaded into these collections of an application, or into the one of the records, with the marks of them. Says whether there was anything. What it cannot prove to have
 /// loaded is left alone, and is an error.
 pub fn remove(
     settings: &plimsoll_plan::Settings,
     data: &plimsoll_workload::DataSpec,
+    collections: &[plimsoll_workload::CollectionOrder],
 ) -> Result<bool, crate::EngineError> {
     #[cfg(feature = "mongodb")]
-    return look::remove(settings, data);
+    return look::remove(settings, data, collections);
     #[cfg(not(feature = "mongodb"))]
     {
-        let _ = (settings, data);
+        let _ = (settings, data, collections);
         Ok(false)
     }
 }

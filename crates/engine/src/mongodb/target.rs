@@ -11,6 +11,7 @@ use mongodb::options::{
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::redact::{HIDDEN, quotable_secrets, redact};
+use plimsoll_workload::CollectionOrder;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -49,6 +50,10 @@ pub(super) struct Target {
     pub(super) instead_of_lean: Option<String>,
     database: Option<String>,
     pub(super) collection: String,
+    /// The collections of an application, in place of the one with records.
+    pub(super) collections: Vec<CollectionOrder>,
+    /// Whether another client prepares the data.
+    pub(super) joins: bool,
     pub(super) batch: u32,
     pub(super) upsert: bool,
     pub(super) existing: Existing,
@@ -115,6 +120,8 @@ impl Target {
             instead_of_lean: None,
             database: settings.text("database").map(ToOwned::to_owned),
             collection: opening.data.table.clone(),
+            collections: opening.collections.to_vec(),
+            joins: opening.joins,
             batch: count("batch") as u32,
             upsert: settings.flag("upsert").expect(COMPLETED),
             existing: match text("existing") {
@@ -135,12 +142,22 @@ impl Target {
     /// Takes the driver where the lean client lacks what the URI or the settings ask for, unless somebody wanted just that client.
     pub(super) fn choose_client(&mut self, options: &ClientOptions) -> Result<(), EngineError> {
         if self.client == ClientChoice::Driver {
+            if !self.collections.is_empty() {
+                let reason = "statements of an application are sent by the lean client; leave out `client: driver`";
+                return Err(refuse("client", "driver", reason));
+            }
             return self.driver_can(options);
         }
         let Some(lacks) = super::lean_options::lacks(options) else {
             return Ok(());
         };
         let lacks = self.scrubbed(&format!("the lean client {lacks}"));
+        if !self.collections.is_empty() {
+            let reason = format!(
+                "statements of an application are sent by the lean client, and {lacks}; use a server without this need"
+            );
+            return Err(EngineError::NoStatements { name: KIND.name.into(), reason });
+        }
         if self.settings.text("client").is_some() {
             let reason = format!("{lacks}; use `client: driver`");
             return Err(refuse("client", "lean", &reason));

@@ -12,12 +12,12 @@ mod servers;
 mod stalls;
 
 use crate::opening::{COMPLETED, completed, settings_in_force};
-use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
+use crate::{Answer, Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use clock::{Clock, Monotonic};
 use law::Law;
 use plimsoll_plan::{EngineKind, Setting, SettingKind, Settings, Unfit};
-use plimsoll_record::EngineDescription;
-use plimsoll_workload::{FieldChoice, Fields, Stream};
+use plimsoll_record::{EngineDescription, StatementKind};
+use plimsoll_workload::{FieldChoice, Fields, Statement, Stream};
 use servers::Servers;
 use stalls::Stalls;
 use std::collections::BTreeMap;
@@ -291,6 +291,31 @@ impl<C: Clock> Session for SimulatedSession<C> {
                 });
         }
         outcome
+    }
+
+    /// Answers with what is expected. A statement that is not to find its documents finds none, which is no failure here.
+    fn statement(&mut self, statement: &Statement<'_>, answer: &mut Answer) -> Outcome {
+        let kind = statement.operation.kind();
+        let outcome = self.serve(kind != StatementKind::Insert);
+        match outcome {
+            Outcome::Ok => *answer = Answer::as_expected(statement),
+            Outcome::NotFound => return Outcome::Ok,
+            other => return other,
+        }
+        let records = &self.shared.records;
+        match kind {
+            StatementKind::Insert => {
+                records.fetch_add(answer.documents, Ordering::Relaxed);
+            }
+            StatementKind::Delete => {
+                let removed = answer.documents;
+                let _ = records.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |records| {
+                    Some(records.saturating_sub(removed))
+                });
+            }
+            _ => {}
+        }
+        Outcome::Ok
     }
 }
 

@@ -48,6 +48,13 @@ const NO_PANIC: &str = "nothing panics while it holds the database";
 
 impl WiredTiger {
     pub(super) fn open(opening: &Opening<'_>) -> Result<Self, EngineError> {
+        if !opening.collections.is_empty() {
+            let reason = "documents of an application need a server: its query planner is part of what is measured; take `engine: mongodb`";
+            return Err(EngineError::NoStatements {
+                name: KIND.name.into(),
+                reason: reason.into(),
+            });
+        }
         let Some(directory) = opening.directory else {
             return Err(EngineError::NoDirectory { name: KIND.name.into() });
         };

@@ -7,7 +7,8 @@ use crate::{Analysis, Outcome, Steadiness, ValidityState, analyse, plan_of, to_r
 use plimsoll_plan::{Metric, Objective};
 use plimsoll_record::{
     ErrorSample, ExperimentRecord, ExperimentState, ForeignCpu, ForeignProgram, LoadKind,
-    Operation, PointRecord, RunRecord, Severity, Status, Warning, WarningId,
+    Operation, OwnOperation, PointRecord, RunRecord, Severity, StatementKind, Status, Warning,
+    WarningId,
 };
 
 /// One arm at 8 threads and 100,000 op/s in six blocks: 80 µs each, by Little's law.
@@ -699,4 +700,99 @@ fn a_verdict_that_cannot_come_any_more_is_known_before_the_end() {
         analysis.headline
     );
     assert_eq!(crowded_in(8, &[0, 1]).analyse().outcome(), Outcome::Good);
+}
+
+/// The point of an application: 60 % of its calls are `by-customer`, of which this share finds nothing, and the others are `pay`.
+fn of_application(lab: &mut Laboratory, nothing: f64) {
+    let own = |kind, name| Operation::Own(OwnOperation::new(kind, name).unwrap());
+    let find = own(StatementKind::Find, "by-customer");
+    let update = own(StatementKind::Update, "pay");
+    for point in lab.points() {
+        let load = point.label.load;
+        for slice in &mut point.slices {
+            let all = slice.completed.total();
+            let finds = all * 6 / 10;
+            let missing = (finds as f64 * nothing).round() as u64;
+            let response_ns = slice.operations[0].latencies.service.mean_ns().unwrap();
+            slice.operations = vec![
+                part(find, Status::Ok, load, response_ns, finds - missing),
+                part(find, Status::NotFound, load, response_ns, missing),
+                part(update, Status::Ok, load, response_ns, all - finds),
+            ];
+            slice.completed.ok = all - missing;
+            slice.completed.not_found = missing;
+        }
+    }
+}
+
+#[test]
+fn an_operation_that_finds_nothing_in_most_calls_is_not_what_was_to_be_measured() {
+    for (nothing, valid) in [(0.98, 0), (0.51, 0), (0.5, 6), (0.02, 6)] {
+        let mut lab = one_point(|_| ());
+        of_application(&mut lab, nothing);
+        let analysis = lab.analyse();
+        assert_eq!(valid_runs(&analysis), valid, "{nothing}");
+        assert_eq!(warns(&analysis, WarningId::ReturnsNothing), valid == 0, "{nothing}");
+        assert!(warns(&analysis, WarningId::NotFound), "{nothing}");
+    }
+    let mut lab = one_point(|_| ());
+    of_application(&mut lab, 0.98);
+    let analysis = lab.analyse();
+    let warning = &analysis.warnings[0];
+    assert_eq!(warning.severity(), Severity::Invalid);
+    // 60,000 calls in each of 12 seconds, in the first block a little less.
+    assert!(
+        warning.message.starts_with("by-customer found nothing in 98 % of its 7"),
+        "{}",
+        warning.message
+    );
+    assert_eq!(text(&analysis, "errors"), "an operation found nothing in 6 of 6 points");
+}
+
+#[test]
+fn wrong_numbers_of_documents_are_told_by_the_name_of_their_operation() {
+    let mut lab = one_point(|_| ());
+    of_application(&mut lab, 0.0);
+    for point in lab.points() {
+        let load = point.label.load;
+        point.slices[3].operations.push(part(Operation::Verify, Status::Error, load, 1.0, 1_300));
+        let sample = |operation, message: &str| ErrorSample {
+            operation,
+            message: message.into(),
+            count: 650,
+        };
+        point.end.as_mut().unwrap().errors = vec![
+            sample(Operation::Verify, "by-customer found 3 documents, 10 were to be found"),
+            sample(Operation::Verify, "pay matched 2 documents, 1 was to be matched"),
+        ];
+    }
+    let analysis = lab.analyse();
+    assert_eq!(valid_runs(&analysis), 0);
+    let warning = &analysis.warnings[0];
+    assert_eq!(warning.id, WarningId::Verification);
+    let expected = "1,300 calls found another number of documents than expected: by-customer found 3 documents, 10 were to be found; pay matched 2 documents, 1 was to be matched";
+    assert!(warning.message.starts_with(expected), "{}", warning.message);
+}
+
+#[test]
+fn operations_of_an_application_have_their_own_response_times() {
+    let mut lab = one_point(|_| ());
+    of_application(&mut lab, 0.0);
+    let analysis = lab.analyse();
+    let found = &analysis.curves[0].points[0];
+    assert_eq!(valid_runs(&analysis), 6);
+    let names: Vec<&str> = found.by_operation.keys().map(String::as_str).collect();
+    assert_eq!(names, ["by-customer", "pay"]);
+    assert!(found.by_operation["pay"].p99.median.is_some());
+}
+
+#[test]
+fn writes_of_an_application_that_were_not_acknowledged_are_a_caution() {
+    let mut lab = one_point(|_| ());
+    of_application(&mut lab, 0.0);
+    for run in &mut lab.runs {
+        let engine = run.engine.get_or_insert_default();
+        engine.settings.insert("write_concern".into(), "0".into());
+    }
+    assert!(warns(&lab.analyse(), WarningId::Unacknowledged));
 }

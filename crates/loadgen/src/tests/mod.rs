@@ -5,6 +5,7 @@ mod paced;
 mod queue;
 mod shares;
 mod start;
+mod statements;
 mod window;
 
 use crate::clock::{Clock, ClockStart};

@@ -77,9 +77,9 @@ fn unit(word: &str) -> Result<Unit, String> {
 }
 
 fn operation(word: &str) -> Result<Operation, String> {
-    let found = Operation::ALL.into_iter().find(|one| one.name() == word);
+    let found = Operation::YCSB.into_iter().find(|one| one.name() == word);
     found.ok_or_else(|| {
-        let names = Operation::ALL.map(Operation::name);
+        let names = Operation::YCSB.map(Operation::name);
         format!("the operations are {}", names.join(", "))
     })
 }

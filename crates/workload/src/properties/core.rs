@@ -231,6 +231,7 @@ fn mix(
         }
     };
     Ok(Mix {
+        operations: Vec::new(),
         name: name.into(),
         read: share("readproportion", 0.95)?,
         update: share("updateproportion", 0.05)?,

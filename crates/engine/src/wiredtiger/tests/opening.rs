@@ -3,6 +3,7 @@
 use super::*;
 use plimsoll_record::figures;
 use plimsoll_testing::{assert_contains, assert_starts};
+use plimsoll_workload::CollectionOrder;
 
 #[test]
 fn data_survives_closing() {
@@ -26,6 +27,23 @@ fn data_survives_closing() {
     assert_eq!(last.len(), 10);
     drop(session);
     engine.close().unwrap();
+}
+
+#[test]
+fn documents_of_an_application_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (settings, data) = (completed(&KIND, &Settings::default()).unwrap(), verifiable(1));
+    let orders = [CollectionOrder { name: "orders".into(), documents: 1, indexes: Vec::new() }];
+    let opening = Opening {
+        directory: Some(directory.path()),
+        collections: &orders,
+        ..Opening::new(&settings, &data)
+    };
+    let said = message(WiredTiger::open(&opening));
+    let expected = "the engine `wiredtiger` takes no operations of an application: documents of an application need a server: its query planner is part of what is measured; take `engine: mongodb`";
+    assert_eq!(said, expected);
+    // Nothing was made.
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
 /// Copies what a crash would leave on disk, while the database is open.

@@ -1,0 +1,376 @@
+//! Measuring path: no allocation, lock, log or formatting here where a statement succeeds, was sent before, and the buffers have grown.
+//!
+//! Statements of an application. The command is copied into a message as it is, and what it needs of the client follows it: concerns, session and database.
+
+use super::{LeanClient, MOST_EMPTY_BATCHES, STATEMENT_BYTES, miscounted};
+use crate::Answer;
+use crate::mongo::document::{Element, Elements, Malformed};
+use crate::mongo::encode;
+use crate::mongo::error::LeanError;
+use crate::mongo::message::Message;
+use crate::mongo::options::LeanOptions;
+use crate::mongo::reply::{Failure, Flaw, StatementReply};
+use plimsoll_record::{OwnOperation, StatementKind};
+use plimsoll_workload::Statement;
+
+/// The message of a statement, and what is known of the statements that were sent.
+pub(super) struct Statements {
+    message: Message,
+    /// What follows the command, for each [`Manner`].
+    read: Tail,
+    store: Tail,
+    change: Tail,
+    numbered: Tail,
+    /// By their slots.
+    shapes: Vec<Option<Shape>>,
+}
+
+/// The elements that follow a command.
+struct Tail {
+    bytes: Vec<u8>,
+    /// Where the number of the change is, from the end.
+    number_from_end: usize,
+}
+
+/// How a statement is sent, and sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// A read, sent again where reads are.
+    Read,
+    /// A pipeline that stores its documents. It is never sent again.
+    Store,
+    /// A change of several documents, which no server takes twice.
+    Change,
+    /// A change with a number, by which the server knows one that it has made.
+    Numbered,
+}
+
+/// What stays the same in the statements of a slot, read in the first of them.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    operation: OwnOperation,
+    manner: Manner,
+    /// `batchSize` of the command, which every further batch repeats, as drivers do.
+    batch_size: Option<i64>,
+    /// Whether the command itself has a limit, so that the server may not send more.
+    has_limit: bool,
+    /// The most documents that a change can match; unknown where it may match several.
+    most: Option<u64>,
+}
+
+impl Statements {
+    pub(super) fn new(options: &LeanOptions, session: Option<&[u8; 16]>) -> Self {
+        let tail = |reads: bool, writes: bool, session: Option<&[u8; 16]>| {
+            let mut bytes = Vec::new();
+            if reads && let Some(level) = &options.read_concern {
+                let concern = encode::begin_element(b"readConcern", &mut bytes);
+                encode::string(b"level", level.as_bytes(), &mut bytes);
+                encode::end(concern, &mut bytes);
+            }
+            if writes {
+                options.write_concern.write(&mut bytes);
+            }
+            let mut number_at = bytes.len();
+            if let Some(session) = session {
+                let id = encode::begin_element(b"lsid", &mut bytes);
+                encode::uuid(b"id", session, &mut bytes);
+                encode::end(id, &mut bytes);
+                encode::int64(b"txnNumber", 0, &mut bytes);
+                number_at = bytes.len() - size_of::<i64>();
+            }
+            encode::string(b"$db", options.database.as_bytes(), &mut bytes);
+            Tail { number_from_end: bytes.len() - number_at, bytes }
+        };
+        Self {
+            message: Message::empty(),
+            read: tail(true, false, None),
+            store: tail(true, true, None),
+            change: tail(false, true, None),
+            numbered: tail(false, true, session),
+            shapes: Vec::new(),
+        }
+    }
+
+    /// Writes the message of a statement.
+    #[inline]
+    fn write(&mut self, statement: &Statement<'_>, manner: Manner, transaction: i64) {
+        let tail = match manner {
+            Manner::Read => &self.read,
+            Manner::Store => &self.store,
+            Manner::Change => &self.change,
+            Manner::Numbered => &self.numbered,
+        };
+        let out = self.message.restart();
+        let elements = statement.command.get(4..statement.command.len().saturating_sub(1));
+        out.extend_from_slice(elements.unwrap_or_default());
+        out.extend_from_slice(&tail.bytes);
+        if manner == Manner::Numbered {
+            let at = out.len() - tail.number_from_end;
+            out[at..at + size_of::<i64>()].copy_from_slice(&transaction.to_le_bytes());
+        }
+    }
+}
+
+impl Shape {
+    /// Reads a command. `repeats_changes` says whether changes have numbers.
+    fn of(statement: &Statement<'_>, repeats_changes: bool) -> Result<Self, Malformed> {
+        let elements = Elements::of(statement.command)?;
+        elements.check()?;
+        let mut shape = Self {
+            operation: statement.operation,
+            manner: Manner::Read,
+            batch_size: None,
+            has_limit: false,
+            most: None,
+        };
+        let whole = |element: Option<Element<'_>>| element.and_then(|element| element.whole());
+        let change = if repeats_changes { Manner::Numbered } else { Manner::Change };
+        match statement.operation.kind() {
+            StatementKind::Find => {
+                shape.batch_size = whole(elements.find(b"batchSize")?);
+                shape.has_limit = whole(elements.find(b"limit")?).is_some_and(|limit| limit != 0);
+            }
+            StatementKind::Aggregate => {
+                if let Some(cursor) = list(elements, b"cursor")? {
+                    shape.batch_size = whole(cursor.find(b"batchSize")?);
+                }
+                match last_stage(elements)? {
+                    Some(b"$out" | b"$merge") => shape.manner = Manner::Store,
+                    Some(b"$limit") => shape.has_limit = true,
+                    _ => {}
+                }
+            }
+            StatementKind::Count | StatementKind::Distinct => {}
+            StatementKind::Insert => shape.manner = change,
+            StatementKind::FindAndModify => {
+                shape.manner = change;
+                shape.most = Some(1);
+            }
+            StatementKind::Update => {
+                shape.most = most(elements, b"updates", |change| {
+                    Ok(change.find(b"multi")?.and_then(|multi| multi.truth()) != Some(true))
+                })?;
+                shape.manner = if shape.most.is_some() { change } else { Manner::Change };
+            }
+            StatementKind::Delete => {
+                shape.most = most(elements, b"deletes", |removal| {
+                    Ok(whole(removal.find(b"limit")?) == Some(1))
+                })?;
+                shape.manner = if shape.most.is_some() { change } else { Manner::Change };
+            }
+        }
+        shape.batch_size = shape.batch_size.filter(|size| *size > 0);
+        Ok(shape)
+    }
+}
+
+/// The elements of an element that is a list or a document.
+fn list<'a>(elements: Elements<'a>, name: &[u8]) -> Result<Option<Elements<'a>>, Malformed> {
+    Ok(elements.find(name)?.and_then(|element| element.elements()))
+}
+
+/// The name of the last stage of a pipeline.
+fn last_stage<'a>(elements: Elements<'a>) -> Result<Option<&'a [u8]>, Malformed> {
+    let mut last = None;
+    if let Some(mut stages) = list(elements, b"pipeline")? {
+        while let Some(stage) = stages.next()? {
+            let operator = stage.elements().map(|mut stage| stage.next()).transpose()?.flatten();
+            last = operator.map(|operator| operator.name);
+        }
+    }
+    Ok(last)
+}
+
+/// How many changes a command lists, if each is of one document.
+fn most(
+    elements: Elements<'_>,
+    name: &[u8],
+    is_of_one: impl Fn(Elements<'_>) -> Result<bool, Malformed>,
+) -> Result<Option<u64>, Malformed> {
+    let Some(mut changes) = list(elements, name)? else {
+        return Ok(None);
+    };
+    let mut count = 0;
+    while let Some(change) = changes.next()? {
+        let Some(change) = change.elements() else {
+            return Ok(None);
+        };
+        if !is_of_one(change)? {
+            return Ok(None);
+        }
+        count += 1;
+    }
+    Ok(Some(count))
+}
+
+/// The collection of a command: the value of its first element.
+#[inline]
+fn collection<'a>(statement: &Statement<'a>) -> Option<&'a [u8]> {
+    Elements::of(statement.command).ok()?.next().ok()??.string()
+}
+
+impl LeanClient {
+    /// Sends a statement of an application, fetches what it asks for up to its limit, and adds what came to `answer`.
+    ///
+    /// Changes that are not acknowledged are taken to do what the statement expects. `findAndModify` returns a document, so it is always answered.
+    pub fn statement(
+        &mut self,
+        statement: &Statement<'_>,
+        answer: &mut Answer,
+    ) -> Result<(), LeanError> {
+        let kind = statement.operation.kind();
+        let shape = self.shape(statement)?;
+        if shape.manner == Manner::Numbered {
+            self.transaction += 1;
+        }
+        self.statements.write(statement, shape.manner, self.transaction);
+        let bytes = self.statements.message.body_bytes() as u64;
+        if bytes > self.link.server().document_bytes + STATEMENT_BYTES {
+            return Err(self.statement_too_large(statement, bytes));
+        }
+        use StatementKind::{Delete, Insert, Update};
+        let is_answered = self.is_acknowledged || !matches!(kind, Insert | Update | Delete);
+        self.statements.message.set_is_answered(is_answered);
+        if !is_answered {
+            self.link.tell(&mut self.statements.message)?;
+            *answer = Answer::as_expected(statement);
+            return Ok(());
+        }
+        let end = self.statements.message.len();
+        let mut reply = self.send_statement(statement, shape, answer);
+        // A cursor is that of one server: only its first batch can be requested once more.
+        if let Err(error) = &reply
+            && self.repeats_statement(shape, error)
+        {
+            self.statements.message.truncate(end);
+            reply = self.send_statement(statement, shape, answer);
+        }
+        self.fetch_all(statement, shape, reply?, answer)
+    }
+
+    /// Adds a reply to the answer, and fetches the batches that follow it.
+    #[inline]
+    fn fetch_all(
+        &mut self,
+        statement: &Statement<'_>,
+        shape: Shape,
+        mut reply: StatementReply,
+        answer: &mut Answer,
+    ) -> Result<(), LeanError> {
+        let limit = if statement.limit == 0 { u64::MAX } else { u64::from(statement.limit) };
+        let mut empty = 0;
+        loop {
+            answer.documents += reply.documents;
+            answer.modified += reply.modified;
+            answer.bytes += reply.bytes;
+            if answer.documents > limit && shape.has_limit {
+                return Err(self.link.failed(Failure::Flaw(Flaw::TooMany)));
+            }
+            if reply.cursor == 0 {
+                return Ok(());
+            }
+            let collection = collection(statement);
+            if answer.documents >= limit {
+                answer.round_trips += u32::from(self.kill_cursor(reply.cursor, collection));
+                return Ok(());
+            }
+            // Batches may be empty, but not forever.
+            empty = if reply.documents == 0 { empty + 1 } else { 0 };
+            if empty > MOST_EMPTY_BATCHES {
+                return Err(self.link.failed(Failure::Flaw(Flaw::NoProgress)));
+            }
+            let body = self.get_more(reply.cursor, collection, shape.batch_size)?;
+            answer.round_trips += 1;
+            let next = StatementReply::of(StatementKind::Find, body);
+            reply = next.map_err(|failure| self.link.failed(failure))?;
+        }
+    }
+
+    /// What is known of the statement's slot.
+    #[inline]
+    fn shape(&mut self, statement: &Statement<'_>) -> Result<Shape, LeanError> {
+        match self.statements.shapes.get(usize::from(statement.slot)) {
+            Some(Some(shape)) if shape.operation == statement.operation => Ok(*shape),
+            _ => self.new_shape(statement),
+        }
+    }
+
+    #[cold]
+    fn new_shape(&mut self, statement: &Statement<'_>) -> Result<Shape, LeanError> {
+        let shape = Shape::of(statement, self.repeats_changes).map_err(|malformed| {
+            let operation = statement.operation;
+            let reason = format!("the command of {operation} is not BSON: {malformed}");
+            LeanError::Options { reason: reason.into() }
+        })?;
+        let (slot, shapes) = (usize::from(statement.slot), &mut self.statements.shapes);
+        if shapes.len() <= slot {
+            shapes.resize(slot + 1, None);
+        }
+        shapes[slot] = Some(shape);
+        Ok(shape)
+    }
+
+    #[cold]
+    fn statement_too_large(&self, statement: &Statement<'_>, bytes: u64) -> LeanError {
+        let (host, most) = (self.link.host(), self.link.server().document_bytes);
+        let operation = statement.operation;
+        let reason = format!(
+            "a command of {operation} with {bytes} bytes is too large for {host}, which takes at most {most}; make its documents fewer or shorter"
+        );
+        LeanError::Options { reason: reason.into() }
+    }
+
+    #[inline]
+    fn send_statement(
+        &mut self,
+        statement: &Statement<'_>,
+        shape: Shape,
+        answer: &mut Answer,
+    ) -> Result<StatementReply, LeanError> {
+        let body = self.link.call(&mut self.statements.message)?;
+        answer.round_trips += 1;
+        let failure = match StatementReply::of(statement.operation.kind(), body) {
+            Ok(reply) => match impossible(statement, shape, reply) {
+                None => return Ok(reply),
+                Some(flaw) => Failure::Flaw(flaw),
+            },
+            Err(failure) => failure,
+        };
+        let documents = statement.inserted.map_or(1, |inserted| inserted.count);
+        Err(if documents > 1 {
+            self.link.batch_failed(failure, u64::from(documents))
+        } else {
+            self.link.failed(failure)
+        })
+    }
+
+    /// Whether a statement that failed so is to be sent once more.
+    #[cold]
+    fn repeats_statement(&mut self, shape: Shape, error: &LeanError) -> bool {
+        match shape.manner {
+            Manner::Read => {
+                let repeats = self.link.repeats_read(error);
+                self.retries += u64::from(repeats);
+                repeats
+            }
+            Manner::Numbered => self.repeats_change(error),
+            Manner::Store | Manner::Change => false,
+        }
+    }
+}
+
+/// What a reply counts that cannot be.
+#[inline]
+fn impossible(statement: &Statement<'_>, shape: Shape, reply: StatementReply) -> Option<Flaw> {
+    if let Some(inserted) = statement.inserted
+        && reply.documents != u64::from(inserted.count)
+    {
+        return Some(miscounted(u64::from(inserted.count), reply.documents));
+    }
+    if let Some(most) = shape.most
+        && reply.documents > most
+    {
+        return Some(miscounted(most, reply.documents));
+    }
+    (reply.modified > reply.documents).then(|| miscounted(reply.documents, reply.modified))
+}

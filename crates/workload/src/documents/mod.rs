@@ -1,0 +1,143 @@
+//! The documents and operations of an application.
+//!
+//! Everything follows from a seed: the value of a field is a function of the seed, the field and the number of its document. Of fields with a known
+//! number of values it is known how many documents have each, so operations know what they must find, and the measuring loop can verify that they did
+//! something. A [`DocumentsSpec`] is what the file says; it is read whenever a key space is made.
+
+mod bson;
+mod field;
+mod finite;
+mod law;
+mod literal;
+mod operation;
+mod read;
+mod show;
+mod statements;
+mod template;
+#[cfg(test)]
+mod tests;
+
+pub use literal::Literal;
+pub use read::DocumentProblem;
+pub(crate) use statements::{DocumentLoad, DocumentSpace, StatementDesk};
+
+use crate::ask::CollectionOrder;
+use operation::OwnStatement;
+use plimsoll_record::OwnOperation;
+use read::{Collection, Reading};
+use serde::{Deserialize, Serialize};
+
+/// Collections and operations as an experiment file describes them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentsSpec {
+    /// Of all values.
+    pub seed: u64,
+    /// Names of collections, each with `records`, `document` and `indexes`.
+    pub collections: Literal,
+    /// Names of operations.
+    pub operations: Literal,
+}
+
+/// What can be said about an operation before it runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperationNote {
+    /// Its name and kind.
+    pub operation: OwnOperation,
+    /// Its collection.
+    pub collection: String,
+    /// How the number of documents that it finds is verified.
+    pub verified: String,
+    /// One drawn command, with what it must find, as text.
+    pub example: String,
+}
+
+/// What can be said about a collection before it is loaded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CollectionNote {
+    /// Its name.
+    pub name: String,
+    /// Documents after the load.
+    pub documents: u64,
+    /// Mean size of a document in BSON, in bytes.
+    pub mean_bytes: f64,
+    /// Names of its indexes, that of `_id` left out.
+    pub indexes: Vec<String>,
+    /// Some documents, as text.
+    pub examples: Vec<String>,
+}
+
+/// Collections and operations, ready to be drawn.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    pub(crate) collections: Vec<Collection>,
+    pub(crate) operations: Vec<OwnStatement>,
+}
+
+impl Documents {
+    fn read(spec: &DocumentsSpec) -> Result<Self, Vec<DocumentProblem>> {
+        let mut reading = Reading::new(spec.seed);
+        let collections = reading
+            .at("collections", |reading| Some(reading.collections(&spec.collections)))
+            .unwrap_or_default();
+        // Operations on what could not be read would be refused for the wrong reason.
+        let operations = if reading.problems.is_empty() {
+            let read =
+                |reading: &mut Reading| Some(reading.operations(&spec.operations, &collections));
+            reading.at("operations", read).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        if reading.problems.is_empty() {
+            Ok(Self { collections, operations })
+        } else {
+            Err(reading.problems)
+        }
+    }
+}
+
+impl DocumentsSpec {
+    /// Everything that is wrong with it, each with the keys that lead there.
+    pub fn problems(&self) -> Vec<DocumentProblem> {
+        Documents::read(self).err().unwrap_or_default()
+    }
+
+    /// The operations, in the order of the file; none when something is wrong.
+    pub fn operations(&self) -> Vec<OwnOperation> {
+        let read = Documents::read(self);
+        read.map(|read| read.operations.iter().map(|own| own.operation).collect())
+            .unwrap_or_default()
+    }
+
+    /// What a server must have before the load; nothing when something is wrong.
+    pub fn collections(&self) -> Vec<CollectionOrder> {
+        let Ok(read) = Documents::read(self) else {
+            return Vec::new();
+        };
+        let order = |collection: Collection| CollectionOrder {
+            name: collection.name.into(),
+            documents: collection.records,
+            indexes: collection.indexes,
+        };
+        read.collections.into_iter().map(order).collect()
+    }
+
+    /// Documents of all collections, and their bytes in BSON, about.
+    pub fn size(&self) -> (u64, f64) {
+        let read = Documents::read(self);
+        read.map_or((0, 0.0), |read| {
+            let documents = read.collections.iter().map(|collection| collection.records).sum();
+            let bytes = read.collections.iter();
+            let bytes = bytes.map(|collection| collection.records as f64 * collection.mean_bytes);
+            (documents, bytes.sum())
+        })
+    }
+
+    /// Notes on each collection, with this many documents as examples, and on each operation, with one drawn command; nothing when something is wrong.
+    pub fn notes(&self, examples: u64) -> (Vec<CollectionNote>, Vec<OperationNote>) {
+        match Documents::read(self) {
+            Ok(read) => show::notes(read, examples),
+            Err(_) => (Vec::new(), Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,686 @@
+//! From what the file says to operations: a command with its parameters, and what it must find.
+
+use crate::ask::Expected;
+use crate::documents::bson;
+use crate::documents::field::{Field, Number, Pick, Shape};
+use crate::documents::literal::Literal;
+use crate::documents::read::{Collection, Reading, quantity};
+use crate::documents::template::{Drawn, Parameter, Part, Template, parameters_in};
+use crate::mix::RequestDistribution;
+use plimsoll_record::{OwnOperation, StatementKind};
+use std::sync::Arc;
+
+/// The most operations of a workload.
+pub(crate) const MOST_OPERATIONS: usize = 32;
+/// The most documents that one operation inserts.
+const MOST_INSERTED: f64 = 100_000.0;
+
+/// Names with a meaning of their own in exports.
+const TAKEN: [&str; 3] = ["overall", "verify", "load"];
+
+const COMMON: [&str; 6] = ["by", "keys", "filter", "with", "hint", "empty"];
+
+/// An operation, ready to be drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnStatement {
+    pub(crate) operation: OwnOperation,
+    pub(crate) collection: usize,
+    pub(crate) template: Template,
+    pub(crate) parameters: Vec<Parameter>,
+    /// How each parameter is drawn.
+    pub(crate) keys: Vec<RequestDistribution>,
+    pub(crate) limit: u32,
+    /// Documents that it inserts.
+    pub(crate) inserts: u32,
+    pub(crate) known: Known,
+    /// Fields that it gives new values.
+    pub(crate) changes: Vec<String>,
+}
+
+/// What is known of how many documents an operation finds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Known {
+    /// As many as have the value of this parameter, at most `most`.
+    Having { parameter: usize, most: u64 },
+    /// Exactly this many.
+    Exactly(u64),
+    /// One or more.
+    Some(&'static str),
+    /// Nothing is known.
+    Any(&'static str),
+}
+
+impl Known {
+    /// How the number of documents is verified, in words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Having { .. } | Self::Exactly(_) => "each count is verified".into(),
+            Self::Some(why) => {
+                format!("at least one must be found; the number is not known: {why}")
+            }
+            Self::Any(why) => format!("not verified: {why}"),
+        }
+    }
+}
+
+impl Reading {
+    pub(crate) fn operations(
+        &mut self,
+        all: &Literal,
+        collections: &[Collection],
+    ) -> Vec<OwnStatement> {
+        let entries = all.entries();
+        if entries.is_empty() {
+            self.wrong::<()>(
+                "name at least one operation, such as `by-customer: {find: orders, by: customer}`",
+            );
+        }
+        if entries.len() > MOST_OPERATIONS {
+            self.wrong::<()>(format!("there can be {MOST_OPERATIONS} operations at most"));
+            return Vec::new();
+        }
+        let mut operations = Vec::new();
+        for (name, given) in entries {
+            let read = self.at(name, |reading| reading.operation(name, given, collections));
+            operations.extend(read);
+        }
+        loosen(&mut operations);
+        operations
+    }
+
+    fn operation(
+        &mut self,
+        name: &str,
+        given: &Literal,
+        collections: &[Collection],
+    ) -> Option<OwnStatement> {
+        let kinds: Vec<(StatementKind, &Literal)> = StatementKind::ALL
+            .into_iter()
+            .filter_map(|kind| Some((kind, given.get(kind.word())?)))
+            .collect();
+        let [(kind, place)] = kinds.as_slice() else {
+            let list = StatementKind::ALL.map(StatementKind::word).join(", ");
+            return self.wrong(format!(
+                "an operation is one of {list}, with the name of a collection: `find: orders`"
+            ));
+        };
+        let operation = match OwnOperation::new(*kind, name) {
+            Ok(operation) => operation,
+            Err(error) => return self.wrong(error.to_string()),
+        };
+        if TAKEN.contains(&name) {
+            return self
+                .wrong(format!("`{name}` means something else in reports: choose another name"));
+        }
+        let place = place.scalar().unwrap_or_default();
+        let Some(index) = collections.iter().position(|known| *known.name == *place) else {
+            let names: Vec<&str> = collections.iter().map(|known| &*known.name).collect();
+            let names = names.join(", ");
+            return self.at(kind.word(), |reading| {
+                reading.wrong(format!("there is no collection `{place}`; there are {names}"))
+            });
+        };
+        let collection = &collections[index];
+        let own: &[&str] = match kind {
+            StatementKind::Find => &["sort", "limit", "project", "batch"],
+            StatementKind::Aggregate => &["pipeline", "batch"],
+            StatementKind::Count => &["limit"],
+            StatementKind::Distinct => &["field"],
+            StatementKind::Insert => &["documents"],
+            StatementKind::Update => &["set", "change", "many", "upsert"],
+            StatementKind::Delete => &["many"],
+            StatementKind::FindAndModify => &["set", "change", "sort", "new"],
+        };
+        let common: &[&str] = if *kind == StatementKind::Insert { &[] } else { &COMMON };
+        let known: Vec<&str> = [kind.word()].iter().chain(common).chain(own).copied().collect();
+        self.known_keys(given, &known);
+        let mut statement = OwnStatement {
+            operation,
+            collection: index,
+            template: Template::default(),
+            parameters: Vec::new(),
+            keys: Vec::new(),
+            limit: self.whole(given, "limit", 1_000_000.0)?,
+            inserts: 0,
+            known: Known::Any("it has a filter of its own"),
+            changes: Vec::new(),
+        };
+        let before = self.problems.len();
+        self.parameters(given, collection, &mut statement)?;
+        if self.problems.len() > before {
+            // What uses a parameter that could not be read is not wrong.
+            return None;
+        }
+        self.known(given, collection, &mut statement);
+        self.command(given, collection, &mut statement)?;
+        Some(statement)
+    }
+
+    /// A whole number, 0 where it is not given.
+    fn whole(&mut self, given: &Literal, key: &str, most: f64) -> Option<u32> {
+        let Some(value) = given.get(key) else {
+            return Some(0);
+        };
+        match quantity(value) {
+            Some(number) if (1.0..=most).contains(&number) && number.fract() == 0.0 => {
+                Some(number as u32)
+            }
+            _ => self.at(key, |reading| reading.wrong(format!("a whole number from 1 to {most}"))),
+        }
+    }
+
+    fn flag(&mut self, given: &Literal, key: &str) -> bool {
+        match given.get(key) {
+            None => false,
+            Some(Literal::Bool(flag)) => *flag,
+            Some(_) => {
+                self.at(key, |reading| reading.wrong::<()>("true or false"));
+                false
+            }
+        }
+    }
+
+    fn keys(&mut self, given: &Literal) -> Option<RequestDistribution> {
+        let Some(keys) = given.get("keys") else {
+            return Some(RequestDistribution::Uniform);
+        };
+        self.at("keys", |reading| match keys.scalar().as_deref() {
+            Some("uniform") => Some(RequestDistribution::Uniform),
+            Some("sequential") => Some(RequestDistribution::Sequential),
+            Some("zipfian") => Some(RequestDistribution::Zipfian),
+            Some("latest") => Some(RequestDistribution::Latest),
+            Some("hotspot") => Some(RequestDistribution::hotspot()),
+            Some("exponential") => Some(RequestDistribution::exponential()),
+            _ => reading.wrong("uniform, sequential, zipfian, latest, hotspot or exponential"),
+        })
+    }
+
+    /// The parameters: that of `by`, and those of `with`.
+    fn parameters(
+        &mut self,
+        given: &Literal,
+        collection: &Collection,
+        statement: &mut OwnStatement,
+    ) -> Option<()> {
+        if given.get("by").is_some() && given.get("filter").is_some() {
+            return self.wrong("`by` is a filter already: leave out one of the two");
+        }
+        if let Some(by) = given.get("by") {
+            let path = by.scalar().unwrap_or_default();
+            let keys = self.keys(given)?;
+            let field = self.at("by", |reading| reading.field_of(collection, &path))?;
+            let drawn = match &field.pick {
+                Pick::Finite(_) => Drawn::Value,
+                Pick::Unique => Drawn::Document,
+                Pick::Free => {
+                    return self.at("by", |reading| {
+                        reading.wrong(format!(
+                            "nobody knows which values `{path}` has: give the field `distinct: 10k`, or name a field that has it"
+                        ))
+                    });
+                }
+            };
+            statement.parameters.push(Parameter { name: "by".into(), field, drawn });
+            statement.keys.push(keys);
+        } else if given.get("keys").is_some() {
+            return self.at("keys", |reading| {
+                reading
+                    .wrong("`keys` says how the value of `by` is drawn; parameters have their own")
+            });
+        }
+        let Some(with) = given.get("with") else {
+            return Some(());
+        };
+        let mut used = Vec::new();
+        for key in ["filter", "change", "pipeline", "sort", "project"] {
+            if let Some(value) = given.get(key) {
+                parameters_in(value, &mut used);
+            }
+        }
+        self.at("with", |reading| {
+            for (name, described) in with.entries() {
+                let read = reading
+                    .at(name, |reading| reading.with(name, described, collection, statement));
+                if read.is_some() && !used.contains(name) {
+                    reading.at(name, |reading| {
+                        reading.wrong::<()>(format!(
+                            "nothing uses it: write `<{name}>` in the filter, or leave it out"
+                        ))
+                    });
+                }
+            }
+            Some(())
+        })
+    }
+
+    fn with(
+        &mut self,
+        name: &str,
+        described: &Literal,
+        collection: &Collection,
+        statement: &mut OwnStatement,
+    ) -> Option<()> {
+        let word = |key: &str| described.get(key).and_then(Literal::scalar);
+        let (field, drawn) = if let Some(path) = word("value_of") {
+            self.known_keys(described, &["value_of", "keys"]);
+            let field = self.field_of(collection, &path)?;
+            match field.pick {
+                Pick::Finite(_) => (field, Drawn::Value),
+                Pick::Unique => (field, Drawn::Document),
+                Pick::Free => {
+                    return self.wrong(format!("nobody knows which values `{path}` has: give the field `distinct`, or take `from: {path}`"));
+                }
+            }
+        } else if let Some(path) = word("from") {
+            self.known_keys(described, &["from", "keys"]);
+            (self.field_of(collection, &path)?, Drawn::Document)
+        } else if let Some(path) = word("range_of") {
+            self.known_keys(described, &["range_of", "documents", "keys"]);
+            let field = self.field_of(collection, &path)?;
+            let rises = match &field.shape {
+                Shape::Whole(Number::Steps { step, .. })
+                | Shape::Date(Number::Steps { step, .. }) => *step > 0.0,
+                _ => false,
+            };
+            if !rises || !matches!(field.pick, Pick::Unique) {
+                return self.wrong(format!(
+                    "a range with a known number of documents needs a field that rises from document to document: `{path}` as `{{int: sequence}}`, or as `{{date: {{every: 15s, until: 2026-01-01}}}}`"
+                ));
+            }
+            let documents = u64::from(self.whole(described, "documents", 1e9)?);
+            if documents == 0 || documents > collection.records {
+                return self.wrong(format!(
+                    "`documents` says how many lie in the range: 1 to {}",
+                    collection.records
+                ));
+            }
+            (field, Drawn::Range { documents })
+        } else {
+            let records = collection.records;
+            let field = self.generator(name, described, records, &[])?;
+            (Arc::new(field), Drawn::New { records })
+        };
+        let keys = self.keys(described)?;
+        statement.parameters.push(Parameter { name: name.into(), field, drawn });
+        statement.keys.push(keys);
+        Some(())
+    }
+
+    fn field_of(&mut self, collection: &Collection, path: &str) -> Option<Arc<Field>> {
+        match collection.field(path) {
+            Some(field) => Some(Arc::clone(field)),
+            None => {
+                let names: Vec<&str> = collection.fields.iter().map(|field| &*field.name).collect();
+                let names = names.join(", ");
+                self.wrong(format!(
+                    "documents of `{}` have no field `{path}`; they have {names}",
+                    collection.name
+                ))
+            }
+        }
+    }
+
+    /// What is known of how many documents it finds.
+    fn known(&mut self, given: &Literal, collection: &Collection, statement: &mut OwnStatement) {
+        let kind = statement.operation.kind();
+        if given.get("empty").is_some_and(|empty| empty.scalar().as_deref() == Some("allowed")) {
+            statement.known = Known::Any("`empty: allowed`");
+            return;
+        }
+        if let Some(empty) = given.get("empty") {
+            let empty = empty.scalar().unwrap_or_default();
+            self.at("empty", |reading| {
+                reading
+                    .wrong::<()>(format!("`allowed` where finding nothing is right, not `{empty}`"))
+            });
+        }
+        let many = self.flag(given, "many");
+        let at_most_one = match kind {
+            StatementKind::Update | StatementKind::Delete => !many,
+            StatementKind::FindAndModify => true,
+            _ => false,
+        };
+        let limit = if statement.limit == 0 { u64::MAX } else { u64::from(statement.limit) };
+        let most = if at_most_one { 1 } else { limit };
+        statement.known = match kind {
+            StatementKind::Insert => return,
+            StatementKind::Aggregate => Known::Some("pipelines group and filter"),
+            StatementKind::Distinct => Known::Some("documents share values"),
+            _ if self.flag(given, "upsert") => Known::Any("what is not there is inserted"),
+            _ => match filter_parameter(given, statement) {
+                Some((parameter, Part::Whole)) => {
+                    let Parameter { field, drawn, .. } = &statement.parameters[parameter];
+                    match (&field.pick, drawn) {
+                        _ if field.present.is_some() => {
+                            Known::Some("not all documents have the field")
+                        }
+                        (Pick::Finite(_), Drawn::Value) => Known::Having { parameter, most },
+                        (Pick::Unique, Drawn::Document) => Known::Exactly(1),
+                        (_, Drawn::Document) => Known::Some("its value is free"),
+                        _ => Known::Any("its value is drawn freely"),
+                    }
+                }
+                Some((parameter, _)) => match statement.parameters[parameter].drawn {
+                    Drawn::Range { documents } => Known::Exactly(documents.min(most)),
+                    _ => Known::Any("it has a filter of its own"),
+                },
+                None if given.get("filter").is_none() => {
+                    Known::Exactly(collection.records.min(most))
+                }
+                None => Known::Some("it has a filter of its own"),
+            },
+        };
+        let grows = given.get("filter").is_none() && given.get("by").is_none();
+        if grows && matches!(kind, StatementKind::Find | StatementKind::Count) && limit == u64::MAX
+        {
+            statement.known = Known::Some("it meets all documents");
+        }
+    }
+
+    fn command(
+        &mut self,
+        given: &Literal,
+        collection: &Collection,
+        statement: &mut OwnStatement,
+    ) -> Option<()> {
+        let kind = statement.operation.kind();
+        let name = Literal::Text(collection.name.to_string());
+        let mut to = Template::default();
+        to.open();
+        let command =
+            if kind == StatementKind::FindAndModify { "findAndModify" } else { kind.word() };
+        to.constant(command, &name);
+        let parameters = statement.parameters.clone();
+        match kind {
+            StatementKind::Find => {
+                self.filter(&mut to, "filter", given, &parameters);
+                for (key, word) in [("sort", "sort"), ("project", "projection"), ("hint", "hint")] {
+                    self.optional(&mut to, word, given.get(key), key, &parameters);
+                }
+                if statement.limit > 0 {
+                    to.constant("limit", &Literal::Int(i64::from(statement.limit)));
+                }
+                let batch = self.whole(given, "batch", 1_000_000.0)?;
+                if batch > 0 {
+                    to.constant("batchSize", &Literal::Int(i64::from(batch)));
+                }
+            }
+            StatementKind::Aggregate => {
+                let Some(pipeline @ Literal::List(stages)) = given.get("pipeline") else {
+                    return self.wrong("say what is computed: `pipeline: [{$match: {...}}, ...]`");
+                };
+                for stage in stages {
+                    for (word, _) in stage.entries() {
+                        if matches!(word.as_str(), "$out" | "$merge") {
+                            return self.at("pipeline", |reading| {
+                                reading.wrong(format!(
+                                    "`{word}` writes a collection, which is not measured"
+                                ))
+                            });
+                        }
+                    }
+                }
+                self.at("pipeline", |reading| {
+                    to.literal("pipeline", pipeline, &parameters, reading);
+                    Some(())
+                });
+                self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
+                let batch = self.whole(given, "batch", 1_000_000.0)?;
+                let size = if batch > 0 {
+                    vec![("batchSize".into(), Literal::Int(i64::from(batch)))]
+                } else {
+                    Vec::new()
+                };
+                to.constant("cursor", &Literal::Map(size));
+            }
+            StatementKind::Count => {
+                self.filter(&mut to, "query", given, &parameters);
+                if statement.limit > 0 {
+                    to.constant("limit", &Literal::Int(i64::from(statement.limit)));
+                }
+                self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
+            }
+            StatementKind::Distinct => {
+                let Some(field) = given.get("field").and_then(Literal::scalar) else {
+                    return self.wrong("say of which field: `field: status`");
+                };
+                to.constant("key", &Literal::Text(field));
+                self.filter(&mut to, "query", given, &parameters);
+            }
+            StatementKind::Insert => {
+                statement.inserts = self.whole(given, "documents", MOST_INSERTED)?.max(1);
+                let bytes = collection.mean_bytes * f64::from(statement.inserts);
+                if bytes > 40e6 {
+                    return self.wrong(format!(
+                        "{} documents have {:.0} MB together, a command 48 MB at most",
+                        statement.inserts,
+                        bytes / 1e6
+                    ));
+                }
+                statement.known = Known::Exactly(u64::from(statement.inserts));
+                to.documents("documents");
+            }
+            StatementKind::Update => {
+                to.open_element(bson::ARRAY, "updates");
+                to.open_element(bson::DOCUMENT, "0");
+                self.filter(&mut to, "q", given, &parameters);
+                self.change(&mut to, "u", given, collection, &parameters, statement)?;
+                for (key, word) in [("many", "multi"), ("upsert", "upsert")] {
+                    if self.flag(given, key) {
+                        to.constant(word, &Literal::Bool(true));
+                    }
+                }
+                self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
+                to.close();
+                to.close();
+            }
+            StatementKind::Delete => {
+                to.open_element(bson::ARRAY, "deletes");
+                to.open_element(bson::DOCUMENT, "0");
+                self.filter(&mut to, "q", given, &parameters);
+                let many = self.flag(given, "many");
+                to.constant("limit", &Literal::Int(i64::from(!many)));
+                self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
+                to.close();
+                to.close();
+            }
+            StatementKind::FindAndModify => {
+                self.filter(&mut to, "query", given, &parameters);
+                self.optional(&mut to, "sort", given.get("sort"), "sort", &parameters);
+                self.change(&mut to, "update", given, collection, &parameters, statement)?;
+                if self.flag(given, "new") {
+                    to.constant("new", &Literal::Bool(true));
+                }
+                self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
+            }
+        }
+        to.close();
+        statement.template = to;
+        Some(())
+    }
+
+    fn filter(&mut self, to: &mut Template, word: &str, given: &Literal, parameters: &[Parameter]) {
+        if let Some(by) = given.get("by").and_then(Literal::scalar) {
+            to.open_element(bson::DOCUMENT, word);
+            to.parameter(&by, 0, Part::Whole);
+            to.close();
+            return;
+        }
+        let nothing = Literal::Map(Vec::new());
+        let filter = given.get("filter").unwrap_or(&nothing);
+        self.at("filter", |reading| {
+            for (key, value) in filter.entries() {
+                if key == "$where" {
+                    reading.wrong::<()>("`$where` runs scripts in the server, which is not measured");
+                }
+                let generator = ["text", "int", "date", "choice", "double"];
+                if let [(only, _)] = value.entries()
+                    && generator.contains(&only.as_str())
+                {
+                    reading.at(key, |reading| {
+                        reading.wrong::<()>(format!(
+                            "filters are literal: write `{key}: <value>`, and `with: {{value: ...}}` for the generator"
+                        ))
+                    });
+                }
+            }
+            to.literal(word, filter, parameters, reading);
+            Some(())
+        });
+    }
+
+    fn optional(
+        &mut self,
+        to: &mut Template,
+        word: &str,
+        value: Option<&Literal>,
+        key: &str,
+        parameters: &[Parameter],
+    ) {
+        if let Some(value) = value {
+            self.at(key, |reading| {
+                to.literal(word, value, parameters, reading);
+                Some(())
+            });
+        }
+    }
+
+    /// What an update changes: `set` with the names of fields that get new values, or `change` in the server's language.
+    fn change(
+        &mut self,
+        to: &mut Template,
+        word: &str,
+        given: &Literal,
+        collection: &Collection,
+        parameters: &[Parameter],
+        statement: &mut OwnStatement,
+    ) -> Option<()> {
+        match (given.get("set"), given.get("change")) {
+            (Some(set), None) => self.at("set", |reading| {
+                let names: Vec<String> = match set {
+                    Literal::List(items) => items.iter().filter_map(Literal::scalar).collect(),
+                    one => one.scalar().into_iter().collect(),
+                };
+                if names.is_empty() {
+                    return reading.wrong("names of fields, such as `[status, note]`");
+                }
+                to.open_element(bson::DOCUMENT, word);
+                to.open_element(bson::DOCUMENT, "$set");
+                for name in &names {
+                    let field = reading.field_of(collection, name)?;
+                    if matches!(field.pick, Pick::Unique) {
+                        return reading.wrong(format!("`{name}` is different in each document, so an update would break that"));
+                    }
+                    to.new_value(name, &field, collection.records);
+                }
+                to.close();
+                to.close();
+                statement.changes = names;
+                Some(())
+            }),
+            (None, Some(change)) => self.at("change", |reading| {
+                let entries = change.entries();
+                if !matches!(change, Literal::List(_))
+                    && (entries.is_empty() || entries.iter().any(|(key, _)| !key.starts_with('$')))
+                {
+                    return reading.wrong("operators, such as `{$set: {status: paid}}` or `{$inc: {count: 1}}`");
+                }
+                for (_, fields) in entries {
+                    statement.changes.extend(fields.entries().iter().map(|(name, _)| name.clone()));
+                }
+                if statement.changes.iter().any(|name| name == "_id") {
+                    return reading.wrong("the `_id` of a document cannot change");
+                }
+                if matches!(change, Literal::List(_)) {
+                    // A pipeline may change any field.
+                    statement.changes.extend(collection.fields.iter().skip(1).map(|field| field.name.to_string()));
+                }
+                to.literal(word, change, parameters, reading);
+                Some(())
+            }),
+            (Some(_), Some(_)) => self.wrong("`set` or `change`, not both"),
+            (None, None) => self.wrong("say what changes: `set: [status]` gives fields new values, `change: {$inc: {count: 1}}` does what the server can"),
+        }
+    }
+}
+
+/// The parameter that alone decides what a filter matches: of `by`, of `{field: <p>}`, or of a range `{field: {$gte: <p.from>, $lt: <p.to>}}`.
+fn filter_parameter(given: &Literal, statement: &OwnStatement) -> Option<(usize, Part)> {
+    if given.get("by").is_some() {
+        return Some((0, Part::Whole));
+    }
+    let [(path, value)] = given.get("filter")?.entries() else {
+        return None;
+    };
+    let named = |value: &Literal, suffix: &str| {
+        let text = value.scalar()?;
+        let name = text.strip_prefix('<')?.strip_suffix('>')?.strip_suffix(suffix)?.to_owned();
+        let found = statement.parameters.iter().position(|parameter| parameter.name == name)?;
+        (*statement.parameters[found].field.name == *path.rsplit('.').next()?).then_some(found)
+    };
+    if let Some(parameter) = named(value, "") {
+        return Some((parameter, Part::Whole));
+    }
+    let [(from, least), (to, most)] = value.entries() else {
+        return None;
+    };
+    let parameter = named(least, ".from").filter(|_| from == "$gte" && to == "$lt")?;
+    (named(most, ".to") == Some(parameter)).then_some((parameter, Part::From))
+}
+
+/// What other operations change is no longer known: values of fields that are set, and documents of collections from which some are removed.
+fn loosen(operations: &mut [OwnStatement]) {
+    let changes: Vec<(usize, Vec<String>, StatementKind)> = operations
+        .iter()
+        .map(|own| (own.collection, own.changes.clone(), own.operation.kind()))
+        .collect();
+    for own in operations.iter_mut().filter(|own| own.inserts == 0) {
+        let same = changes.iter().filter(|(collection, ..)| *collection == own.collection);
+        let mut removed = false;
+        let mut changed = false;
+        for (_, names, kind) in same {
+            removed |= *kind == StatementKind::Delete;
+            changed |= own.parameters.iter().any(|parameter| {
+                let field = &parameter.field;
+                names.iter().any(|name| {
+                    let last = name.rsplit('.').next().unwrap_or(name);
+                    *field.name == *last || *field.name == **name
+                })
+            });
+        }
+        let counted =
+            matches!(own.known, Known::Having { .. } | Known::Exactly(_) | Known::Some(_));
+        if counted && removed {
+            own.known = Known::Any("an operation removes documents of its collection");
+        } else if counted && changed {
+            own.known = match own.operation.kind() {
+                StatementKind::Aggregate | StatementKind::Distinct => {
+                    Known::Some("an operation changes the field")
+                }
+                _ => Known::Any("an operation changes the field of its filter"),
+            };
+        }
+    }
+}
+
+/// What a drawn operation must find, when documents below `acknowledged` are there and those below `issued` may be.
+#[inline]
+pub(crate) fn expected(
+    own: &OwnStatement,
+    picks: &[u64],
+    acknowledged: u64,
+    issued: u64,
+) -> Expected {
+    match own.known {
+        Known::Exactly(count) => Expected::Between(count, count),
+        Known::Having { parameter, most } => match &own.parameters[parameter].field.pick {
+            Pick::Finite(finite) => {
+                let (least, upper) = finite.bounds(picks[parameter], acknowledged, issued);
+                Expected::Between(least.min(most), upper.min(most))
+            }
+            Pick::Free | Pick::Unique => Expected::Some,
+        },
+        Known::Some(_) => Expected::Some,
+        Known::Any(_) => Expected::Any,
+    }
+}

@@ -1,0 +1,152 @@
+//! Documents and commands as text, for people.
+
+use crate::ask::{Ask, Expected};
+use crate::documents::statements::{DocumentSpace, StatementDesk};
+use crate::documents::{CollectionNote, Documents, OperationNote, bson};
+use crate::mix::Mix;
+use crate::schedule::Share;
+use crate::stream::Stream;
+use jiff::Timestamp;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Characters of a text that are shown.
+const MOST_SHOWN: usize = 40;
+/// Items of a list that are shown.
+const MOST_ITEMS: usize = 3;
+
+pub(crate) fn notes(read: Documents, examples: u64) -> (Vec<CollectionNote>, Vec<OperationNote>) {
+    let mut collections = Vec::new();
+    for collection in &read.collections {
+        let example = |number: u64| {
+            let mut out = Vec::new();
+            collection.write_document(number, &mut out);
+            shown(&out)
+        };
+        collections.push(CollectionNote {
+            name: collection.name.to_string(),
+            documents: collection.records,
+            mean_bytes: collection.mean_bytes,
+            indexes: collection.index_names.clone(),
+            examples: (0..examples.min(collection.records)).map(example).collect(),
+        });
+    }
+    let space = Arc::new(DocumentSpace::of(read, Share::WHOLE));
+    let mut operations = Vec::new();
+    for own in &space.documents.operations {
+        let mix = Mix { operations: vec![(own.operation, 1.0)], ..Mix::named("example") };
+        let example = match StatementDesk::new(&space, &mix) {
+            Err(error) => error.to_string(),
+            Ok(mut desk) => match desk.next(&mut Stream::from_state(1), || 0) {
+                Ask::Statement(statement) => {
+                    format!("{}   {}", shown(statement.command), wanted(statement.expected))
+                }
+                _ => String::new(),
+            },
+        };
+        operations.push(OperationNote {
+            operation: own.operation,
+            collection: space.documents.collections[own.collection].name.to_string(),
+            verified: own.known.words(),
+            example,
+        });
+    }
+    (collections, operations)
+}
+
+fn wanted(expected: Expected) -> String {
+    match expected {
+        Expected::Between(least, most) if least == most => format!("must find {least}"),
+        Expected::Between(least, most) => format!("must find {least} to {most}"),
+        Expected::Some => "must find something".into(),
+        Expected::Any => "may find nothing".into(),
+    }
+}
+
+/// A whole document of BSON, in the notation of MongoDB's shell, texts shortened. What this program did not write is shown as far as it goes.
+pub(crate) fn shown(document: &[u8]) -> String {
+    let mut text = String::new();
+    container(document, false, &mut text);
+    text
+}
+
+fn container(bytes: &[u8], is_list: bool, text: &mut String) {
+    text.push(if is_list { '[' } else { '{' });
+    let mut rest = bytes.get(4..).unwrap_or_default();
+    let mut count = 0;
+    while let Some((kind, after)) = rest.split_first().filter(|(kind, _)| **kind != 0) {
+        let Some(end) = after.iter().position(|byte| *byte == 0) else { break };
+        let (name, value) = (&after[..end], &after[end + 1..]);
+        let length = |at: usize| {
+            let four = value.get(at..at + 4).and_then(|four| four.try_into().ok());
+            four.map_or(0, u32::from_le_bytes) as usize
+        };
+        let size = match *kind {
+            bson::STRING => 4 + length(0),
+            bson::DOCUMENT | bson::ARRAY => length(0),
+            bson::BINARY => 5 + length(0),
+            bson::OBJECT_ID => 12,
+            bson::BOOLEAN => 1,
+            bson::NULL => 0,
+            bson::INT32 => 4,
+            0x13 => 16,
+            _ => 8,
+        };
+        let Some(own) = value.get(..size) else { break };
+        if count > 0 {
+            text.push_str(", ");
+        }
+        count += 1;
+        if is_list && count > MOST_ITEMS {
+            text.push_str("...");
+            break;
+        }
+        if !is_list {
+            let _ = write!(text, "{}: ", String::from_utf8_lossy(name));
+        }
+        scalar(*kind, own, text);
+        rest = &value[size..];
+    }
+    text.push(if is_list { ']' } else { '}' });
+}
+
+fn scalar(kind: u8, value: &[u8], text: &mut String) {
+    let eight = || value.try_into().map(i64::from_le_bytes).unwrap_or_default();
+    let _ = match kind {
+        bson::STRING => {
+            let whole = String::from_utf8_lossy(&value[4..value.len() - 1]);
+            let short: String = whole.chars().take(MOST_SHOWN).collect();
+            let dots = if short.len() < whole.len() { "..." } else { "" };
+            write!(text, "'{short}{dots}'")
+        }
+        bson::DOCUMENT | bson::ARRAY => {
+            container(value, kind == bson::ARRAY, text);
+            Ok(())
+        }
+        bson::BINARY => write!(text, "BinData({} bytes)", value.len() - 5),
+        bson::OBJECT_ID => {
+            let hexadecimal: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
+            write!(text, "ObjectId('{hexadecimal}')")
+        }
+        bson::BOOLEAN => write!(text, "{}", value == [1]),
+        bson::DATE => match Timestamp::from_millisecond(eight()) {
+            Ok(instant) => write!(text, "ISODate('{instant}')"),
+            Err(_) => write!(text, "a date out of range"),
+        },
+        bson::INT32 => {
+            let whole = value.try_into().map(i32::from_le_bytes).unwrap_or_default();
+            write!(text, "{whole}")
+        }
+        bson::INT64 => write!(text, "{}", eight()),
+        bson::DOUBLE => write!(text, "{}", f64::from_bits(eight() as u64)),
+        0x13 => {
+            let coefficient = u64::from_le_bytes(value[..8].try_into().unwrap_or_default());
+            let high = u64::from_le_bytes(value[8..].try_into().unwrap_or_default());
+            let digits = 6_176 - (high >> 49 & 0x3fff) as i32;
+            let sign = if high >> 63 == 1 { "-" } else { "" };
+            let number = coefficient as f64 / 10_f64.powi(digits);
+            write!(text, "Decimal('{sign}{number:.*}')", digits.max(0) as usize)
+        }
+        _ => write!(text, "null"),
+    };
+}
