@@ -2,7 +2,7 @@
 
 use crate::against_itself::against_itself;
 use crate::controls::controls;
-use crate::document::{Checked, Kind, MOST_BYTES, Shape, SourceText, Value};
+use crate::document::{Checked, Kind, MOST_BYTES, Node, Shape, SourceText, Value};
 use crate::duet::against_duets;
 use crate::elements::arm::{ArmReader, ReadArm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
@@ -146,6 +146,10 @@ pub fn check(
             arms: &read_arms,
             cells: grid.as_ref().map_or(&[][..], |grid| &grid.cells),
             hosts: &hosts,
+            workload: (chosen.root.entries().iter())
+                .find(|entry| entry.key == file::workload.name)
+                .map(|entry| &entry.value),
+            seed: measurement.seed,
         },
         &inserted,
         given,
@@ -343,6 +347,9 @@ struct ArmsAsRead<'a> {
     cells: &'a [Vec<u32>],
     /// On which they may stand.
     hosts: &'a [HostSpec],
+    /// The workload as it was written, and the seed of the documents that it may describe.
+    workload: Option<&'a Node>,
+    seed: u64,
 }
 
 /// Reads the mixes of operations, and the arms, with the levels of their `cells` where there are factors. `inserted` estimates the records that a mix inserts at
@@ -364,12 +371,14 @@ fn subject<'s>(
         origins,
         given,
         workload: &field.checked,
+        node: read.workload,
+        seed: read.seed,
         key_place: field.key_place,
         measured: RecordSizes::default(),
         file: None,
     };
     let base = reader.data();
-    let mixes = reader.mixes();
+    let mixes = reader.mixes(&base);
     let inserted: f64 = mixes.iter().flat_map(|(mix, _)| inserted(mix)).sum();
     let mut arms = Vec::new();
     for (index, arm) in read.arms.iter().enumerate() {

@@ -20,6 +20,7 @@
 //!         example: "5s",
 //!     }],
 //!     choices: &[],
+//!     others: None,
 //! };
 //!
 //! let source = SourceText::new("length: 5s");

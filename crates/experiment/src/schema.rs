@@ -6,6 +6,7 @@ use crate::elements::ratio::RATIO;
 use crate::elements::scales::can_be_scaled;
 use crate::keys::arm::{ARM, OPEN_ARM, OPEN_DEFAULTS, arm as arm_keys};
 use crate::keys::file::FILE;
+use crate::keys::scales::OPEN_SCALE;
 use plimsoll_plan::{EngineKind, Setting, SettingKind};
 use plimsoll_record::quantities::units;
 use serde_json::{Map, Value, json};
@@ -66,7 +67,8 @@ fn object(object: &Object, engines: &[EngineKind]) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("description".into(), json!(object.about));
     schema.insert("type".into(), json!("object"));
-    schema.insert("additionalProperties".into(), json!(false));
+    let others = object.others.map(|others| Value::Object(shape(others, engines)));
+    schema.insert("additionalProperties".into(), others.unwrap_or(json!(false)));
     if !required.is_empty() {
         schema.insert("required".into(), json!(required));
     }
@@ -140,7 +142,8 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         }
         Shape::Open(map) if std::ptr::eq(*map, &OPEN_ARM) => return arm(engines, true),
         Shape::Open(map) if std::ptr::eq(*map, &OPEN_DEFAULTS) => return arm(engines, false),
-        Shape::Open(_) => return scale(),
+        Shape::Open(map) if std::ptr::eq(*map, &OPEN_SCALE) => return scale(),
+        Shape::Open(_) => json!({ "type": "object" }),
     };
     let Value::Object(map) = value else {
         return Map::new();

@@ -53,10 +53,13 @@ pub(crate) const fn rate_from(least: f64) -> Shape {
 /// A line holds a key, the shape of its value, whether it must be there or its default, and an example; below it is what the key means.
 /// Readers can only name a key by its constant, so a key that is read is in the table; and a constant that no reader uses does not compile.
 macro_rules! object {
+    (@others) => { None };
+    (@others $others:expr) => { Some($others) };
     (
         $(#[$doc:meta])* $object:ident $keys:ident: $object_about:literal
         $($key:ident = $shape:expr, $need:expr, $example:literal; $about:literal;)*
         $(=> any of [$($any:ident),*];)* $(=> one of [$($required:ident),*];)* $(=> at most one of [$($allowed:ident),*];)*
+        $(=> others $others:expr;)?
     ) => {
         $(#[$doc])*
         pub(crate) static $object: Object = Object {
@@ -67,6 +70,7 @@ macro_rules! object {
                 $(Choice { keys: &[$(stringify!($required)),*], required: true, exclusive: true },)*
                 $(Choice { keys: &[$(stringify!($allowed)),*], required: false, exclusive: true },)*
             ],
+            others: object!(@others $($others)?),
         };
         const _: () = {
             #[allow(non_camel_case_types, dead_code)]

@@ -430,13 +430,17 @@ pub struct Run {
 #[command(after_help = "\
 Examples:
   plimsoll plan mine.yaml                     what would run, for how long, and where each value comes from
-  plimsoll plan mine.yaml --find 1%           how many blocks a difference of 1 % needs, by earlier experiments")]
+  plimsoll plan mine.yaml --find 1%           how many blocks a difference of 1 % needs, by earlier experiments
+  plimsoll plan shop.yaml --documents         documents of your collections, and your operations with the number of documents that each must find")]
 pub struct Plan {
     #[command(flatten)]
     pub experiment: ExperimentFile,
     /// Say how many blocks and how much time a difference of this size needs, e.g. 1%: in turn and in duets, by earlier experiments of this name and load on this machine.
     #[arg(long, value_name = "SIZE", value_parser = share)]
     pub find: Option<f64>,
+    /// Print this many documents of each collection of the experiment (2 without a number), each operation as it may be sent, and how the number of documents that it finds is verified.
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "2", require_equals = true, conflicts_with = "find")]
+    pub documents: Option<u64>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,

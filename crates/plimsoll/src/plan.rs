@@ -1,6 +1,7 @@
 //! `plimsoll plan`, and reading an experiment file for `plimsoll run`.
 
 mod by_uri;
+mod documents;
 
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::{Exit, NoExperiment};
@@ -223,6 +224,9 @@ pub fn plan(
         Ok(plan) => plan,
         Err(problems) => return complain(&problems, arguments.json),
     };
+    if let Some(examples) = arguments.documents {
+        return documents::show(&plan, examples, arguments.json);
+    }
     let explanation = explain(&plan, plimsoll_engine::kinds());
     let too_few = too_few_blocks(&plan);
     let power = match arguments.find {

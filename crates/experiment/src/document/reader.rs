@@ -109,7 +109,9 @@ impl<'r, 's> Reader<'r, 's> {
             (Shape::Object(object), Kind::Map(_) | Kind::Null) => {
                 let mut fields = Vec::new();
                 for entry in node.entries() {
-                    let Some(key) = object.key(&entry.key) else {
+                    let own = object.others.map(|shape| (&*entry.key, shape));
+                    let known = object.key(&entry.key).map(|key| (key.name, &key.shape));
+                    let Some((name, shape)) = known.or(own) else {
                         let mistake =
                             Mistake::UnknownKey { key: entry.key.clone(), valid: object.names() };
                         self.problems.add(path, Some(entry.key_place), mistake);
@@ -118,7 +120,7 @@ impl<'r, 's> Reader<'r, 's> {
                     fields.push(Field {
                         key: entry.key.clone(),
                         key_place: entry.key_place,
-                        checked: self.read(&join(path, key.name), &key.shape, &entry.value),
+                        checked: self.read(&join(path, name), shape, &entry.value),
                     });
                 }
                 self.missing(path, object, node);

@@ -95,6 +95,8 @@ pub struct Object {
     pub keys: &'static [Key],
     /// Sets of keys that stand for each other, or exclude each other.
     pub choices: &'static [Choice],
+    /// What other keys hold, where the author may choose some.
+    pub others: Option<&'static Shape>,
 }
 
 /// Keys that stand for each other, or exclude each other.

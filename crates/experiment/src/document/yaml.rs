@@ -22,6 +22,8 @@ const BYTES_OF_A_VALUE: usize = 64;
 pub struct Node {
     pub place: Span,
     pub kind: Kind,
+    /// Whether a text stands in quotes or in lines of its own, and is no number whatever it looks like.
+    pub quoted: bool,
 }
 
 /// What a value is. Scalars stay text.
@@ -169,7 +171,8 @@ impl TreeBuilder {
                 let null = style == ScalarStyle::Plain
                     && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
                 let kind = if null { Kind::Null } else { Kind::Scalar(text.into_owned()) };
-                self.finish(Node { place, kind }, anchor, problems)?;
+                let quoted = style != ScalarStyle::Plain;
+                self.finish(Node { place, kind, quoted }, anchor, problems)?;
             }
             Event::SequenceStart(anchor, tag) => {
                 if let Some(tag) = tag {
@@ -196,7 +199,7 @@ impl TreeBuilder {
                     OpenKind::Map { entries, .. } => Kind::Map(entries),
                 };
                 let place = Span { start: open.start.start, end: place.end.max(open.start.end) };
-                self.finish(Node { place, kind }, open.anchor, problems)?;
+                self.finish(Node { place, kind, quoted: false }, open.anchor, problems)?;
             }
             Event::Alias(anchor) => {
                 // The parser knows the name, but a value cannot hold itself.

@@ -48,7 +48,7 @@ pub fn disk_by_text(text: &str) -> Result<DiskSpec, Problems> {
 fn read(text: &str, problems: &mut Collector<'_>) -> Option<DiskDraft> {
     let node = match text.trim() {
         // Nothing is no disk, but to YAML no text at all.
-        "" => Node { place: Span::default(), kind: Kind::Scalar(String::new()) },
+        "" => Node { place: Span::default(), kind: Kind::Scalar(String::new()), quoted: false },
         _ => crate::document::read(text, problems)?,
     };
     let checked = Reader::new(problems).read("", &DISK_OR_PRESET, &node);

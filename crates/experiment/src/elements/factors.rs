@@ -95,7 +95,7 @@ pub(crate) fn with_points(root: &Node, problems: &mut Collector<'_>) -> Node {
     {
         left.value.kind = Kind::Map(cells);
     }
-    Node { place: root.place, kind: Kind::Map(entries) }
+    Node { place: root.place, kind: Kind::Map(entries), quoted: false }
 }
 
 /// A value under keys inside each other.
@@ -111,7 +111,7 @@ fn nested<'n>(
         entry = Entry {
             key: name.to_owned(),
             key_place,
-            value: Node { place: value.place, kind: Kind::Map(vec![entry]) },
+            value: Node { place: value.place, kind: Kind::Map(vec![entry]), quoted: false },
         };
     }
     entry
@@ -151,7 +151,7 @@ pub(crate) fn grid(
     let arms = Entry {
         key: file::arms.name.to_owned(),
         key_place: of_file.key_place,
-        value: Node { place: of_file.value.place, kind: Kind::Map(arms) },
+        value: Node { place: of_file.value.place, kind: Kind::Map(arms), quoted: false },
     };
     let mut entries = root.entries().to_vec();
     entries.retain(|entry| entry.key != file::arms.name);
@@ -160,7 +160,7 @@ pub(crate) fn grid(
         factors: read.into_iter().map(ReadFactor::planned).collect(),
         design,
         cells,
-        root: Node { place: root.place, kind: Kind::Map(entries) },
+        root: Node { place: root.place, kind: Kind::Map(entries), quoted: false },
     })
 }
 
@@ -630,7 +630,11 @@ fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry], own: &[Ent
         entries = over(&entries, own.value.entries());
     }
     let place = chosen.last().map_or(Span { start: 0, end: 0 }, |level| level.place);
-    Entry { key: name, key_place: place, value: Node { place, kind: Kind::Map(entries) } }
+    Entry {
+        key: name,
+        key_place: place,
+        value: Node { place, kind: Kind::Map(entries), quoted: false },
+    }
 }
 
 /// Whether the levels are written as `{from: …, to: …}`, or are meant to be.
@@ -641,7 +645,7 @@ fn is_range(levels: &Node) -> bool {
 
 /// A level that gives one key a value.
 fn level_of(factor: &Entry, text: &str, place: Span) -> ReadLevel {
-    let value = Node { place, kind: Kind::Scalar(text.to_owned()) };
+    let value = Node { place, kind: Kind::Scalar(text.to_owned()), quoted: false };
     ReadLevel {
         name: text.to_owned(),
         place,

@@ -4,7 +4,7 @@ use crate::Collector;
 use crate::document::{Checked, Field, SourceText, Span, Value, join};
 use crate::elements::fields::range;
 use crate::elements::workload::{PATH, WorkloadReader, words};
-use crate::keys::mix::{WEIGHT, exponential, hotspot, mix, request_distribution, scan_length};
+use crate::keys::mix::{MIX, WEIGHT, exponential, hotspot, mix, request_distribution, scan_length};
 use crate::keys::workload::workload;
 use crate::mistake::Mistake;
 use crate::origins::{Origins, written};
@@ -22,7 +22,10 @@ fn path_of_mixes() -> String {
 
 impl WorkloadReader<'_, '_> {
     /// The mixes, in order, each with the place of its name.
-    pub(crate) fn mixes(&mut self) -> Vec<(Mix, Span)> {
+    pub(crate) fn mixes(&mut self, data: &DataSpec) -> Vec<(Mix, Span)> {
+        if self.workload.get(workload::collections).is_some() {
+            return self.own_mixes(data);
+        }
         let mut mixes: Vec<(Mix, Span)> = Vec::new();
         if let Some(preset) = self.workload.get(workload::preset) {
             let word = preset.text().unwrap_or_default();
@@ -59,6 +62,31 @@ impl WorkloadReader<'_, '_> {
         mixes
     }
 
+    /// Mixes of an application's operations.
+    fn own_mixes(&mut self, data: &DataSpec) -> Vec<(Mix, Span)> {
+        let (Some(documents), Some(listed)) = (&data.documents, self.workload.get(workload::mixes))
+        else {
+            return Vec::new();
+        };
+        if listed.fields().is_empty() {
+            let what = "with `collections`, a mix has a name and weights of `operations`, such as `mixes: {day: {by-customer: 60%, place: 40%}}`";
+            let mistake = Mistake::Workload { what: what.into() };
+            self.problems.add(&path_of_mixes(), Some(listed.place), mistake);
+        }
+        let known = documents.operations();
+        let mut mixes = Vec::new();
+        for field in listed.fields() {
+            let path = join(&path_of_mixes(), &field.key);
+            let Some(mix) = self.own_mix(&path, field, &known) else { continue };
+            for problem in mix.check() {
+                let mistake = Mistake::Workload { what: words(&problem.wrong) };
+                self.problems.add(&path, Some(field.key_place), mistake);
+            }
+            mixes.push((mix, field.key_place));
+        }
+        mixes
+    }
+
     fn preset(&mut self, checked: &Checked) -> Option<(Mix, Span)> {
         let mix = Mix::preset(checked.text()?)?;
         let path = join(&path_of_mixes(), &mix.name);
@@ -83,6 +111,10 @@ impl WorkloadReader<'_, '_> {
             mix = preset;
         }
         mix.name.clone_from(&field.key);
+        for own in map.fields().iter().filter(|own| MIX.key(&own.key).is_none()) {
+            let mistake = Mistake::UnknownKey { key: own.key.clone(), valid: MIX.names() };
+            self.problems.add(&path, Some(own.key_place), mistake);
+        }
         let weight = |key: &Key, weight: &mut f64| {
             if let Some(number) = map.get(key).and_then(Checked::number) {
                 *weight = number;

@@ -6,6 +6,7 @@ pub(crate) mod burst;
 pub(crate) mod closed;
 pub(crate) mod compare;
 pub(crate) mod disk;
+pub(crate) mod documents;
 pub(crate) mod events;
 pub(crate) mod factors;
 mod fields;

@@ -111,7 +111,7 @@ fn within(node: &Node, ratio: f64) -> Node {
         Kind::List(nodes) => Kind::List(nodes.iter().map(|node| within(node, ratio)).collect()),
         other => other.clone(),
     };
-    Node { place: node.place, kind }
+    Node { place: node.place, kind, quoted: node.quoted }
 }
 
 /// A scalar, or every value of a list, such as the levels of a factor. A value that cannot be parsed stays as it is; the check of the file reports it.
@@ -125,7 +125,7 @@ fn smaller(node: &Node, how: Shrinks, ratio: f64) -> Node {
         }
         Kind::Map(_) | Kind::Null => return within(node, ratio),
     };
-    Node { place: node.place, kind }
+    Node { place: node.place, kind, quoted: node.quoted }
 }
 
 fn scaled(text: &str, how: Shrinks, ratio: f64) -> Option<String> {

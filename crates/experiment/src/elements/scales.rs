@@ -36,7 +36,11 @@ impl Scaled {
         let start = root.place.start;
         Self {
             name,
-            root: Node { place: Span { start, end: start }, kind: Kind::Map(entries) },
+            root: Node {
+                place: Span { start, end: start },
+                kind: Kind::Map(entries),
+                quoted: false,
+            },
             ratio,
         }
     }
@@ -126,6 +130,7 @@ pub(crate) fn over(below: &[Entry], above: &[Entry]) -> Vec<Entry> {
                     value: Node {
                         place: entry.value.place,
                         kind: Kind::Map(over(inner, inner_above)),
+                        quoted: false,
                     },
                 }),
                 _ => merged.push(over_it.clone()),

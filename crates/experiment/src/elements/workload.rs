@@ -1,7 +1,7 @@
 //! `workload`: what is stored and which operations are measured.
 
 use crate::Collector;
-use crate::document::{Checked, Span};
+use crate::document::{Checked, Node, Span};
 use crate::elements::arm::{self, ReadArm};
 use crate::elements::working_set::{MeasureRecords, RecordSizes};
 use crate::keys::arm::arm as arm_keys;
@@ -31,6 +31,9 @@ pub(crate) struct WorkloadReader<'w, 's> {
     pub given: &'w Surroundings<'w>,
     /// The checked map, and the place of its key.
     pub workload: &'w Checked,
+    /// The map as it was written, and the seed of the documents that it may describe.
+    pub node: Option<&'w Node>,
+    pub seed: u64,
     pub key_place: Span,
     /// Measured sizes of records on disk.
     pub measured: RecordSizes,
@@ -60,6 +63,9 @@ impl WorkloadReader<'_, '_> {
 
     /// Everything about the records but their number.
     pub(crate) fn data(&mut self) -> DataSpec {
+        if let Some(documents) = self.documents() {
+            return documents;
+        }
         self.file = self.property_file();
         let mut data = match &self.file {
             Some(core) => core.data.clone(),
@@ -105,6 +111,10 @@ impl WorkloadReader<'_, '_> {
         settings: &Settings,
         server: Option<&ServerSpec>,
     ) -> Option<(DataSpec, Option<WorkingSet>)> {
+        if self.workload.get(workload::collections).is_some() {
+            base.documents.as_ref()?;
+            return Some((self.documents_of(base, arm, engine)?, None));
+        }
         let mut data = base.clone();
         let of_arm = arm::AMOUNTS
             .into_iter()

@@ -13,7 +13,8 @@ pub(crate) const DISTRIBUTIONS: Shape =
     Shape::choice(&["uniform", "sequential", "zipfian", "latest", "hotspot", "exponential"]);
 
 object! {
-    MIX mix: "A mix of operations. Proportions are weights: only their ratios count; a missing weight is that of the preset, or 0."
+    MIX mix: "A mix of operations. Proportions are weights: only their ratios count; a missing weight is that of the preset, or 0. With \
+     `collections` the keys are the names of `operations`, with their weights."
     preset = PRESET, Optional, "a";
         "The YCSB core workload to start from; the other keys change it.";
     read = WEIGHT, Optional, "0.95";
@@ -37,6 +38,7 @@ object! {
         "Whether reads of all fields name each of them.";
     write_all_fields = FLAG, Default("false"), "true";
         "Whether updates change all fields, otherwise one.";
+    => others &WEIGHT;
 }
 
 object! {

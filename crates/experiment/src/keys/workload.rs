@@ -1,5 +1,6 @@
 //! `workload`: what is stored and which operations are measured.
 
+use crate::document::OpenMap;
 use crate::keys::fields::FIELDS;
 use crate::keys::mix::{MIX, PRESET};
 use crate::table::*;
@@ -16,6 +17,16 @@ pub(crate) const WORKING_SET: Shape = Shape::number(1e-4, 1e4);
 pub(crate) const ORDERED: &str = "ordered";
 
 pub(crate) static EACH_MIX: Shape = Shape::Object(&MIX);
+
+pub(crate) static COLLECTIONS: OpenMap = OpenMap {
+    expected: "a map of collections such as {orders: {records: 100k, document: {customer: {text: 12}}}}",
+    summary: "collections, see [own workloads](own-workloads.md)",
+};
+
+pub(crate) static OPERATIONS: OpenMap = OpenMap {
+    expected: "a map of operations such as {by-customer: {find: orders, by: customer}}",
+    summary: "operations, see [own workloads](own-workloads.md)",
+};
 
 object! {
     /// What is stored and which operations are measured.
@@ -51,6 +62,12 @@ object! {
         "Number of key numbers that are loaded and used. Without it, all from `insert_start` on.";
     table = Shape::Name, Default("usertable"), "usertable";
         "Name of the table or collection.";
+    collections = Shape::Open(&COLLECTIONS), Optional, "{orders: {records: 100k, document: {customer: {text: 12, distinct: 5k}}, indexes: [{customer: 1}]}}";
+        "Collections of an application, in place of YCSB's records: how many documents each has, what they hold, and its indexes. Needs `engine: mongodb`; \
+         see [own workloads](own-workloads.md).";
+    operations = Shape::Open(&OPERATIONS), Optional, "{by-customer: {find: orders, by: customer, limit: 10}}";
+        "Operations of an application on its `collections`. `mixes` gives them their weights.";
     => one of [preset, mixes, ycsb];
-    => at most one of [records, size, working_set];
+    => at most one of [records, size, working_set, collections];
+    => at most one of [preset, ycsb, collections];
 }

@@ -1,6 +1,7 @@
 //! Servers that the program starts for an arm: on a plain directory and on an emulated disk, killed, missing, and never ready.
 
 mod events;
+mod own;
 mod replica_sets;
 
 use crate::laboratory::{

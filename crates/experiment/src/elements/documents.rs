@@ -1,0 +1,160 @@
+//! `workload.collections` and `workload.operations`: the documents and operations of an application. What they mean is read by `plimsoll_workload`; here each of its
+//! problems gets its line.
+
+use crate::document::{Field, Kind, Node, Span, join};
+use crate::elements::arm::{AMOUNTS, ReadArm};
+use crate::elements::workload::{PATH, WorkloadReader};
+use crate::keys::workload::workload;
+use crate::mistake::Mistake;
+use crate::origins::written;
+use crate::table::*;
+use plimsoll_plan::{EngineKind, SettingValue};
+use plimsoll_record::OwnOperation;
+use plimsoll_workload::documents::{DocumentsSpec, Literal};
+use plimsoll_workload::{DataSpec, Mix};
+
+/// Keys of YCSB's records and operations, which have no meaning beside collections.
+const OF_YCSB: [&Key; 7] = [
+    workload::fields,
+    workload::key_order,
+    workload::zero_padding,
+    workload::data_integrity,
+    workload::insert_start,
+    workload::insert_count,
+    workload::table,
+];
+
+impl WorkloadReader<'_, '_> {
+    /// The data of an application. `None` where there are no collections, or something is wrong with them.
+    pub(crate) fn documents(&mut self) -> Option<DataSpec> {
+        let (collections, operations) =
+            (self.workload.field(workload::collections), self.workload.field(workload::operations));
+        let (collections, operations) = match (collections, operations) {
+            (None, None) => return None,
+            (Some(collections), Some(operations)) => (collections, operations),
+            (Some(alone), None) | (None, Some(alone)) => {
+                let what = "`collections` say what is stored and `operations` what is measured: write both";
+                let what = what.to_owned();
+                let path = join(PATH, &alone.key);
+                self.problems.add(&path, Some(alone.key_place), Mistake::Workload { what });
+                return None;
+            }
+        };
+        for key in OF_YCSB {
+            if let Some(field) = self.workload.field(key) {
+                let what = format!(
+                    "`{}` describes YCSB's records: leave it out beside `collections`",
+                    key.name
+                );
+                self.problems.add(
+                    &key.under(PATH),
+                    Some(field.key_place),
+                    Mistake::Workload { what },
+                );
+            }
+        }
+        let of = |key: &Key| {
+            let entries = self.node.map(Node::entries).unwrap_or_default();
+            entries.iter().find(|entry| entry.key == key.name).map(|entry| literal(&entry.value))
+        };
+        let spec = DocumentsSpec {
+            seed: self.seed,
+            collections: of(workload::collections)?,
+            operations: of(workload::operations)?,
+        };
+        let problems = spec.problems();
+        for problem in &problems {
+            let place = self.node.map(|node| place_of(node, &problem.path));
+            let path = problem.path.iter().fold(PATH.to_owned(), |path, key| join(&path, key));
+            self.problems.add(&path, place, Mistake::Workload { what: problem.what.clone() });
+        }
+        for (key, field, spec) in [
+            (workload::collections, collections, &spec.collections),
+            (workload::operations, operations, &spec.operations),
+        ] {
+            let names: Vec<&str> = spec.entries().iter().map(|(name, _)| &**name).collect();
+            self.origins.add_file(&key.under(PATH), names.join(", "), field.checked.place);
+        }
+        problems.is_empty().then(|| DataSpec::with_documents(spec))
+    }
+
+    /// A mix of an application's operations.
+    pub(crate) fn own_mix(
+        &mut self,
+        path: &str,
+        field: &Field,
+        known: &[OwnOperation],
+    ) -> Option<Mix> {
+        let mut mix = Mix::named(&field.key);
+        for weight in field.checked.fields() {
+            let operation = known.iter().find(|own| own.name() == weight.key);
+            let Some(operation) = operation else {
+                let valid = known.iter().map(|own| own.name().to_owned()).collect();
+                let mistake = Mistake::UnknownKey { key: weight.key.clone(), valid };
+                self.problems.add(path, Some(weight.key_place), mistake);
+                continue;
+            };
+            let number = weight.checked.number()?;
+            let words = written(&crate::keys::mix::WEIGHT, &SettingValue::Number(number));
+            self.origins.add_file(&join(path, &weight.key), words, weight.checked.place);
+            mix.operations.push((*operation, number));
+        }
+        Some(mix)
+    }
+
+    /// The data of an arm whose workload has collections: the same for all arms.
+    pub(crate) fn documents_of(
+        &mut self,
+        base: &DataSpec,
+        arm: &ReadArm,
+        engine: &EngineKind,
+    ) -> Option<DataSpec> {
+        for key in AMOUNTS {
+            if let Some(given) = arm.get(key) {
+                let what =
+                    format!("each collection has its own `records`: leave out `{}`", key.name);
+                self.problems.add(
+                    &given.path,
+                    Some(given.checked.place),
+                    Mistake::Workload { what },
+                );
+                return None;
+            }
+        }
+        if engine.name == "wiredtiger" {
+            let what = "documents of an application need a server, whose query planner is part of what is measured: write `engine: mongodb` for the arms";
+            self.problems.add(PATH, Some(self.key_place), Mistake::Workload { what: what.into() });
+            return None;
+        }
+        Some(base.clone())
+    }
+}
+
+/// A value as it was written.
+fn literal(node: &Node) -> Literal {
+    match &node.kind {
+        Kind::Null => Literal::Null,
+        Kind::Scalar(text) => Literal::of_scalar(text, node.quoted),
+        Kind::List(items) => Literal::List(items.iter().map(literal).collect()),
+        Kind::Map(entries) => Literal::Map(
+            entries.iter().map(|entry| (entry.key.clone(), literal(&entry.value))).collect(),
+        ),
+    }
+}
+
+/// Where keys lead, or as far as they lead: the place of the last key, of an item that of its value.
+fn place_of(node: &Node, path: &[String]) -> Span {
+    let (mut node, mut place) = (node, node.place);
+    for key in path {
+        if let Some(entry) = node.entries().iter().find(|entry| entry.key == *key) {
+            (node, place) = (&entry.value, entry.key_place);
+        } else if let (Kind::List(items), Ok(index)) = (&node.kind, key.parse::<usize>())
+            && let Some(item) = items.get(index)
+        {
+            (node, place) = (item, item.place);
+        } else {
+            break;
+        }
+    }
+    place
+}

@@ -1,0 +1,48 @@
+//! `plimsoll plan --documents`: what an application's collections hold, and what its operations send.
+
+use crate::exit::{Exit, NoExperiment};
+use crate::screen::{print, print_json};
+use plimsoll_plan::Plan;
+use plimsoll_record::quantities::words::{bytes, grouped};
+use serde_json::json;
+
+/// The most documents of a collection that are shown.
+const MOST: u64 = 1_000;
+
+/// Prints this many documents of each collection, and one command of each operation.
+pub fn show(plan: &Plan, examples: u64, as_json: bool) -> anyhow::Result<Exit> {
+    let Some(spec) = plan.arms.iter().find_map(|arm| arm.data.documents.as_ref()) else {
+        let words = format!("{} has no collections", plan.name);
+        let why = anyhow::anyhow!(
+            "its records and operations are those of YCSB; `workload: {{collections: ...}}` describes documents of your own"
+        );
+        return Err(why.context(NoExperiment(words)));
+    };
+    let (collections, operations) = spec.notes(examples.min(MOST));
+    if as_json {
+        print_json(&json!({ "collections": collections, "operations": operations }))?;
+        return Ok(Exit::Good);
+    }
+    for collection in &collections {
+        let indexes = match collection.indexes.as_slice() {
+            [] => "no index but that of _id".to_owned(),
+            some => format!("indexes {}", some.join(", ")),
+        };
+        print(format_args!(
+            "{}: {} documents of {} on average, {indexes}\n",
+            collection.name,
+            grouped(collection.documents as f64, 0),
+            bytes(collection.mean_bytes),
+        ))?;
+        for example in &collection.examples {
+            print(format_args!("  {example}\n"))?;
+        }
+        print(format_args!("\n"))?;
+    }
+    for note in &operations {
+        let (name, kind) = (note.operation.name(), note.operation.kind().word());
+        print(format_args!("{name}: {kind} on {}, {}\n", note.collection, note.verified))?;
+        print(format_args!("  {}\n", note.example))?;
+    }
+    Ok(Exit::Good)
+}
