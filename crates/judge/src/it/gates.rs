@@ -702,7 +702,7 @@ fn a_verdict_that_cannot_come_any_more_is_known_before_the_end() {
     assert_eq!(crowded_in(8, &[0, 1]).analyse().outcome(), Outcome::Good);
 }
 
-/// The point of an application: 60 % of its calls are `by-customer`, of which this share finds nothing, and the others are `pay`.
+/// A point in which 60 % of the calls are `by-customer` and the rest are `pay`. `nothing` is the share of the calls of `by-customer` that find nothing.
 fn of_application(lab: &mut Laboratory, nothing: f64) {
     let own = |kind, name| Operation::Own(OwnOperation::new(kind, name).unwrap());
     let find = own(StatementKind::Find, "by-customer");

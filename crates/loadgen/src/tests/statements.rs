@@ -115,7 +115,7 @@ impl Found {
     }
 }
 
-/// Asks so many statements.
+/// Sends the statements in turn, `times` of them in all.
 fn ask(statements: &[Statement<'static>], times: u64) -> Found {
     let mut operations = BTreeMap::new();
     for statement in statements {

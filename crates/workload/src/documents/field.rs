@@ -6,10 +6,10 @@
 //! *shape* makes the value, always the same one. So a filter for value 17 of a field needs no document, and matches exactly the documents whose pick is 17.
 
 use crate::documents::bson;
-use crate::documents::finite::{Finite, scatter};
+use crate::documents::finite::Finite;
 use crate::documents::law::Law;
 use crate::documents::literal::Literal;
-use crate::stream::Stream;
+use crate::stream::{Stream, scatter};
 use crate::value::REPEATED;
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@
 //! so on. So each value has exactly as many documents as its share says, rounded, although which ones look random; and both directions can be computed. Each further
 //! N documents, which inserts add, are permuted by themselves in another way.
 
+use crate::stream::scatter;
 use std::sync::Arc;
 
 /// Rounds of the permutation. With fewer, or with weaker ones, two fields of the same documents are correlated.
@@ -62,15 +63,6 @@ impl Permutation {
             }
         }
     }
-}
-
-/// The finaliser of SplitMix64 (Stafford's variant 13).
-#[inline]
-pub(crate) fn scatter(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// How documents spread over values.

@@ -79,7 +79,7 @@ impl Law {
     }
 }
 
-/// By Box and Muller, of which one of two values is used: a stream must not remember anything.
+/// The method of Box and Muller. It gives two values; the second is not kept, because a stream has no memory.
 #[inline]
 fn normal(stream: &mut Stream) -> f64 {
     let radius = (-2.0 * (1.0 - stream.unit()).ln()).sqrt();

@@ -2,9 +2,10 @@
 
 use crate::documents::bson;
 use crate::documents::field::{Field, MOST_LENGTH, Number, Pick, Shape, Text};
-use crate::documents::finite::{Finite, Shares, scatter};
+use crate::documents::finite::{Finite, Shares};
 use crate::documents::law::Law;
 use crate::documents::literal::Literal;
+use crate::stream::scatter;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

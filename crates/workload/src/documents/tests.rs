@@ -234,7 +234,7 @@ fn fields_that_follow_others_lie_within_them() {
         let pick = |name| collection.field(name).unwrap().pick(number);
         countries.entry(pick("city")).or_default().insert(pick("country"));
     }
-    // A city may lie across a border, of which there are two.
+    // Three countries have two borders, and one city may lie across each.
     let across = countries.values().filter(|all| all.len() > 1).count();
     assert!(countries.len() == 60 && across <= 2, "{across}");
 }
