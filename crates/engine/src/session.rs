@@ -1,7 +1,7 @@
 //! The two traits that every database implements.
 
 use crate::EngineError;
-use plimsoll_record::{EngineDescription, StatementKind};
+use plimsoll_record::{ApplicationState, EngineDescription, OwnOperation, StatementKind};
 use plimsoll_workload::{Expected, FieldChoice, Fields, Statement};
 use std::path::PathBuf;
 
@@ -165,6 +165,12 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
+    /// The state of an application's collections and how each operation of `samples` is carried out, between two phases of a run. `samples` has whole commands,
+    /// as [`Session::statement`] takes them; they are explained, and change nothing. `None` where there is no application.
+    fn application(&self, _samples: &[(OwnOperation, Vec<Vec<u8>>)]) -> Option<ApplicationState> {
+        None
+    }
+
     /// Figures of the engine itself, by the names in `plimsoll_record::figures`: counters since it was opened, and levels. Called about once a second.
     fn statistics(&self, _into: &mut Vec<(&'static str, f64)>) {}
 
@@ -182,7 +188,6 @@ mod tests {
     use super::*;
     use crate::{Opening, open};
     use plimsoll_plan::{SettingValue, Settings};
-    use plimsoll_record::OwnOperation;
     use plimsoll_workload::{DataSpec, NewDocuments};
 
     /// What an engine without documents answers.

@@ -30,12 +30,16 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     selection.progress.too_few_usable =
         too_few_usable(&plan, &selection, &comparisons.all, comparisons.factors.is_some());
     crate::because::explain(&mut comparisons.all, &curves, &lines);
+    let application = crate::application::applications(&plan, &selection.finished);
+    crate::application::explain(&mut comparisons.all, &plan, &application);
 
     let mut warnings = selection.warnings.clone();
     warnings.extend(crate::warnings::of_points(&plan, &samples));
     let runs = selection.finished.iter().flat_map(BTreeMap::values);
     warnings.extend(crate::warnings::of_runs(runs.flat_map(|run| &run.warnings)));
     warnings.extend(crate::difference::warnings(&plan, &differences, &selection));
+    let finished = &selection.finished;
+    warnings.extend(crate::application::warnings(&plan, finished, &application));
     warnings.extend(crate::rig::working_sets(&plan, &selection));
     warnings.extend(crate::reached::warnings(&plan, &comparisons.all, &curves));
     warnings.extend(crate::line::warnings(&lines, &samples, &plan));
@@ -95,6 +99,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         controls,
         duets,
         drift,
+        application,
         against_itself,
         gate,
         progress: selection.progress,

@@ -2,7 +2,9 @@
 
 use crate::{Cause, FactorResults, FigureSummary, Figures, Verdict};
 use plimsoll_plan::{DataShares, Direction, Metric};
-use plimsoll_record::{Calibration, LoadKind, ProbeTime, RigRecord, RigSpec, Storage, Warning};
+use plimsoll_record::{
+    Calibration, LoadKind, OwnOperation, ProbeTime, RigRecord, RigSpec, Storage, Warning,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -63,6 +65,9 @@ pub struct Analysis {
     /// What each machine did for each arm, where several took part in a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
+    /// How the server of each arm carries out an application's operations, and what its indexes take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub application: Vec<ArmApplication>,
     /// Of an arm against itself only.
     #[serde(default)]
     pub against_itself: Option<AgainstItself>,
@@ -784,10 +789,53 @@ pub struct Comparison {
     pub sentence: String,
     /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was requested.
     pub because: Option<String>,
+    /// What their servers do differently for the same operations of an application, as one sentence; `None` where that is the same or not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<String>,
     /// Where the same resource holds both back: what an operation takes of it, as one sentence. `None` where it is not the same, or takes the same, or where the more
     /// expensive one does more.
     #[serde(rename = "dearer")]
     pub cost_difference: Option<String>,
+}
+
+/// How the server of an arm carries out an application's operations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArmApplication {
+    pub arm: String,
+    /// Inserts left out.
+    pub operations: Vec<OperationUse>,
+    /// Of all collections, that of `_id` first.
+    pub indexes: Vec<IndexUse>,
+}
+
+/// An operation as the server explains it. Numbers are means over some drawn commands, and medians over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationUse {
+    pub operation: OwnOperation,
+    /// The different plans after the load, each from the index or the collection upwards.
+    pub plans: Vec<String>,
+    /// Other plans after the last point or in another run, where none of `plans` is among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_to: Option<String>,
+    pub keys_examined: f64,
+    pub documents_examined: f64,
+    pub documents_found: f64,
+    pub scans_collection: bool,
+    pub sorts: bool,
+    /// Why there is no plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// An index of a collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IndexUse {
+    pub collection: String,
+    pub name: String,
+    /// On disk after the last point.
+    pub bytes: f64,
+    /// How often operations used it between load and end of a run; `None` where the server does not say.
+    pub uses: Option<f64>,
 }
 
 /// What differs between the two arms of a comparison.

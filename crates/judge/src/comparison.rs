@@ -478,6 +478,7 @@ fn comparison(case: Case, primary: bool, verdict: Verdict, grounds: Option<Groun
         verdict,
         sentence,
         because: None,
+        plans: None,
         cost_difference: None,
         baseline,
         arm,

@@ -92,6 +92,10 @@ figures! {
     flow_control_lagged = "flow control holding back", Share;
     /// Documents that the server returned for each operation.
     documents_returned_per_operation = "documents returned", PerOperation;
+    /// Documents that the server looked at for each operation, whether or not they matched.
+    documents_examined_per_operation = "documents examined", PerOperation;
+    /// Keys of indexes that the server looked at for each operation.
+    keys_examined_per_operation = "keys examined", PerOperation;
     /// Documents that the server inserted, updated or deleted for each operation.
     documents_changed_per_operation = "documents changed", PerOperation;
     /// Documents that the server deleted because their time was over.

@@ -213,6 +213,10 @@ fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Opt
     if let [first, others @ ..] = &deciding[..]
         && others.iter().all(|other| place(other) == place(first))
     {
+        // Where the servers do different things, the bottleneck is only where that shows.
+        if first.plans.is_some() {
+            return first.plans.clone();
+        }
         let same = same_cause(first, curves, lines);
         if same.is_some() || others.is_empty() {
             return same.or_else(|| first.because.clone());

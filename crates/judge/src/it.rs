@@ -6,6 +6,7 @@ mod laboratory;
 mod searched;
 mod watched;
 
+mod applications;
 mod bad_input;
 mod causes;
 mod costs;

@@ -65,6 +65,7 @@
 mod against_itself;
 mod analyse;
 mod analysis;
+mod application;
 mod arm_samples;
 mod arms;
 mod audit;
@@ -136,13 +137,13 @@ mod words;
 
 pub use analyse::{analyse, plan_of};
 pub use analysis::{
-    Acknowledgement, Adjustment, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder,
-    BlocksNeeded, CalibrationResult, Comparison, ControlResult, CostResult, Curve, CurvePoint,
-    Difference, DriftResult, DuetResult, Estimate, EventResult, EventsResult, GateOutcome,
-    GateResult, HostSummary, Knee, LatencySummary, LineResult, NetworkSummary, NoiseResult,
-    PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
-    Steadiness, ThresholdResult, TimeSeries, TooFewUsable, TrialResult, Undisturbed, Validity,
-    ValidityState, WorkingSetResult,
+    Acknowledgement, Adjustment, AgainstItself, Analysis, ArmApplication, ArmSummary, BlockLine,
+    BlockOrder, BlocksNeeded, CalibrationResult, Comparison, ControlResult, CostResult, Curve,
+    CurvePoint, Difference, DriftResult, DuetResult, Estimate, EventResult, EventsResult,
+    GateOutcome, GateResult, HostSummary, IndexUse, Knee, LatencySummary, LineResult,
+    NetworkSummary, NoiseResult, OperationUse, PairDifferences, PointResult, Progress,
+    Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult, TimeSeries,
+    TooFewUsable, TrialResult, Undisturbed, Validity, ValidityState, WorkingSetResult,
 };
 pub use audit::{Audit, Audited, Belief, Reason, meaning};
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};

@@ -96,6 +96,8 @@ impl<'a> Sums<'a> {
                 .and_then(|waited| ratio(waited, f64::from(sessions))),
             flow_control_lagged: self.per_second(names::SERVER_FLOW_CONTROL_LAGGED),
             documents_returned_per_operation: self.per_operation(names::SERVER_DOCUMENTS_RETURNED),
+            documents_examined_per_operation: self.per_operation(names::SERVER_DOCUMENTS_EXAMINED),
+            keys_examined_per_operation: self.per_operation(names::SERVER_KEYS_EXAMINED),
             documents_changed_per_operation: changed,
             documents_expired_per_second: self.per_second(names::SERVER_DOCUMENTS_EXPIRED),
             server_requests_per_operation: self.per_operation(names::SERVER_REQUESTS),

@@ -201,6 +201,10 @@ figures! {
     SERVER_DOCUMENTS_UPDATED = "server.documents.updated", Counter;
     /// Documents that the server deleted, for any client.
     SERVER_DOCUMENTS_DELETED = "server.documents.deleted", Counter;
+    /// Keys of indexes that the server looked at for queries.
+    SERVER_KEYS_EXAMINED = "server.keys.examined", Counter;
+    /// Documents that the server looked at for queries.
+    SERVER_DOCUMENTS_EXAMINED = "server.documents.examined", Counter;
     /// Documents deleted because their time was over.
     SERVER_DOCUMENTS_EXPIRED = "server.documents.expired", Counter;
     /// 1 where the server may hold writes back while other members of its replica set lag behind.

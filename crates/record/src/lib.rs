@@ -30,6 +30,7 @@
 
 #![deny(missing_docs)]
 
+mod application;
 mod clock_offset;
 mod event;
 mod experiment_record;
@@ -55,6 +56,7 @@ mod warning;
 #[cfg(test)]
 mod warnings_page;
 
+pub use application::{ApplicationState, CollectionState, IndexState, OperationPlan};
 pub use clock_offset::{ClockOffset, RoundTrip};
 pub use event::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, SHORTEST_GAP_NS};
 pub use experiment_record::{

@@ -1,8 +1,8 @@
 //! One arm in one block.
 
 use crate::{
-    Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, NetworkPoint, Operation,
-    OperationSlice, ProbeTask, RigRecord, Slice, Status, Storage, Warning,
+    ApplicationState, Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine,
+    NetworkPoint, Operation, OperationSlice, ProbeTask, RigRecord, Slice, Status, Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -78,6 +78,9 @@ pub struct RunRecord {
     /// How the caches were filled before the first point, where that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<WarmedCaches>,
+    /// What the server said of an application's collections and operations: after the load, and after the last point.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub application: Vec<ApplicationState>,
     /// What the arm stood on, where the program made it.
     #[serde(default)]
     pub rig: Option<RigRecord>,

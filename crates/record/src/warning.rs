@@ -114,6 +114,21 @@ warnings! {
     /// More than half of the calls of an application's operation found nothing, although each must find something.
     ReturnsNothing = "W-RETURNS-NOTHING", Invalid,
         "the operation was measured on documents that are not there: check its filter, the fields that it draws from and the load, or state that it may find nothing";
+    /// An operation of an application reads a whole collection of more than 1,000 documents.
+    CollectionScan = "W-COLLECTION-SCAN", Caution,
+        "no index serves this operation, so its time grows with the collection: give the collection an index on the fields of its filter, or compare arms with and without one";
+    /// An operation of an application examines more than 100 documents for each that it finds, or sorts more than 1,000 in memory.
+    Examined = "W-EXAMINED", Caution,
+        "most of the work of this operation is in vain: an index on all fields of its filter, followed by those of its sort, examines only what is found";
+    /// The server's plan for an operation was another one later, or in another run.
+    PlanChanged = "W-PLAN-CHANGED", Caution,
+        "runs with different plans measure different things: name the index with `hint`, or drop the index that competes with it";
+    /// Documents were 20 % longer, or more, after the last point than after the load.
+    Growing = "W-GROWING", Caution,
+        "each point measured longer documents than the one before: limit what grows ($push with $slice), or measure one point per run";
+    /// The indexes in use are larger than the engine's cache.
+    IndexesOutgrow = "W-INDEXES-OUTGROW", Caution,
+        "keys of indexes are read from the disk as well: give the engine a larger cache, or drop indexes that nothing uses";
     /// Acknowledged writes were gone after the events of a point.
     WritesLost = "W-WRITES-LOST", Caution,
         "the arm's write concern allows this: with w: majority no acknowledged write is lost when a primary dies";

@@ -421,6 +421,7 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     sentence: sentence(&place, &curve.arm, against, &verdict),
                     verdict,
                     because: None,
+                    plans: None,
                     cost_difference: None,
                 });
             }
@@ -604,6 +605,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
         drift: None,
         events: Vec::new(),
         hosts: Vec::new(),
+        application: Vec::new(),
         against_itself: None,
         gate: None,
         curves,

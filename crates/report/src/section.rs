@@ -1,10 +1,12 @@
 //! A part of a report: sentences, and tables of words and figures. Each is built once, for the numbers of a medium, and printed by the page and by the terminal.
 
+mod application;
 mod cost;
 mod events;
 mod hosts;
 mod pairs;
 
+pub(crate) use application::application;
 pub(crate) use cost::{cell as cost_cell, costs};
 pub(crate) use events::events;
 pub(crate) use hosts::hosts;

@@ -48,7 +48,7 @@ pub use disk::disk;
 pub use history::history;
 pub use screen::Screen;
 
-use crate::section::{Section, controls, costs, duets, events, hosts};
+use crate::section::{Section, application, controls, costs, duets, events, hosts};
 use crate::{Report, select, text, words};
 use anstyle::{AnsiColor, Style};
 use comparisons::Row;
@@ -97,6 +97,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     add(&mut out, "events", events(analysis, numbers));
     deciding::lines(&mut out, analysis, &signs, screen);
     add(&mut out, "cost per 1M operations", costs(analysis, numbers));
+    add(&mut out, "operations", application(analysis, numbers));
     // What held the arms back was said of each of them above.
     let deciding: Vec<Row<'_>> = select::primaries(analysis)
         .map(|comparison| Row::of(analysis, comparison, screen).without_cause())

@@ -297,6 +297,7 @@ impl<'e> TurnMaker<'e> {
                     data_bytes: None,
                     caches_emptied: false,
                     warmed: None,
+                    application: Vec::new(),
                     rig: None,
                     load: None,
                     points: Vec::new(),

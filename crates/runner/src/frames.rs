@@ -6,7 +6,8 @@
 use plimsoll_plan::search::{Known, Outcome};
 use plimsoll_plan::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
 use plimsoll_record::{
-    DiskChoice, EngineDescription, EventSpec, PointEnd, PointLabel, Slice, WarmedCaches,
+    ApplicationState, DiskChoice, EngineDescription, EventSpec, PointEnd, PointLabel, Slice,
+    WarmedCaches,
 };
 use plimsoll_rig::{GroupPaths, RunningServer};
 use plimsoll_workload::Mix;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 14;
+pub const FRAMES_VERSION: u32 = 15;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -241,6 +242,10 @@ pub enum Frame {
         data_bytes: Option<u64>,
         /// Whether the caches are empty.
         caches_emptied: bool,
+    },
+    /// What the server says of an application, after the load or after the last point.
+    Application {
+        state: Box<ApplicationState>,
     },
     /// The caches are being filled before the first point.
     Warming,

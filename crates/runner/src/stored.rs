@@ -119,6 +119,13 @@ impl<'a> Stored<'a> {
                 self.head.caches_emptied = caches_emptied;
                 self.write_head(store)?;
             }
+            Frame::Application { mut state } => {
+                for plan in &mut state.operations {
+                    plan.refused = plan.refused.take().map(|message| redact(&message));
+                }
+                self.head.application.push(*state);
+                self.write_head(store)?;
+            }
             Frame::Warming => event(&Event::Note("filling the caches, before the first point")),
             Frame::Warmed { caches } => {
                 event(&Event::Note(&warmed_words(&caches)));

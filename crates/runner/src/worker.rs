@@ -269,6 +269,9 @@ fn measure<W: Write>(
         sequence.done(outcome);
     }
     reporter.enter(Stage::Over, "over")?;
+    if order.role.leads() {
+        tell_application(&mut reporter)?;
+    }
     reporter.tell_extents()?;
     Ok(true)
 }
@@ -455,6 +458,7 @@ fn stored<W: Write>(
     reporter.enter(Stage::Settling, "settling")?;
     engine.settle().map_err(|error| error.to_string())?;
     let data_bytes = engine.data_bytes().map_err(|error| error.to_string())?;
+    tell_application(reporter)?;
     let caches_emptied = order.measurement.caches == Caches::Cold;
     if caches_emptied {
         if !engine.empty_cache().map_err(|error| error.to_string())? {
@@ -468,6 +472,20 @@ fn stored<W: Write>(
     reporter.speaker.say(&Frame::Settled { data_bytes, caches_emptied });
     if order.arm.rig.limits.page_cache_bytes.is_some() {
         reporter.ask(&Frame::SizeMemory)?;
+    }
+    Ok(())
+}
+
+/// Commands of each operation of an application that are explained at a time.
+const EXPLAINED: u32 = 5;
+
+/// Reports the collections and plans of an application, where there is one. Nothing is measured meanwhile.
+fn tell_application<W: Write>(reporter: &mut Reporter<'_, W>) -> Result<(), String> {
+    let order = reporter.order;
+    let samples = reporter.key_space.samples(&order.mixes, order.seed, EXPLAINED);
+    let samples = samples.map_err(|error| error.to_string())?;
+    if let Some(state) = reporter.engine.application(&samples) {
+        reporter.speaker.say(&Frame::Application { state: Box::new(state) });
     }
     Ok(())
 }

@@ -4,9 +4,12 @@ use crate::data::DataSpec;
 use crate::documents::DocumentSpace;
 use crate::inserted::Records;
 use crate::integrity::Verifier;
+use crate::mix::Mix;
 use crate::problem::{WorkloadError, none_of};
 use crate::record::RecordShape;
 use crate::schedule::Share;
+use crate::stream::Stream;
+use plimsoll_record::OwnOperation;
 use std::sync::Arc;
 
 /// The records of one database and how they are made. It outlives the workloads that are run against the database one after the other,
@@ -77,6 +80,23 @@ impl KeySpace {
     /// are acknowledged. One of several hosts knows its own inserts, and takes those of the others for as many.
     pub fn records(&self) -> u64 {
         self.records.limit()
+    }
+
+    /// Of each operation of an application in `mixes`, `count` whole commands as they are drawn for measuring, from `seed`: to be explained by the server. Inserts
+    /// have no plan and are left out.
+    ///
+    /// # Errors
+    /// When a distribution is impossible for the documents there are.
+    pub fn samples(
+        &self,
+        mixes: &[Mix],
+        seed: u64,
+        count: u32,
+    ) -> Result<Vec<(OwnOperation, Vec<Vec<u8>>)>, WorkloadError> {
+        match &self.documents {
+            Some(space) => space.samples(mixes, &mut Stream::from_state(seed), count),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Verifies a record that was read under this key. Meaningful when the data has `data_integrity`.

@@ -58,6 +58,8 @@ const TABLE: &[Row] = &[
     (figures::SERVER_DOCUMENTS_UPDATED, "metrics/document/updated", 1.0),
     (figures::SERVER_DOCUMENTS_DELETED, "metrics/document/deleted", 1.0),
     (figures::SERVER_DOCUMENTS_EXPIRED, "metrics/ttl/deletedDocuments", 1.0),
+    (figures::SERVER_KEYS_EXAMINED, "metrics/queryExecutor/scanned", 1.0),
+    (figures::SERVER_DOCUMENTS_EXAMINED, "metrics/queryExecutor/scannedObjects", 1.0),
     (figures::SERVER_FLOW_CONTROL, "flowControl/enabled", 1.0),
     (figures::SERVER_FLOW_CONTROL_LAGGED, "flowControl/isLagged", 1.0),
     (figures::SERVER_FLOW_CONTROL_WAIT, "flowControl/timeAcquiringMicros", MICROSECONDS),

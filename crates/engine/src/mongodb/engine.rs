@@ -1,5 +1,6 @@
 //! One server, found and ready.
 
+use super::application;
 use super::catalogue::OF_MONGOD;
 use super::collection::{self, Marking, Namespace};
 use super::connection::{Connection, runtime};
@@ -16,7 +17,7 @@ use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
 use mongodb::error::Error;
 use mongodb::options::{Acknowledgment, ClientOptions, ReadPreference, SelectionCriteria};
-use plimsoll_record::EngineDescription;
+use plimsoll_record::{ApplicationState, EngineDescription, OwnOperation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -305,6 +306,11 @@ impl Engine for MongoDb {
             all_bytes += (data + indexes) as u64;
         }
         Ok(Some(all_bytes))
+    }
+
+    fn application(&self, samples: &[(OwnOperation, Vec<Vec<u8>>)]) -> Option<ApplicationState> {
+        let has_own = self.places.iter().any(|place| place.order.is_some());
+        has_own.then(|| application::state(&self.places, &self.administration, samples))
     }
 
     fn statistics(&self, into: &mut Vec<(&'static str, f64)>) {

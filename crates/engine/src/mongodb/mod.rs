@@ -15,10 +15,13 @@
 //! | `engine` | the trait [`Engine`](crate::Engine) |
 //! | `driver` | sessions by the official driver |
 //! | `lean` | sessions by the lean client |
+//! | `application` | collections, indexes and plans of an application's operations |
 //! | `statistics`, `status` | the server's figures, from serverStatus |
 //! | `replica_set` | makes a replica set of members that were just started, and sends it commands |
 //! | `ftdc` | the same figures from what a mongod wrote about itself |
 
+#[cfg(feature = "mongodb")]
+mod application;
 mod catalogue;
 #[cfg(feature = "mongodb")]
 mod collection;

@@ -32,9 +32,11 @@ pub fn render(report: &Report<'_>, history: Option<&History>, page: Option<&str>
             line(&mut description, row(analysis, one));
         }
     }
-    let reasons = select::primaries(analysis).filter_map(|one| one.cost_difference.as_deref());
+    let reasons = select::primaries(analysis)
+        .flat_map(|one| [one.plans.as_deref(), one.cost_difference.as_deref()])
+        .flatten();
     for reason in reasons {
-        line(&mut description, format_args!("\nWhy: {}", plain(reason)));
+        line(&mut description, format_args!("\n{}", plain(reason)));
     }
     let (state, trust) = words::trust(analysis, TERMINAL);
     let question = "Can it be trusted?";

@@ -32,7 +32,7 @@ pub(crate) use warnings::list as warning_list;
 use crate::Report;
 use crate::page::chart::{ArmStyle, ArmStyles};
 use crate::page::shell::{self, Place, Shell};
-use crate::section::{Section, controls, costs, duets, events};
+use crate::section::{Section, application, controls, costs, duets, events};
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_record::RunRecord;
@@ -210,6 +210,7 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
         sections.push(("percentiles", "Percentiles", content));
     }
     sections.push(("comparisons", "Comparisons", comparisons::section(&page)));
+    add(&mut sections, "operations", "Operations and indexes", application(report.analysis, PAGE));
     if blocks::is_known(report.analysis) {
         sections.push(("blocks", "From block to block", blocks::section(&page)));
     }

@@ -38,6 +38,8 @@ pub(crate) const THEMES: [Theme; 6] = [
             "flow_control_wait",
             "flow_control_lagged",
             "documents_returned_per_operation",
+            "documents_examined_per_operation",
+            "keys_examined_per_operation",
             "documents_changed_per_operation",
             "documents_expired_per_second",
             "server_requests_per_operation",

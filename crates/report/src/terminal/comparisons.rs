@@ -20,6 +20,8 @@ pub(super) struct Row<'a> {
     sides: String,
     /// What held both back, where that is known.
     because: Option<&'a str>,
+    /// What their servers do differently.
+    plans: Option<&'a str>,
     /// What an operation costs each of them, where that tells them apart.
     cost_difference: Option<&'a str>,
     /// What was counted: blocks, or runs of each side.
@@ -44,6 +46,7 @@ impl<'a> From<&'a Comparison> for Row<'a> {
                 text::short(&comparison.baseline, 40)
             ),
             because: comparison.because.as_deref().filter(|_| comparison.primary),
+            plans: comparison.plans.as_deref().filter(|_| comparison.primary),
             cost_difference: comparison.cost_difference.as_deref().filter(|_| comparison.primary),
             unit: if comparison.apart.is_some() { "run" } else { "block" },
             uneven: None,
@@ -62,6 +65,7 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
             verdict: &comparison.verdict,
             sides: String::new(),
             because: None,
+            plans: None,
             cost_difference: None,
             unit: if comparison.paired { "block" } else { "run" },
             uneven: Some([&comparison.values, &comparison.baseline_values].map(Vec::len))
@@ -82,6 +86,7 @@ impl<'a> Row<'a> {
             verdict: &effect.verdict,
             sides: name.to_owned(),
             because: None,
+            plans: None,
             cost_difference: None,
             unit: "block",
             uneven: None,
@@ -102,7 +107,7 @@ impl<'a> Row<'a> {
 impl Row<'_> {
     /// The same without saying what held its arms back.
     pub(super) fn without_cause(self) -> Self {
-        Self { because: None, cost_difference: None, ..self }
+        Self { because: None, plans: None, cost_difference: None, ..self }
     }
 }
 
@@ -149,7 +154,7 @@ pub(super) fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
         if let Some(needed) = &row.needed {
             paragraph(out, Style::new(), needed, 6, screen);
         }
-        if let Some(words) = row.cost_difference {
+        for words in row.plans.iter().chain(&row.cost_difference) {
             paragraph(out, Style::new(), words, 6, screen);
         }
         if let Some(because) = row.because {

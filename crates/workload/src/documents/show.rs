@@ -1,6 +1,6 @@
 //! Documents and commands as text, for people.
 
-use crate::ask::{Ask, Expected};
+use crate::ask::Expected;
 use crate::documents::statements::{DocumentSpace, StatementDesk};
 use crate::documents::{CollectionNote, Documents, OperationNote, bson};
 use crate::mix::Mix;
@@ -32,17 +32,15 @@ pub(crate) fn notes(read: Documents, examples: u64) -> (Vec<CollectionNote>, Vec
         });
     }
     let space = Arc::new(DocumentSpace::of(read, Share::WHOLE));
+    let mut desk = StatementDesk::new(&space, &Mix::named("example"));
     let mut operations = Vec::new();
-    for own in &space.documents.operations {
-        let mix = Mix { operations: vec![(own.operation, 1.0)], ..Mix::named("example") };
-        let example = match StatementDesk::new(&space, &mix) {
+    for (index, own) in space.documents.operations.iter().enumerate() {
+        let example = match &mut desk {
             Err(error) => error.to_string(),
-            Ok(mut desk) => match desk.next(&mut Stream::from_state(1), || 0) {
-                Ask::Statement(statement) => {
-                    format!("{}   {}", shown(statement.command), wanted(statement.expected))
-                }
-                _ => String::new(),
-            },
+            Ok(desk) => {
+                let statement = desk.draw(index, &mut Stream::from_state(1), || 0);
+                format!("{}   {}", shown(statement.command), wanted(statement.expected))
+            }
         };
         operations.push(OperationNote {
             operation: own.operation,

@@ -43,6 +43,33 @@ impl DocumentSpace {
         self.present[collection].limit()
     }
 
+    /// Commands of each operation of `mixes` that can be explained, which inserts cannot, drawn as for measuring.
+    pub(crate) fn samples(
+        self: &Arc<Self>,
+        mixes: &[Mix],
+        stream: &mut Stream,
+        count: u32,
+    ) -> Result<Vec<(OwnOperation, Vec<Vec<u8>>)>, WorkloadError> {
+        let mut samples = Vec::new();
+        for (index, own) in self.documents.operations.iter().enumerate() {
+            let is_named = |mix: &&Mix| {
+                mix.operations
+                    .iter()
+                    .any(|(known, weight)| *known == own.operation && *weight > 0.0)
+            };
+            let Some(mix) = mixes.iter().find(is_named) else { continue };
+            if own.inserts > 0 {
+                continue;
+            }
+            let mut desk = StatementDesk::new(self, mix)?;
+            let turn = std::cell::Cell::new(0);
+            let next = || turn.replace(turn.get() + 1);
+            let command = |_| desk.draw(index, stream, next).command.to_vec();
+            samples.push((own.operation, (0..count).map(command).collect()));
+        }
+        Ok(samples)
+    }
+
     /// To be called once for the documents of each insert, when it has ended.
     #[inline]
     pub(crate) fn acknowledge(&self, new: NewDocuments) {
@@ -148,9 +175,20 @@ impl StatementDesk {
 
     /// The next operation, drawn from `stream`; `turn` numbers the turns of sequential keys.
     #[inline]
-    pub(crate) fn next(&mut self, stream: &mut Stream, mut turn: impl FnMut() -> u64) -> Ask<'_> {
-        let Self { space, weighted, choosers, slots, picks, command } = self;
-        let index = weighted.draw(stream);
+    pub(crate) fn next(&mut self, stream: &mut Stream, turn: impl FnMut() -> u64) -> Ask<'_> {
+        let index = self.weighted.draw(stream);
+        Ask::Statement(self.draw(index, stream, turn))
+    }
+
+    /// The operation at this place of the file, with parameters from `stream`.
+    #[inline]
+    pub(crate) fn draw(
+        &mut self,
+        index: usize,
+        stream: &mut Stream,
+        mut turn: impl FnMut() -> u64,
+    ) -> Statement<'_> {
+        let Self { space, choosers, slots, picks, command, .. } = self;
         let own = &space.documents.operations[index];
         let collection = &space.documents.collections[own.collection];
         let present = &space.present[own.collection];
@@ -184,7 +222,7 @@ impl StatementDesk {
         };
         command.clear();
         own.template.render(&draws, stream, command);
-        Ask::Statement(Statement {
+        Statement {
             operation: own.operation,
             slot: slots[index],
             command,
@@ -192,7 +230,7 @@ impl StatementDesk {
             expected: wanted,
             units: 1,
             inserted,
-        })
+        }
     }
 }
 

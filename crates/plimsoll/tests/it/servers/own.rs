@@ -78,10 +78,50 @@ fn operations_find_what_was_predicted() {
     }
     // Not one found nothing, failed, or found another number than was predicted.
     assert!(counts.keys().all(|(_, status)| *status == Status::Ok), "{counts:?}");
+    explained(&record.runs[0]);
     let page = std::fs::read_to_string(crate::laboratory::page_of(&said.out)).unwrap();
     assert_contains(&page, "in-batches");
+    assert_contains(&page, "IXSCAN customer_1_placed_-1 → FETCH → LIMIT");
     let figures = run(&laboratory, &["export", &record.id, "--only", "csv"]);
     assert_eq!(figures.code, Some(0), "{figures:?}");
+}
+
+/// The server has said how it carries out each operation, after the load and after the last point.
+fn explained(run: &RunRecord) {
+    let [before, after] = &run.application[..] else { panic!("{:?}", run.application) };
+    for state in [before, after] {
+        let plans: BTreeMap<_, _> =
+            state.operations.iter().map(|plan| (plan.operation.name(), plan)).collect();
+        assert_eq!(plans.len(), 8, "all but `place`: {plans:?}");
+        for (name, stage, examined, found) in [
+            ("by-customer", "IXSCAN customer_1_placed_-1 → FETCH", None, None),
+            ("in-batches", "IXSCAN placed_1 → FETCH", Some(100.0), Some(100.0)),
+            ("how-many", "COUNT_SCAN customer_1_placed_-1", None, None),
+            ("one", "IDHACK", Some(1.0), Some(1.0)),
+            ("totals", "IXSCAN customer_1_placed_-1 → FETCH", None, None),
+            ("kinds", "IXSCAN customer_1_placed_-1 → FETCH", None, None),
+            ("touch", "IDHACK → UPDATE", Some(1.0), Some(1.0)),
+            ("buy", "IDHACK → UPDATE", Some(1.0), Some(1.0)),
+        ] {
+            let plan = plans[name];
+            assert_eq!((plan.commands, &plan.refused), (5, &None), "{name}: {plan:?}");
+            assert!(plan.stages.iter().all(|stages| stages.starts_with(stage)), "{plan:?}");
+            assert!(
+                examined.is_none_or(|examined| plan.documents_examined == examined),
+                "{plan:?}"
+            );
+            assert!(found.is_none_or(|found| plan.documents_found == found), "{plan:?}");
+            assert!(plan.documents_found >= 1.0 && !plan.scans_collection, "{plan:?}");
+        }
+        let orders = &state.collections[0];
+        assert_eq!((orders.name.as_str(), orders.indexes.len()), ("orders", 3));
+        assert!(orders.indexes.iter().all(|index| index.bytes >= 4_096), "{orders:?}");
+    }
+    let documents = [before, after].map(|state| state.collections[0].documents);
+    assert_eq!(documents[0], 3_000);
+    assert!(documents[1] > 3_000, "{documents:?}");
+    let uses = [before, after].map(|state| state.collections[0].indexes[1].uses.unwrap());
+    assert!(uses[1] > uses[0], "{uses:?}");
 }
 
 /// An operation that does nothing makes its point invalid, by its name.

@@ -103,7 +103,7 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                 strong { (text::short(&comparison.arm, NAME)) } " against " (text::short(&comparison.baseline, NAME))
                 @if comparison.direction == Direction::LowerIsBetter { "; less is better" }
             }
-            @if let Some(words) = &comparison.cost_difference { p.dearer { (prose::label(&select::with_short_names(page.report.analysis, words), 400)) } }
+            @for words in comparison.plans.iter().chain(&comparison.cost_difference) { p.dearer { (prose::label(&select::with_short_names(page.report.analysis, words), 600)) } }
             @match &comparison.because {
                 Some(because) if whole => p.because { (prose::label(&select::with_short_names(page.report.analysis, because), 700)) },
                 _ => (super::why::of_both(page, comparison)),

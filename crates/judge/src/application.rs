@@ -1,0 +1,344 @@
+//! How the servers carried out an application's operations: their plans, what their indexes take, and what there is to say about both.
+
+use crate::words::{bytes, counted, list};
+use crate::{ArmApplication, Comparison, IndexUse, OperationUse};
+use plimsoll_plan::Plan;
+use plimsoll_record::figures::ENGINE_CACHE_MAXIMUM;
+use plimsoll_record::quantities::words::{grouped, percent};
+use plimsoll_record::{
+    ApplicationState, CollectionState, OperationPlan, RunRecord, StatementKind, Warning, WarningId,
+};
+use plimsoll_stats::median;
+use std::collections::BTreeMap;
+
+/// Fewer documents are read quickly, whether or not there is an index.
+const MANY_DOCUMENTS: f64 = 1_000.0;
+/// Documents that are looked at for each that is found, from which on most of the work is in vain.
+const MANY_FOR_ONE: f64 = 100.0;
+/// Growth of the mean document from which on a point measured other documents than it began with.
+const GROWN: f64 = 1.2;
+/// Operations that one sentence names.
+const NAMED: usize = 2;
+
+/// The finished runs of one arm that say something of an application.
+struct Runs<'a> {
+    states: Vec<&'a [ApplicationState]>,
+    cache_bytes: Option<f64>,
+}
+
+impl<'a> Runs<'a> {
+    fn of(runs: &BTreeMap<u32, &'a RunRecord>) -> Self {
+        let states = runs.values().map(|run| run.application.as_slice());
+        let slices = runs.values().flat_map(|run| &run.points).flat_map(|point| &point.slices);
+        let cache = slices.filter_map(|slice| slice.telemetry.get(ENGINE_CACHE_MAXIMUM)).next();
+        Self {
+            states: states.filter(|states| !states.is_empty()).collect(),
+            cache_bytes: cache.copied(),
+        }
+    }
+
+    /// As it was before the first point of each run.
+    fn first(&self) -> impl Iterator<Item = &'a ApplicationState> {
+        self.states.iter().filter_map(|states| states.first())
+    }
+
+    /// As it was after the last point of each run.
+    fn last(&self) -> impl Iterator<Item = &'a ApplicationState> {
+        self.states.iter().filter_map(|states| states.last())
+    }
+}
+
+/// Of each arm, what its runs say together; nothing where no server was asked.
+pub(crate) fn applications(
+    plan: &Plan,
+    finished: &[BTreeMap<u32, &RunRecord>],
+) -> Vec<ArmApplication> {
+    let mut all = Vec::new();
+    for (arm, runs) in plan.arms.iter().zip(finished) {
+        let runs = Runs::of(runs);
+        let Some(example) = runs.states.first().and_then(|states| states.first()) else {
+            continue;
+        };
+        all.push(ArmApplication {
+            arm: arm.name.clone(),
+            operations: (example.operations.iter())
+                .map(|plan| operation_use(plan, &runs))
+                .collect(),
+            indexes: example.collections.iter().flat_map(|one| index_uses(one, &runs)).collect(),
+        });
+    }
+    all
+}
+
+fn operation_use(example: &OperationPlan, runs: &Runs<'_>) -> OperationUse {
+    let of = |state: &'_ ApplicationState| state.plan(example.operation).cloned();
+    let first: Vec<OperationPlan> = runs.first().filter_map(of).collect();
+    let all: Vec<OperationPlan> =
+        runs.states.iter().flat_map(|states| states.iter()).filter_map(of).collect();
+    let mut plans: Vec<String> = Vec::new();
+    for stages in first.iter().flat_map(|plan| &plan.stages) {
+        if !plans.contains(stages) {
+            plans.push(stages.clone());
+        }
+    }
+    let middle = |value: fn(&OperationPlan) -> f64| {
+        let values: Vec<f64> = first.iter().map(value).collect();
+        median(&values).unwrap_or(0.0)
+    };
+    let explained = || all.iter().filter(|plan| !plan.stages.is_empty());
+    let other = explained().find(|plan| !shares_a_plan(&plan.stages, &plans));
+    OperationUse {
+        operation: example.operation,
+        // Draws may have different plans; it is another one only where none is the same.
+        changed_to: other.map(|plan| plan.stages.join("; ")).or_else(|| {
+            let (one, another) = two_apart(&first)?;
+            Some(format!("{} in one run, {} in another", one.join("; "), another.join("; ")))
+        }),
+        plans,
+        keys_examined: middle(|plan| plan.keys_examined),
+        documents_examined: middle(|plan| plan.documents_examined),
+        documents_found: middle(|plan| plan.documents_found),
+        scans_collection: first.iter().any(|plan| plan.scans_collection),
+        sorts: first.iter().any(|plan| plan.sorts),
+        refused: first.iter().find_map(|plan| plan.refused.clone()),
+    }
+}
+
+fn shares_a_plan(one: &[String], other: &[String]) -> bool {
+    one.iter().any(|stages| other.contains(stages))
+}
+
+/// Two runs that have no plan in common.
+fn two_apart(plans: &[OperationPlan]) -> Option<(&[String], &[String])> {
+    let mut known = plans.iter().map(|plan| plan.stages.as_slice()).filter(|one| !one.is_empty());
+    let first = known.next()?;
+    known.find(|one| !shares_a_plan(first, one)).map(|other| (first, other))
+}
+
+fn collection<'a>(state: &'a ApplicationState, name: &str) -> Option<&'a CollectionState> {
+    state.collections.iter().find(|one| one.name == name)
+}
+
+fn index_uses(example: &CollectionState, runs: &Runs<'_>) -> Vec<IndexUse> {
+    let mut uses = Vec::new();
+    for index in &example.indexes {
+        let of = |state: &'_ ApplicationState| {
+            let indexes = collection(state, &example.name)?.indexes.iter();
+            indexes.clone().find(|one| one.name == index.name).cloned()
+        };
+        let sizes: Vec<f64> = runs.last().filter_map(of).map(|one| one.bytes as f64).collect();
+        let used = runs.states.iter().filter_map(|states| {
+            let (first, last) = (of(states.first()?)?.uses?, of(states.last()?)?.uses?);
+            // A server that was started again counts from 0.
+            (states.len() > 1).then(|| last.checked_sub(first).unwrap_or(last) as f64)
+        });
+        let used: Vec<f64> = used.collect();
+        uses.push(IndexUse {
+            collection: example.name.clone(),
+            name: index.name.clone(),
+            bytes: median(&sizes).unwrap_or(0.0),
+            uses: median(&used),
+        });
+    }
+    uses
+}
+
+/// What there is to say about each arm.
+pub(crate) fn warnings(
+    plan: &Plan,
+    finished: &[BTreeMap<u32, &RunRecord>],
+    applications: &[ArmApplication],
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for application in applications {
+        let arm = &application.arm;
+        let mut add = |id, words: String| warnings.push(Warning::new(id, arm, words));
+        for one in &application.operations {
+            if let Some((id, words)) = one.wasteful() {
+                add(id, words);
+            }
+            if let Some(other) = &one.changed_to {
+                let (name, plans) = (one.operation.name(), one.plans.join("; "));
+                add(WarningId::PlanChanged, format!("{name}: {plans}, and later {other}"));
+            }
+        }
+        let Some(place) = plan.arms.iter().position(|known| known.name == *arm) else { continue };
+        let runs = Runs::of(&finished[place]);
+        for words in grown(&runs) {
+            add(WarningId::Growing, words);
+        }
+        if let Some(words) = outgrown(application, runs.cache_bytes) {
+            add(WarningId::IndexesOutgrow, words);
+        }
+    }
+    warnings
+}
+
+impl OperationUse {
+    /// `by-customer: COLLSCAN, 100,000 documents examined for 10 found`.
+    fn figures(&self) -> String {
+        let plans = if self.plans.is_empty() { "no plan".into() } else { self.plans.join("; ") };
+        let examined = documents(self.documents_examined);
+        format!("{plans}, {examined} examined for {} found", amount(self.documents_found))
+    }
+
+    /// Whether it does much more than it has to, and how.
+    fn wasteful(&self) -> Option<(WarningId, String)> {
+        let words = format!("{}: {}", self.operation.name(), self.figures());
+        let many = self.documents_examined > MANY_DOCUMENTS;
+        let for_one = self.documents_examined / self.documents_found.max(1.0);
+        // A pipeline that groups returns few documents of many.
+        let is_pipeline = self.operation.kind() == StatementKind::Aggregate;
+        match () {
+            () if self.scans_collection && many => Some((WarningId::CollectionScan, words)),
+            () if is_pipeline => None,
+            () if for_one > MANY_FOR_ONE => Some((WarningId::Examined, words)),
+            () if self.sorts && many => {
+                Some((WarningId::Examined, format!("{words}, and sorted in memory")))
+            }
+            () => None,
+        }
+    }
+}
+
+/// Collections whose documents are longer after the last point than before the first.
+fn grown(runs: &Runs<'_>) -> Vec<String> {
+    let mut words = Vec::new();
+    let Some(example) = runs.states.first().and_then(|states| states.first()) else {
+        return words;
+    };
+    for known in &example.collections {
+        let ratios = runs.states.iter().filter_map(|states| {
+            let mean = |state| {
+                let one = collection(state, &known.name)?;
+                (one.documents > 0).then(|| one.bytes as f64 / one.documents as f64)
+            };
+            let (before, after) = (mean(states.first()?)?, mean(states.last()?)?);
+            (before > 0.0).then_some((after / before, before, after))
+        });
+        let most = ratios.max_by(|one, other| one.0.total_cmp(&other.0));
+        if let Some((ratio, before, after)) = most.filter(|(ratio, ..)| *ratio >= GROWN) {
+            words.push(format!(
+                "a document of {} had {} at the start and {} at the end, {} more",
+                known.name,
+                bytes(before),
+                bytes(after),
+                percent(ratio - 1.0, 0)
+            ));
+        }
+    }
+    words
+}
+
+/// `the indexes in use take 310 MiB, the engine's cache has 256 MiB`.
+fn outgrown(application: &ArmApplication, cache_bytes: Option<f64>) -> Option<String> {
+    let used = application.indexes.iter().filter(|one| one.uses != Some(0.0));
+    let index_bytes: f64 = used.map(|one| one.bytes).sum();
+    let cache_bytes = cache_bytes?;
+    (index_bytes > cache_bytes).then(|| {
+        format!(
+            "the indexes in use take {}, the engine's cache has {}",
+            bytes(index_bytes),
+            bytes(cache_bytes)
+        )
+    })
+}
+
+/// Gives each comparison what its two arms do differently for the operations of its mix, as a sentence.
+pub(crate) fn explain(comparisons: &mut [Comparison], plan: &Plan, all: &[ArmApplication]) {
+    for one in comparisons {
+        let of = |arm: &str| all.iter().find(|application| application.arm == arm);
+        let (Some(baseline), Some(arm)) = (of(&one.baseline), of(&one.arm)) else { continue };
+        let Some(mix) = plan.mixes.iter().find(|mix| mix.name == one.mix) else { continue };
+        let is_in_mix = |used: &&OperationUse| {
+            mix.operations.iter().any(|(own, weight)| *own == used.operation && *weight > 0.0)
+        };
+        let mut parts = other_plans(baseline, arm, &is_in_mix);
+        if mix.operations.iter().any(|(own, weight)| own.kind().writes() && *weight > 0.0) {
+            parts.extend(further_indexes(arm, baseline));
+            parts.extend(further_indexes(baseline, arm));
+        }
+        one.plans = (!parts.is_empty()).then(|| format!("Why: {}.", parts.join("; ")));
+    }
+}
+
+/// What operations are carried out differently, the greatest difference first.
+fn other_plans(
+    baseline: &ArmApplication,
+    arm: &ArmApplication,
+    is_in_mix: &dyn Fn(&&OperationUse) -> bool,
+) -> Vec<String> {
+    let mut apart: Vec<(&OperationUse, &OperationUse)> = Vec::new();
+    for one in baseline.operations.iter().filter(is_in_mix) {
+        let other = arm.operations.iter().find(|other| other.operation == one.operation);
+        if let Some(other) = other
+            && !one.plans.is_empty()
+            && !other.plans.is_empty()
+            && !shares_a_plan(&one.plans, &other.plans)
+        {
+            apart.push((one, other));
+        }
+    }
+    let work = |used: &OperationUse| used.documents_examined + used.keys_examined + 1.0;
+    let ratio = |(one, other): &(&OperationUse, &OperationUse)| {
+        (work(one) / work(other)).max(work(other) / work(one))
+    };
+    apart.sort_by(|one, other| ratio(other).total_cmp(&ratio(one)));
+    let mut parts = Vec::new();
+    for (one, other) in apart.iter().take(NAMED) {
+        parts.push(format!(
+            "{} examines {} for {} in {} ({}), {} for {} in {} ({})",
+            one.operation.name(),
+            documents(one.documents_examined),
+            amount(one.documents_found),
+            baseline.arm,
+            one.plans.join("; "),
+            amount(other.documents_examined),
+            amount(other.documents_found),
+            arm.arm,
+            other.plans.join("; "),
+        ));
+    }
+    if apart.len() > NAMED {
+        let others = counted(apart.len() - NAMED, "other operation");
+        parts.push(format!("{others} have other plans too"));
+    }
+    parts
+}
+
+/// `with writes 1 index more: customer_1 of orders (3.1 MiB)`.
+fn further_indexes(arm: &ArmApplication, than: &ArmApplication) -> Option<String> {
+    let is_there = |one: &&IndexUse| {
+        let same = |other: &IndexUse| other.collection == one.collection && other.name == one.name;
+        !than.indexes.iter().any(same)
+    };
+    let further: Vec<&IndexUse> = arm.indexes.iter().filter(is_there).collect();
+    if further.is_empty() {
+        return None;
+    }
+    let index_bytes: f64 = further.iter().map(|one| one.bytes).sum();
+    let names: Vec<String> = further.iter().map(|one| one.name.clone()).collect();
+    let more = match further.len() {
+        1 => "1 index".to_owned(),
+        several => format!("{several} indexes"),
+    };
+    Some(format!(
+        "each insert of {} writes {more} more: {} ({})",
+        arm.arm,
+        list(&names),
+        bytes(index_bytes)
+    ))
+}
+
+fn documents(count: f64) -> String {
+    match count {
+        1.0 => "1 document".into(),
+        _ => format!("{} documents", amount(count)),
+    }
+}
+
+/// A mean number of documents.
+fn amount(count: f64) -> String {
+    let digits = u8::from(count < 10.0 && count.fract() > 0.049);
+    grouped(count, digits.into())
+}

@@ -1,0 +1,197 @@
+//! What servers say of an application: plans beside verdicts, and warnings.
+
+use super::laboratory::{Laboratory, SPREAD, Shown, warns, weather};
+use crate::Analysis;
+use plimsoll_record::figures::ENGINE_CACHE_MAXIMUM;
+use plimsoll_record::{
+    ApplicationState, CollectionState, IndexState, OperationPlan, OwnOperation, StatementKind,
+    WarningId,
+};
+
+fn operation(kind: StatementKind, name: &str) -> OwnOperation {
+    OwnOperation::new(kind, name).unwrap()
+}
+
+fn plan(own: OwnOperation, stages: &[&str], examined: f64, found: f64) -> OperationPlan {
+    let has = |word: &str| stages.iter().any(|one| one.contains(word));
+    OperationPlan {
+        operation: own,
+        commands: 5,
+        stages: stages.iter().map(|one| (*one).to_owned()).collect(),
+        keys_examined: 0.0,
+        documents_examined: examined,
+        documents_found: found,
+        scans_collection: has("COLLSCAN"),
+        sorts: has("SORT"),
+        refused: None,
+    }
+}
+
+fn state(
+    plans: &[OperationPlan],
+    indexes: &[(&str, u64, u64)],
+    mean_bytes: u64,
+) -> ApplicationState {
+    let index = |(name, bytes, uses): &(&str, u64, u64)| IndexState {
+        name: (*name).into(),
+        bytes: *bytes,
+        uses: Some(*uses),
+    };
+    ApplicationState {
+        collections: vec![CollectionState {
+            name: "orders".into(),
+            documents: 1_000,
+            bytes: 1_000 * mean_bytes,
+            stored_bytes: 500_000,
+            indexes: indexes.iter().map(index).collect(),
+        }],
+        operations: plans.to_vec(),
+    }
+}
+
+const BY_INDEX: &str = "IXSCAN customer_1 → FETCH";
+
+/// Two arms over six blocks, whose server says `states` of each; `fast` does 10 % more.
+fn judged(states: impl Fn(&str, u32) -> Vec<ApplicationState>) -> Analysis {
+    let mut lab = Laboratory::closed(&["slow", "fast"], &["c"], &[4], 6);
+    let (finds, places) =
+        (operation(StatementKind::Find, "by-customer"), operation(StatementKind::Insert, "place"));
+    lab.plan.mixes[0].operations = vec![(finds, 0.9), (places, 0.1)];
+    let mut lab = lab.measure(|case| {
+        let level = if case.arm == "fast" { 110_000.0 } else { 100_000.0 };
+        let noise = SPREAD[case.block as usize] / 4.0;
+        Shown::closed(case, level * weather(case.block) * noise.exp())
+    });
+    for run in &mut lab.runs {
+        run.application = states(&run.arm, run.block);
+        for slice in run.points.iter_mut().flat_map(|point| &mut point.slices) {
+            slice.telemetry.insert(ENGINE_CACHE_MAXIMUM.into(), 1e6);
+        }
+    }
+    lab.analyse()
+}
+
+fn messages(analysis: &Analysis, id: WarningId) -> Vec<String> {
+    let found = analysis.warnings.iter().filter(|one| one.id == id);
+    found.map(|one| format!("{}: {}", one.subject, one.message)).collect()
+}
+
+#[test]
+fn other_plans_and_further_indexes_stand_beside_the_verdict() {
+    let finds = operation(StatementKind::Find, "by-customer");
+    let analysis = judged(|arm, _| {
+        let id = ("_id_", 10_000, 4);
+        let of_arm = match arm {
+            "slow" => state(&[plan(finds, &["COLLSCAN → SORT"], 1e5, 9.6)], &[id], 100),
+            _ => {
+                state(&[plan(finds, &[BY_INDEX], 9.6, 9.6)], &[id, ("customer_1", 3 << 20, 7)], 100)
+            }
+        };
+        vec![of_arm.clone(), of_arm]
+    });
+    let told = "Why: by-customer examines 100,000 documents for 9.6 in slow (COLLSCAN → SORT), \
+                9.6 for 9.6 in fast (IXSCAN customer_1 → FETCH); \
+                each insert of fast writes 1 index more: customer_1 (3 MiB).";
+    assert_eq!(analysis.comparisons[0].plans.as_deref(), Some(told));
+    assert_eq!(analysis.headline[1], told);
+    let scans = messages(&analysis, WarningId::CollectionScan);
+    assert_eq!(
+        scans,
+        ["slow: by-customer: COLLSCAN → SORT, 100,000 documents examined for 9.6 found"]
+    );
+    let fast = &analysis.application[1];
+    assert_eq!((fast.arm.as_str(), fast.indexes[1].bytes), ("fast", f64::from(3 << 20)));
+}
+
+#[test]
+fn the_same_plans_are_no_reason() {
+    let finds = operation(StatementKind::Find, "by-customer");
+    // Draws may have different plans: one in common is enough.
+    let analysis = judged(|arm, _| {
+        let plans: &[&str] = if arm == "slow" { &[BY_INDEX, "EOF"] } else { &[BY_INDEX] };
+        vec![state(&[plan(finds, plans, 900.0, 10.0)], &[("_id_", 1, 1)], 100)]
+    });
+    assert_eq!(analysis.comparisons[0].plans, None);
+    for id in [WarningId::CollectionScan, WarningId::Examined, WarningId::PlanChanged] {
+        assert!(!warns(&analysis, id), "{id:?}");
+    }
+}
+
+#[test]
+fn work_in_vain_is_named_by_operation() {
+    let all = |kind, stages: &'static str, examined, found| {
+        judged(move |_, _| {
+            let own = operation(kind, "by-customer");
+            vec![state(&[plan(own, &[stages], examined, found)], &[("_id_", 1, 1)], 100)]
+        })
+    };
+    let finds = StatementKind::Find;
+    for (kind, stages, examined, found, warned) in [
+        (finds, BY_INDEX, 1_010.0, 10.0, Some(WarningId::Examined)),
+        (finds, BY_INDEX, 990.0, 10.0, None),
+        (finds, "IXSCAN a_1 → FETCH → SORT", 1_001.0, 1_000.0, Some(WarningId::Examined)),
+        (finds, "IXSCAN a_1 → FETCH → SORT", 999.0, 999.0, None),
+        (finds, "COLLSCAN → LIMIT", 10.0, 10.0, None),
+        (finds, "COLLSCAN", 1_001.0, 1_001.0, Some(WarningId::CollectionScan)),
+        // Groups are fewer than their documents.
+        (StatementKind::Aggregate, "IXSCAN a_1 → $group → $sort", 5_000.0, 10.0, None),
+        (
+            StatementKind::Aggregate,
+            "COLLSCAN → $group",
+            5_000.0,
+            10.0,
+            Some(WarningId::CollectionScan),
+        ),
+    ] {
+        let analysis = all(kind, stages, examined, found);
+        for id in [WarningId::Examined, WarningId::CollectionScan] {
+            assert_eq!(warns(&analysis, id), warned == Some(id), "{stages} {examined} {id:?}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_that_changes_within_a_run_or_between_runs_is_named() {
+    let finds = operation(StatementKind::Find, "by-customer");
+    let with = |stages: &str| state(&[plan(finds, &[stages], 10.0, 10.0)], &[("_id_", 1, 1)], 100);
+    let later = judged(|arm, block| match (arm, block) {
+        ("fast", 2) => vec![with(BY_INDEX), with("IXSCAN placed_-1 → FETCH")],
+        _ => vec![with(BY_INDEX), with(BY_INDEX)],
+    });
+    assert_eq!(
+        messages(&later, WarningId::PlanChanged),
+        ["fast: by-customer: IXSCAN customer_1 → FETCH, and later IXSCAN placed_-1 → FETCH"]
+    );
+    let other_run = judged(|arm, block| match (arm, block) {
+        ("slow", 3) => vec![with("COLLSCAN")],
+        _ => vec![with(BY_INDEX)],
+    });
+    let [message] = &messages(&other_run, WarningId::PlanChanged)[..] else { panic!() };
+    assert!(
+        message.ends_with("IXSCAN customer_1 → FETCH in one run, COLLSCAN in another"),
+        "{message}"
+    );
+}
+
+#[test]
+fn growing_documents_and_large_indexes_are_named() {
+    let plans = [plan(operation(StatementKind::Find, "by-customer"), &[BY_INDEX], 1.0, 1.0)];
+    let analysis = judged(|arm, _| {
+        let (grown, index) = if arm == "fast" { (121, 1_100_000) } else { (119, 900_000) };
+        let states = [(100, 5), (grown, 905)];
+        states.map(|(bytes, uses)| state(&plans, &[("customer_1", index, uses)], bytes)).into()
+    });
+    assert_eq!(
+        messages(&analysis, WarningId::Growing),
+        ["fast: a document of orders had 100 B at the start and 121 B at the end, 21 % more"]
+    );
+    let outgrown = messages(&analysis, WarningId::IndexesOutgrow);
+    assert_eq!(
+        outgrown,
+        ["fast: the indexes in use take 1.05 MiB, the engine's cache has 977 KiB"]
+    );
+    assert_eq!(analysis.application[0].indexes[0].uses, Some(900.0));
+    // An index that nothing uses needs no room.
+    let unused = judged(|_, _| vec![state(&plans, &[("customer_1", 2_000_000, 5)], 100); 2]);
+    assert!(!warns(&unused, WarningId::IndexesOutgrow));
+}
