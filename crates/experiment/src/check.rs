@@ -376,6 +376,7 @@ fn subject<'s>(
         key_place: field.key_place,
         measured: RecordSizes::default(),
         file: None,
+        choices: Vec::new(),
     };
     let base = reader.data();
     let mixes = reader.mixes(&base);

@@ -1,5 +1,6 @@
 //! The experiment file from its text to its plan, as other crates see it.
 
+mod documents;
 mod duets;
 mod errors;
 mod events;

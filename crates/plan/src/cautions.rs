@@ -22,7 +22,7 @@ const MEMORY_PAGE: u64 = 4 << 10;
 /// One sentence for each thing that the points are too short for. Points of a search have a length for another purpose, and those that end after a number of operations may be shorter
 /// still.
 pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
-    let mut cautions = Vec::new();
+    let mut cautions = Vec::from_iter(unmeasured_operations(plan));
     let duration_ns = plan.measurement.duration_ns;
     if plan.points.iter().all(|point| point.role == PointRole::Line) {
         return cautions;
@@ -72,6 +72,25 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
     }
     cautions.extend(filled);
     cautions
+}
+
+/// Names the operations of an application that have no weight in any mix.
+fn unmeasured_operations(plan: &Plan) -> Option<String> {
+    let documents = plan.arms.iter().find_map(|arm| arm.data.documents.as_ref())?;
+    let weighted = |name: &String| {
+        let mut weights = plan.mixes.iter().flat_map(|mix| &mix.operations);
+        weights.any(|(operation, weight)| operation.name() == name && *weight > 0.0)
+    };
+    let mut names = documents.operation_names();
+    names.retain(|name| !weighted(name));
+    match names.as_slice() {
+        [] => None,
+        [one] => Some(format!("no mix gives the operation {one} a weight: it is not measured")),
+        some => Some(format!(
+            "no mix gives the operations {} a weight: they are not measured",
+            some.join(", ")
+        )),
+    }
 }
 
 /// Where storing the data takes longer than measuring, and could be done once.

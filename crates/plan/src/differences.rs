@@ -7,6 +7,8 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::redact::redact;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
+use plimsoll_workload::DataSpec;
+use plimsoll_workload::documents::DocumentsSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -117,9 +119,13 @@ fn settings(left: &Arm, right: &Arm, found: &mut DifferenceList) {
 fn data(left: &Arm, right: &Arm, found: &mut DifferenceList) {
     let share = |arm: &Arm| or_nothing(arm.working_set.map(|set| units::share(set.share)));
     found.add("working_set", &share(left), &share(right));
-    let of = |arm: &Arm| match serde_json::to_value(&arm.data) {
-        Ok(Value::Object(map)) => map,
-        _ => serde_json::Map::new(),
+    documents(left.data.documents.as_ref(), right.data.documents.as_ref(), found);
+    let of = |arm: &Arm| {
+        let data = DataSpec { documents: None, ..arm.data.clone() };
+        match serde_json::to_value(&data) {
+            Ok(Value::Object(map)) => map,
+            _ => serde_json::Map::new(),
+        }
     };
     let (one, other) = (of(left), of(right));
     let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
@@ -132,6 +138,30 @@ fn data(left: &Arm, right: &Arm, found: &mut DifferenceList) {
             }
         };
         found.add(name, &text(&one), &text(&other));
+    }
+}
+
+/// Each piece of two descriptions by itself, such as the indexes of a collection.
+fn documents(
+    left: Option<&DocumentsSpec>,
+    right: Option<&DocumentsSpec>,
+    found: &mut DifferenceList,
+) {
+    let (Some(left), Some(right)) = (left, right) else {
+        let names = |of: Option<&DocumentsSpec>| {
+            or_nothing(of.map(|documents| documents.collection_names().join(", ")))
+        };
+        found.add("collections", &names(left), &names(right));
+        return;
+    };
+    let (one, other) = (left.parts(), right.parts());
+    let value = |parts: &[(String, String)], what: &str| {
+        let part = parts.iter().find(|(name, _)| name == what);
+        or_nothing(part.map(|(_, value)| value.clone()))
+    };
+    let only_right = other.iter().filter(|(what, _)| one.iter().all(|(known, _)| known != what));
+    for (what, _) in one.iter().chain(only_right) {
+        found.add(what, &value(&one, what), &value(&other, what));
     }
 }
 

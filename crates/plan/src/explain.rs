@@ -16,6 +16,7 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::{about, shortened_to, to_the_second};
 use plimsoll_record::quantities::words::decimal_bytes;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Arms that are listed one by one in a grid.
 const MOST_ARMS_IN_TABLES: usize = 24;
@@ -134,6 +135,7 @@ fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) ->
         working_set: arm.working_set,
         shares: shares(arm, engines),
         disk_bytes: held_bytes(plan, arm, engines) as u64,
+        collections: collections(plan, arm),
         on: arm.on.clone(),
         load_hosts: load_hosts(plan, arm, engines),
         disk: arm.rig.disk.as_ref().map(disk_line),
@@ -143,6 +145,15 @@ fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) ->
         machine: arm.rig.machine.clone(),
         price: arm.rig.price.as_ref().map(price_words),
     }
+}
+
+/// What an arm has of its collections that another arm has otherwise.
+fn collections(plan: &Plan, arm: &Arm) -> BTreeMap<String, String> {
+    let parts = |arm: &Arm| arm.data.documents.as_ref().map(|documents| documents.parts());
+    let others: Vec<_> = plan.arms.iter().filter_map(parts).collect();
+    let mut own = parts(arm).unwrap_or_default();
+    own.retain(|part| others.iter().any(|other| !other.contains(part)));
+    own.into_iter().collect()
 }
 
 /// Who asks an arm, where there are several machines.
@@ -209,6 +220,21 @@ impl PlanExplanation {
             return Ok(());
         }
         writeln!(f, "\nserver, started for each run")?;
+        write_table(f, &rows)
+    }
+
+    /// What arms chose of their collections, where they differ.
+    fn write_collections(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut rows = Vec::new();
+        for arm in &self.arms {
+            for (what, value) in &arm.collections {
+                rows.push(vec![arm.name.clone(), what.clone(), shortened_to(value, 120)]);
+            }
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\ncollections, where arms differ")?;
         write_table(f, &rows)
     }
 
@@ -390,6 +416,7 @@ impl std::fmt::Display for PlanExplanation {
             ]);
         }
         write_table(f, &rows)?;
+        self.write_collections(f)?;
         self.write_rigs(f)?;
         self.write_shares(f)?;
         self.write_hosts(f)?;

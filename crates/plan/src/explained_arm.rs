@@ -3,6 +3,7 @@
 use crate::WorkingSet;
 use crate::shares::DataShares;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One arm, its values in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,6 +31,9 @@ pub struct ArmExplanation {
     pub shares: Option<DataShares>,
     /// Bytes that its data takes on its disk or in its directory at the worst moment, about, and at most the capacity of its disk.
     pub disk_bytes: u64,
+    /// What it has of the collections where arms differ, such as `indexes of orders`; empty where all are alike.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub collections: BTreeMap<String, String>,
     /// The machine that it stands on, by name; `None`: the one that the program runs on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,

@@ -120,6 +120,8 @@ pub struct CollectionOrder {
     pub name: String,
     /// Documents in it after the load.
     pub documents: u64,
+    /// A BSON document of what `create` takes besides the name, such as a validator; `None` for a plain collection.
+    pub options: Option<Vec<u8>>,
     /// Its indexes besides that of `_id`: BSON documents as `createIndexes` takes them, with `key` and `name`.
     pub indexes: Vec<Vec<u8>>,
 }

@@ -18,7 +18,7 @@ fn index(keys: Document, name: &str) -> Document {
 
 fn collection(name: &str, documents: u64, indexes: &[Document]) -> CollectionOrder {
     let indexes = indexes.iter().map(|index| index.to_vec().unwrap()).collect();
-    CollectionOrder { name: name.into(), documents, indexes }
+    CollectionOrder { name: name.into(), documents, options: None, indexes }
 }
 
 /// Two collections, the second with an index and a special one.
@@ -207,7 +207,7 @@ fn indexes_without_a_load_are_remembered() {
     assert_contains(&said, "did not load");
     other.run(&doc! { "delete": "orders", "deletes": [{ "q": {}, "limit": 0 }] });
     let by_total = shop()[1].indexes[0].clone();
-    let order = CollectionOrder { name: "orders".into(), documents: 1, indexes: vec![by_total] };
+    let order = CollectionOrder { indexes: vec![by_total], ..collection("orders", 1, &[]) };
     drop(open_shop(&server, "refuse", &[order]).unwrap());
     assert_eq!(other.index_names("orders"), ["_id_", "by_total"]);
 }

@@ -32,6 +32,8 @@ pub(crate) struct ArmValue {
     /// Path of the key in the file: in the arm or in the defaults.
     pub path: String,
     pub checked: Checked,
+    /// As it was written, for what is read with the workload.
+    pub node: Node,
 }
 
 impl ReadArm {
@@ -147,7 +149,8 @@ impl<'r, 's> ArmReader<'r, 's> {
                 continue;
             };
             let checked = self.read(&path, &shape, &entry.value);
-            given.insert(entry.key.clone(), ArmValue { path, checked });
+            let node = entry.value.clone();
+            given.insert(entry.key.clone(), ArmValue { path, checked, node });
         }
     }
 
@@ -173,7 +176,8 @@ impl<'r, 's> ArmReader<'r, 's> {
             }
             let path = join(DEFAULTS, key);
             let checked = self.read(&path, &shape, &entry.value);
-            given.insert(key.to_owned(), ArmValue { path, checked });
+            let node = entry.value.clone();
+            given.insert(key.to_owned(), ArmValue { path, checked, node });
         }
     }
 

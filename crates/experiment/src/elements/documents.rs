@@ -1,16 +1,17 @@
 //! `workload.collections` and `workload.operations`: the documents and operations of an application. What they mean is read by `plimsoll_workload`; here each of its
 //! problems gets its line.
 
-use crate::document::{Field, Kind, Node, Span, join};
-use crate::elements::arm::{AMOUNTS, ReadArm};
+use crate::document::{Field, Kind, Node, Span, Value, join};
+use crate::elements::arm::{AMOUNTS, ArmValue, ReadArm};
 use crate::elements::workload::{PATH, WorkloadReader};
+use crate::keys::arm::arm as arm_keys;
 use crate::keys::workload::workload;
 use crate::mistake::Mistake;
 use crate::origins::written;
 use crate::table::*;
 use plimsoll_plan::{EngineKind, SettingValue};
 use plimsoll_record::OwnOperation;
-use plimsoll_workload::documents::{DocumentsSpec, Literal};
+use plimsoll_workload::documents::{DocumentProblem, DocumentsSpec, Literal};
 use plimsoll_workload::{DataSpec, Mix};
 
 /// Keys of YCSB's records and operations, which have no meaning beside collections.
@@ -57,22 +58,18 @@ impl WorkloadReader<'_, '_> {
             let entries = self.node.map(Node::entries).unwrap_or_default();
             entries.iter().find(|entry| entry.key == key.name).map(|entry| literal(&entry.value))
         };
-        let spec = DocumentsSpec {
-            seed: self.seed,
-            collections: of(workload::collections)?,
-            operations: of(workload::operations)?,
-        };
+        let spec =
+            DocumentsSpec::new(self.seed, of(workload::collections)?, of(workload::operations)?);
         let problems = spec.problems();
         for problem in &problems {
             let place = self.node.map(|node| place_of(node, &problem.path));
             let path = problem.path.iter().fold(PATH.to_owned(), |path, key| join(&path, key));
             self.problems.add(&path, place, Mistake::Workload { what: problem.what.clone() });
         }
-        for (key, field, spec) in [
-            (workload::collections, collections, &spec.collections),
-            (workload::operations, operations, &spec.operations),
+        for (key, field, names) in [
+            (workload::collections, collections, spec.collection_names()),
+            (workload::operations, operations, spec.operation_names()),
         ] {
-            let names: Vec<&str> = spec.entries().iter().map(|(name, _)| &**name).collect();
             self.origins.add_file(&key.under(PATH), names.join(", "), field.checked.place);
         }
         problems.is_empty().then(|| DataSpec::with_documents(spec))
@@ -102,7 +99,7 @@ impl WorkloadReader<'_, '_> {
         Some(mix)
     }
 
-    /// The data of an arm whose workload has collections: the same for all arms.
+    /// The data of an arm whose workload has collections: documents and operations are the same for all arms, indexes and options may differ.
     pub(crate) fn documents_of(
         &mut self,
         base: &DataSpec,
@@ -113,11 +110,7 @@ impl WorkloadReader<'_, '_> {
             if let Some(given) = arm.get(key) {
                 let what =
                     format!("each collection has its own `records`: leave out `{}`", key.name);
-                self.problems.add(
-                    &given.path,
-                    Some(given.checked.place),
-                    Mistake::Workload { what },
-                );
+                self.wrong_in_arm(given, what);
                 return None;
             }
         }
@@ -126,7 +119,82 @@ impl WorkloadReader<'_, '_> {
             self.problems.add(PATH, Some(self.key_place), Mistake::Workload { what: what.into() });
             return None;
         }
-        Some(base.clone())
+        let Some(given) = arm.get(arm_keys::collections) else {
+            return Some(base.clone());
+        };
+        if matches!(given.checked.value, Value::Wrong) {
+            return None;
+        }
+        let documents = self.chosen(base.documents.as_ref()?, arm, given)?;
+        for entry in given.node.entries() {
+            let words = documents.choices_in_words(&entry.key).into_iter().flatten();
+            let path = join(&arm_keys::collections.under(&arm.path()), &entry.key);
+            for (key, words) in words {
+                if let Some(written) = entry.value.entries().iter().find(|one| one.key == key) {
+                    self.origins.add_file(&join(&path, key), words, written.key_place);
+                }
+            }
+        }
+        Some(DataSpec { documents: Some(documents), ..base.clone() })
+    }
+
+    /// The documents with what an arm chooses of collections. Each choice is read once, however many arms make it.
+    fn chosen(
+        &mut self,
+        base: &DocumentsSpec,
+        arm: &ReadArm,
+        given: &ArmValue,
+    ) -> Option<DocumentsSpec> {
+        let names = base.collection_names();
+        let mut is_known = true;
+        for entry in given.node.entries().iter().filter(|entry| !names.contains(&entry.key)) {
+            is_known = false;
+            let mistake = Mistake::UnknownKey { key: entry.key.clone(), valid: names.clone() };
+            self.problems.add(&given.path, Some(entry.key_place), mistake);
+        }
+        if !is_known {
+            return None;
+        }
+        let choices = literal(&given.node);
+        let known = self.choices.iter().position(|(known, _)| *known == choices);
+        let index = known.unwrap_or_else(|| {
+            self.choices.push((choices.clone(), base.with_choices(&choices)));
+            self.choices.len() - 1
+        });
+        let problems = match &self.choices[index].1 {
+            Ok(documents) => return Some(documents.clone()),
+            Err(problems) => problems,
+        };
+        for DocumentProblem { path, what } in problems {
+            let (collections, operations) = (workload::collections.name, workload::operations.name);
+            if path.first().is_some_and(|first| first == collections) {
+                let place = place_of(&given.node, &path[1..]);
+                let path = path[1..].iter().fold(given.path.clone(), |path, key| join(&path, key));
+                let mistake = Mistake::Workload { what: what.clone() };
+                self.problems.add(&path, Some(place), mistake);
+            } else if known.is_none() && path.first().is_some_and(|first| first == operations) {
+                // A hint at an index that the arm does not have.
+                let place = self.node.map(|node| place_of(node, path));
+                let path = path.iter().fold(PATH.to_owned(), |path, key| join(&path, key));
+                let what = format!("in the arm {}, {what}", arm.name);
+                self.problems.add(&path, place, Mistake::Workload { what });
+            }
+        }
+        None
+    }
+
+    /// Refuses what an arm chooses of collections, where the workload has none. Says whether it did.
+    pub(crate) fn refuses_choices(&mut self, arm: &ReadArm) -> bool {
+        let Some(given) = arm.get(arm_keys::collections) else {
+            return false;
+        };
+        let what = "the workload has no `collections`: write them there, with documents and operations, before arms choose their indexes";
+        self.wrong_in_arm(given, what.to_owned());
+        true
+    }
+
+    fn wrong_in_arm(&mut self, given: &ArmValue, what: String) {
+        self.problems.add(&given.path, Some(given.checked.place), Mistake::Workload { what });
     }
 }
 

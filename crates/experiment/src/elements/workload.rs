@@ -17,6 +17,7 @@ use plimsoll_plan::{EngineKind, SettingValue, Settings, WorkingSet, standing_alo
 use plimsoll_record::ServerSpec;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::decimal_bytes;
+use plimsoll_workload::documents::{DocumentProblem, DocumentsSpec, Literal};
 use plimsoll_workload::properties::Core;
 use plimsoll_workload::{DataSpec, KeyOrder, Wrong};
 
@@ -39,6 +40,8 @@ pub(crate) struct WorkloadReader<'w, 's> {
     pub measured: RecordSizes,
     /// The property file, if the workload names one.
     pub file: Option<Core>,
+    /// What arms choose of collections, with the documents that come of it.
+    pub choices: Vec<(Literal, Result<DocumentsSpec, Vec<DocumentProblem>>)>,
 }
 
 impl WorkloadReader<'_, '_> {
@@ -114,6 +117,9 @@ impl WorkloadReader<'_, '_> {
         if self.workload.get(workload::collections).is_some() {
             base.documents.as_ref()?;
             return Some((self.documents_of(base, arm, engine)?, None));
+        }
+        if self.refuses_choices(arm) {
+            return None;
         }
         let mut data = base.clone();
         let of_arm = arm::AMOUNTS

@@ -25,6 +25,9 @@ object! {
         "Size of the data, if it differs from the workload's.";
     working_set = WORKING_SET, Optional, "138%";
         "Size of the data on disk as a share of the cache that the engine can use, if it differs from the workload's.";
+    collections = Shape::Open(&CHOICES), Optional, "{orders: {indexes: []}}";
+        "Indexes and options of the workload's collections, if they differ from those that the workload gives. `indexes: []` is none besides that of `_id`. \
+         What documents hold, and how many there are, is the same for all arms; see [own workloads](own-workloads.md).";
     on = Shape::Name, Optional, "db1";
         "The machine that the arm runs on, one of `hosts`. Without it, the machine that `plimsoll run` is started on. An embedded engine runs there \
          together with its load.";
@@ -50,6 +53,12 @@ object! {
         "The price of the arm.";
     => at most one of [records, size, working_set];
 }
+
+/// What an arm chooses of the workload's collections.
+pub(crate) static CHOICES: OpenMap = OpenMap {
+    expected: "a map of collections such as {orders: {indexes: [{customer: 1}]}}",
+    summary: "indexes and options of collections",
+};
 
 /// An arm in the table of the file: its keys depend on its engine.
 pub(crate) static OPEN_ARM: OpenMap = OpenMap {

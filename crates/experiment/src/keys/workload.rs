@@ -63,7 +63,7 @@ object! {
     table = Shape::Name, Default("usertable"), "usertable";
         "Name of the table or collection.";
     collections = Shape::Open(&COLLECTIONS), Optional, "{orders: {records: 100k, document: {customer: {text: 12, distinct: 5k}}, indexes: [{customer: 1}]}}";
-        "Collections of an application, in place of YCSB's records: how many documents each has, what they hold, and its indexes. Needs `engine: mongodb`; \
+        "Collections of an application, in place of YCSB's records: how many documents each has, what they hold, its indexes, and `options` of MongoDB's `create`. Needs `engine: mongodb`; \
          see [own workloads](own-workloads.md).";
     operations = Shape::Open(&OPERATIONS), Optional, "{by-customer: {find: orders, by: customer, limit: 10}}";
         "Operations of an application on its `collections`. `mixes` gives them their weights.";

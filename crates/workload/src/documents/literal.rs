@@ -104,6 +104,45 @@ impl Literal {
     }
 }
 
+/// A literal in the notation of experiment files: `{customer: 1, placed: -1}`.
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(flag) => write!(f, "{flag}"),
+            Self::Int(whole) => write!(f, "{whole}"),
+            Self::Double(number) => write!(f, "{number}"),
+            Self::Text(text) => {
+                let is_plain = text.starts_with(|c: char| c.is_alphanumeric() || "_$".contains(c))
+                    && text.chars().all(|c| c.is_alphanumeric() || "_$.-%+/".contains(c))
+                    && Self::of_scalar(text, false) == *self;
+                if is_plain {
+                    f.write_str(text)
+                } else {
+                    write!(f, "'{}'", text.replace('\'', "''"))
+                }
+            }
+            Self::List(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if index > 0 { ", " } else { "" })?;
+                }
+                f.write_str("]")
+            }
+            Self::Map(entries) => {
+                f.write_str("{")?;
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    write!(f, "{}{key}: {value}", if index > 0 { ", " } else { "" })?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// The key under which a map is serialised as a list of pairs, because a tree of JSON sorts the keys of maps.
+const IN_ORDER: &str = "in_order";
+
 impl Serialize for Literal {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -120,10 +159,8 @@ impl Serialize for Literal {
                 list.end()
             }
             Self::Map(entries) => {
-                let mut map = to.serialize_map(Some(entries.len()))?;
-                for (key, value) in entries {
-                    map.serialize_entry(key, value)?;
-                }
+                let mut map = to.serialize_map(Some(1))?;
+                map.serialize_entry(IN_ORDER, entries)?;
                 map.end()
             }
         }
@@ -177,11 +214,27 @@ impl<'de> Deserialize<'de> for Literal {
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
                 }
-                Ok(Literal::Map(entries))
+                Ok(pairs(&entries).unwrap_or(Literal::Map(entries)))
             }
         }
         from.deserialize_any(Any)
     }
+}
+
+/// The map that was serialised as pairs under [`IN_ORDER`]; `None` where the entries are a map as it is.
+fn pairs(entries: &[(String, Literal)]) -> Option<Literal> {
+    let [(key, Literal::List(pairs))] = entries else {
+        return None;
+    };
+    let pair = |pair: &Literal| match pair {
+        Literal::List(pair) => match pair.as_slice() {
+            [Literal::Text(key), value] => Some((key.clone(), value.clone())),
+            _ => None,
+        },
+        _ => None,
+    };
+    let map: Option<Vec<_>> = pairs.iter().map(pair).collect();
+    map.filter(|_| key == IN_ORDER).map(Literal::Map)
 }
 
 #[cfg(test)]
@@ -199,10 +252,27 @@ mod tests {
         assert_eq!(Literal::of_scalar("12", true), Literal::Text("12".into()));
     }
 
+    /// Also by a tree of JSON, which sorts the keys of its maps.
     #[test]
     fn the_order_of_keys_is_kept() {
-        let text = r#"{"z":1,"a":[null,true,0.5,"x"],"m":{"b":-3,"a":{}}}"#;
+        let text =
+            r#"{"z":1,"a":[null,true,0.5,"x",[["k",1]]],"m":{"b":-3,"a":{},"in_order":[["k",1]]}}"#;
         let literal: Literal = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&literal).unwrap(), text);
+        let keys: Vec<&str> = literal.entries().iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["z", "a", "m"]);
+        let tree = serde_json::to_value(&literal).unwrap();
+        assert_eq!(serde_json::from_value::<Literal>(tree.clone()).unwrap(), literal);
+        let text = serde_json::to_string(&tree).unwrap();
+        assert_eq!(serde_json::from_str::<Literal>(&text).unwrap(), literal);
+    }
+
+    #[test]
+    fn literals_are_shown_as_files_have_them() {
+        let text = r#"{"a":1,"b":[true,null,"x y","12","it's"],"$c":{"d":-0.5,"e":"paid"}}"#;
+        let literal: Literal = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            literal.to_string(),
+            "{a: 1, b: [true, null, 'x y', '12', 'it''s'], $c: {d: -0.5, e: paid}}"
+        );
     }
 }

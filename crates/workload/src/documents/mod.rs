@@ -2,9 +2,11 @@
 //!
 //! Everything follows from a seed: the value of a field is a function of the seed, the field and the number of its document. Of fields with a known
 //! number of values it is known how many documents have each, so operations know what they must find, and the measuring loop can verify that they did
-//! something. A [`DocumentsSpec`] is what the file says; it is read whenever a key space is made.
+//! something. A [`DocumentsSpec`] is what the file says; it is read once, when something first needs to know what it means, and its copies share the
+//! reading.
 
 mod bson;
+mod changes;
 mod field;
 mod finite;
 mod law;
@@ -26,17 +28,44 @@ use operation::OwnStatement;
 use plimsoll_record::OwnOperation;
 use read::{Collection, Reading};
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// Collections and operations as an experiment file describes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentsSpec {
     /// Of all values.
-    pub seed: u64,
-    /// Names of collections, each with `records`, `document` and `indexes`.
-    pub collections: Literal,
+    seed: u64,
+    /// Names of collections, each with `records`, `document`, `indexes` and `options`.
+    collections: Literal,
     /// Names of operations.
-    pub operations: Literal,
+    operations: Literal,
+    #[serde(skip)]
+    reading: SharedReading,
+}
+
+/// What a description was read as, once for all its copies.
+#[derive(Clone, Default)]
+struct SharedReading(Arc<OnceLock<Result<Arc<Documents>, Vec<DocumentProblem>>>>);
+
+impl SharedReading {
+    fn of(documents: Documents) -> Self {
+        Self(Arc::new(OnceLock::from(Ok(Arc::new(documents)))))
+    }
+}
+
+impl fmt::Debug for SharedReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.get().is_some() { "read" } else { "not read" })
+    }
+}
+
+/// Equal descriptions are read alike.
+impl PartialEq for SharedReading {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// What can be said about an operation before it runs.
@@ -68,7 +97,7 @@ pub struct CollectionNote {
 }
 
 /// Collections and operations, ready to be drawn.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Documents {
     pub(crate) collections: Vec<Collection>,
     pub(crate) operations: Vec<OwnStatement>,
@@ -76,6 +105,8 @@ pub(crate) struct Documents {
 
 impl Documents {
     fn read(spec: &DocumentsSpec) -> Result<Self, Vec<DocumentProblem>> {
+        #[cfg(test)]
+        tests::count_reading();
         let mut reading = Reading::new(spec.seed);
         let collections = reading
             .at("collections", |reading| Some(reading.collections(&spec.collections)))
@@ -97,34 +128,56 @@ impl Documents {
 }
 
 impl DocumentsSpec {
+    /// What `collections` and `operations` say, with the seed of all values.
+    pub fn new(seed: u64, collections: Literal, operations: Literal) -> Self {
+        Self { seed, collections, operations, reading: SharedReading::default() }
+    }
+
+    /// What it means, read at the first call.
+    fn read(&self) -> Result<&Arc<Documents>, &Vec<DocumentProblem>> {
+        let reading = self.reading.0.get_or_init(|| Documents::read(self).map(Arc::new));
+        reading.as_ref()
+    }
+
+    /// Names of the collections, in the order of the file.
+    pub fn collection_names(&self) -> Vec<String> {
+        self.collections.entries().iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Names of the operations, in the order of the file, also where something is wrong.
+    pub fn operation_names(&self) -> Vec<String> {
+        self.operations.entries().iter().map(|(name, _)| name.clone()).collect()
+    }
+
     /// Everything that is wrong with it, each with the keys that lead there.
     pub fn problems(&self) -> Vec<DocumentProblem> {
-        Documents::read(self).err().unwrap_or_default()
+        self.read().err().cloned().unwrap_or_default()
     }
 
     /// The operations, in the order of the file; none when something is wrong.
     pub fn operations(&self) -> Vec<OwnOperation> {
-        let read = Documents::read(self);
+        let read = self.read();
         read.map(|read| read.operations.iter().map(|own| own.operation).collect())
             .unwrap_or_default()
     }
 
     /// What a server must have before the load; nothing when something is wrong.
     pub fn collections(&self) -> Vec<CollectionOrder> {
-        let Ok(read) = Documents::read(self) else {
+        let Ok(read) = self.read() else {
             return Vec::new();
         };
-        let order = |collection: Collection| CollectionOrder {
-            name: collection.name.into(),
+        let order = |collection: &Collection| CollectionOrder {
+            name: collection.name.to_string(),
             documents: collection.records,
-            indexes: collection.indexes,
+            options: collection.options.clone(),
+            indexes: collection.indexes.iter().map(|index| index.order.clone()).collect(),
         };
-        read.collections.into_iter().map(order).collect()
+        read.collections.iter().map(order).collect()
     }
 
     /// Documents of all collections, and their bytes in BSON, about.
     pub fn size(&self) -> (u64, f64) {
-        let read = Documents::read(self);
+        let read = self.read();
         read.map_or((0, 0.0), |read| {
             let documents = read.collections.iter().map(|collection| collection.records).sum();
             let bytes = read.collections.iter();
@@ -135,7 +188,7 @@ impl DocumentsSpec {
 
     /// Notes on each collection, with this many documents as examples, and on each operation, with one drawn command; nothing when something is wrong.
     pub fn notes(&self, examples: u64) -> (Vec<CollectionNote>, Vec<OperationNote>) {
-        match Documents::read(self) {
+        match self.read() {
             Ok(read) => show::notes(read, examples),
             Err(_) => (Vec::new(), Vec::new()),
         }

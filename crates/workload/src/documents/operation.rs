@@ -153,7 +153,45 @@ impl Reading {
         }
         self.known(given, collection, &mut statement);
         self.command(given, collection, &mut statement)?;
+        if self.problems.len() == before {
+            self.hint(given, collection);
+        }
         Some(statement)
+    }
+
+    /// Verifies that there is the index that an operation hints at.
+    pub(crate) fn hint(&mut self, given: &Literal, collection: &Collection) {
+        let Some(hint) = given.get("hint") else {
+            return;
+        };
+        let is_there = match hint {
+            Literal::Map(keys) => {
+                let is_same = |(one, other): (&(String, Literal), &(String, Literal))| {
+                    one.0 == other.0 && one.1.scalar() == other.1.scalar()
+                };
+                let of_id = [("_id".to_owned(), Literal::Int(1))];
+                let is_index = |known: &[(String, Literal)]| {
+                    known.len() == keys.len() && known.iter().zip(keys).all(is_same)
+                };
+                matches!(keys.as_slice(), [(key, _)] if key == "$natural")
+                    || is_index(&of_id)
+                    || collection.indexes.iter().any(|index| is_index(&index.keys))
+            }
+            name => name.scalar().is_some_and(|name| {
+                name == "_id_" || collection.indexes.iter().any(|index| index.name == name)
+            }),
+        };
+        if !is_there {
+            let indexes = collection.indexes.iter().map(|index| index.name.as_str());
+            let names: Vec<&str> = ["_id_"].into_iter().chain(indexes).collect();
+            self.at("hint", |reading| {
+                reading.wrong::<()>(format!(
+                    "`{}` has no index {hint}; it has {}",
+                    collection.name,
+                    names.join(", ")
+                ))
+            });
+        }
     }
 
     /// A whole number, 0 where it is not given.
@@ -442,7 +480,9 @@ impl Reading {
             }
             StatementKind::Distinct => {
                 let Some(field) = given.get("field").and_then(Literal::scalar) else {
-                    return self.wrong("say of which field: `field: status`");
+                    return self.wrong(
+                        "name the field whose different values are listed: `field: status`",
+                    );
                 };
                 to.constant("key", &Literal::Text(field));
                 self.filter(&mut to, "query", given, &parameters);

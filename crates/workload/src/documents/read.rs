@@ -68,14 +68,24 @@ pub(crate) struct Collection {
     pub(crate) records: u64,
     /// `_id` first.
     pub(crate) fields: Vec<Arc<Field>>,
-    /// BSON documents for `createIndexes`.
-    pub(crate) indexes: Vec<Vec<u8>>,
-    /// Names of the indexes.
-    pub(crate) index_names: Vec<String>,
+    /// Besides that of `_id`.
+    pub(crate) indexes: Vec<Index>,
+    /// A BSON document for `create`.
+    pub(crate) options: Option<Vec<u8>>,
     /// Documents in one command of the load.
     pub(crate) batch: u32,
     /// Mean size of a document in BSON.
     pub(crate) mean_bytes: f64,
+}
+
+/// An index of a collection.
+#[derive(Clone, Debug)]
+pub(crate) struct Index {
+    pub(crate) name: String,
+    /// Fields with their directions.
+    pub(crate) keys: Vec<(String, Literal)>,
+    /// A BSON document for `createIndexes`.
+    pub(crate) order: Vec<u8>,
 }
 
 impl Collection {
@@ -224,7 +234,7 @@ impl Reading {
         {
             return self.wrong("no server takes this name for a collection");
         }
-        self.known_keys(given, &["records", "document", "indexes"]);
+        self.known_keys(given, &["records", "document", "indexes", "options"]);
         let records = self.records(given)?;
         let Some(document) = given.get("document") else {
             return self.wrong("say what its documents are: `document: {name: {text: 20}, ...}`");
@@ -254,13 +264,11 @@ impl Reading {
             records,
             fields,
             indexes: Vec::new(),
-            index_names: Vec::new(),
+            options: None,
             batch: 1,
             mean_bytes: 0.0,
         };
-        if let Some(indexes) = given.get("indexes") {
-            self.at("indexes", |reading| reading.indexes(indexes, &mut collection));
-        }
+        self.choices(given, &mut collection);
         let mut out = Vec::new();
         let sample = 256.min(records);
         for number in 0..sample {
@@ -269,6 +277,44 @@ impl Reading {
         collection.mean_bytes = out.len() as f64 / sample as f64;
         collection.batch = (BATCH_BYTES / collection.mean_bytes).clamp(1.0, BATCH_DOCUMENTS) as u32;
         Some(collection)
+    }
+
+    /// What arms may choose of a collection: its indexes and options, where they are given.
+    pub(crate) fn choices(&mut self, given: &Literal, collection: &mut Collection) {
+        if let Some(indexes) = given.get("indexes") {
+            collection.indexes.clear();
+            self.at("indexes", |reading| reading.indexes(indexes, collection));
+        }
+        if let Some(options) = given.get("options") {
+            collection.options = self.at("options", |reading| reading.options(options));
+        }
+    }
+
+    /// Options of `create`; `None` where there are none.
+    fn options(&mut self, given: &Literal) -> Option<Vec<u8>> {
+        let Literal::Map(entries) = given else {
+            return self
+                .wrong("options of MongoDB's `create`, such as `{validator: {total: {$gte: 0}}}`");
+        };
+        for (key, _) in entries {
+            let why = match key.as_str() {
+                "capped" | "size" | "max" => "capped collections are not supported",
+                "timeseries" => "time series are not supported",
+                "viewOn" | "pipeline" => "views are not supported",
+                "create" | "writeConcern" | "comment" => "the server keeps no such option",
+                "" => "an option has a name",
+                key if key.contains(['$', '\0']) => "an option has no `$` in its name",
+                _ => continue,
+            };
+            self.at(key, |reading| reading.wrong::<()>(format!("{why}: leave out `{key}`")));
+        }
+        let mut out = Vec::new();
+        let at = bson::begin(&mut out);
+        for (key, value) in entries {
+            value.write(key.as_bytes(), &mut out);
+        }
+        bson::end(at, &mut out);
+        (!entries.is_empty()).then_some(out)
     }
 
     fn indexes(&mut self, given: &Literal, collection: &mut Collection) -> Option<()> {
@@ -338,7 +384,7 @@ impl Reading {
                     }
                 }
             }
-            if collection.index_names.contains(&name) {
+            if collection.indexes.iter().any(|known| known.name == name) {
                 self.wrong::<()>("this index is there twice");
             }
             let mut out = Vec::new();
@@ -347,8 +393,7 @@ impl Reading {
                 value.write(key.as_bytes(), &mut out);
             }
             bson::end(at, &mut out);
-            collection.indexes.push(out);
-            collection.index_names.push(name);
+            collection.indexes.push(Index { name, keys: keys.to_vec(), order: out });
             self.path.pop();
         }
         Some(())
@@ -426,8 +471,9 @@ impl Reading {
                 let count = count.scalar().and_then(|text| units::parse_count(&text).ok());
                 match count {
                     Some(count) if (1..=records).contains(&count) => Some(count),
-                    Some(_) => reading
-                        .wrong(format!("there can be 1 to {records} values, as many as documents")),
+                    Some(_) => reading.wrong(format!(
+                        "there are {records} documents, so `distinct` is from 1 to {records} values"
+                    )),
                     None => reading.wrong("a whole number, such as 100k"),
                 }
             })?),

@@ -15,7 +15,10 @@ const MOST_SHOWN: usize = 40;
 /// Items of a list that are shown.
 const MOST_ITEMS: usize = 3;
 
-pub(crate) fn notes(read: Documents, examples: u64) -> (Vec<CollectionNote>, Vec<OperationNote>) {
+pub(crate) fn notes(
+    read: &Arc<Documents>,
+    examples: u64,
+) -> (Vec<CollectionNote>, Vec<OperationNote>) {
     let mut collections = Vec::new();
     for collection in &read.collections {
         let example = |number: u64| {
@@ -27,11 +30,11 @@ pub(crate) fn notes(read: Documents, examples: u64) -> (Vec<CollectionNote>, Vec
             name: collection.name.to_string(),
             documents: collection.records,
             mean_bytes: collection.mean_bytes,
-            indexes: collection.index_names.clone(),
+            indexes: collection.indexes.iter().map(|index| index.name.clone()).collect(),
             examples: (0..examples.min(collection.records)).map(example).collect(),
         });
     }
-    let space = Arc::new(DocumentSpace::of(read, Share::WHOLE));
+    let space = Arc::new(DocumentSpace::of(Arc::clone(read), Share::WHOLE));
     let mut desk = StatementDesk::new(&space, &Mix::named("example"));
     let mut operations = Vec::new();
     for (index, own) in space.documents.operations.iter().enumerate() {

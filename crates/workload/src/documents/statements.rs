@@ -19,19 +19,19 @@ use std::sync::Arc;
 /// The collections of a database, with the documents that are in them now.
 #[derive(Debug)]
 pub(crate) struct DocumentSpace {
-    pub(crate) documents: Documents,
+    pub(crate) documents: Arc<Documents>,
     present: Vec<Records>,
 }
 
 impl DocumentSpace {
     pub(crate) fn new(spec: &DocumentsSpec, share: Share) -> Result<Self, WorkloadError> {
-        let documents = Documents::read(spec).map_err(|_| WorkloadError::Impossible {
+        let documents = spec.read().map_err(|_| WorkloadError::Impossible {
             problems: vec![Problem { field: "documents", wrong: Wrong::Empty }],
         })?;
-        Ok(Self::of(documents, share))
+        Ok(Self::of(Arc::clone(documents), share))
     }
 
-    pub(crate) fn of(documents: Documents, share: Share) -> Self {
+    pub(crate) fn of(documents: Arc<Documents>, share: Share) -> Self {
         let records = documents.collections.iter();
         let present = records.map(|collection| Records::new(collection.records, share)).collect();
         Self { documents, present }
@@ -132,7 +132,7 @@ impl StatementDesk {
     /// # Errors
     /// When a distribution is impossible for the documents there are.
     pub(crate) fn new(space: &Arc<DocumentSpace>, mix: &Mix) -> Result<Self, WorkloadError> {
-        let Documents { collections, operations } = &space.documents;
+        let Documents { collections, operations } = &*space.documents;
         let mut choosers = Vec::new();
         let mut most = 0;
         for own in operations {

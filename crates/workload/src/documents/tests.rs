@@ -4,15 +4,22 @@ use super::field::Pick;
 use super::operation::Known;
 use super::*;
 use crate::{Ask, DataSpec, Expected, KeySpace, Mix, Statement, Workload};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 fn spec(collections: &str, operations: &str) -> DocumentsSpec {
-    DocumentsSpec {
-        seed: 7,
-        collections: serde_json::from_str(collections).unwrap(),
-        operations: serde_json::from_str(operations).unwrap(),
-    }
+    let read = |text: &str| serde_json::from_str(text).unwrap();
+    DocumentsSpec::new(7, read(collections), read(operations))
+}
+
+thread_local! {
+    static READINGS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Called whenever a description is read.
+pub(super) fn count_reading() {
+    READINGS.set(READINGS.get() + 1);
 }
 
 /// Orders of customers, of whom few have most.
@@ -68,7 +75,8 @@ fn a_description_is_read_whole() {
     let read = read(&orders());
     let [orders, products] = read.collections.as_slice() else { panic!() };
     assert_eq!((&*orders.name, orders.records, products.records), ("orders", 20_000, 300));
-    assert_eq!(orders.index_names, ["customer_1_placed_-1", "placed_1"]);
+    let indexes: Vec<&str> = orders.indexes.iter().map(|index| index.name.as_str()).collect();
+    assert_eq!(indexes, ["customer_1_placed_-1", "placed_1"]);
     // Two texts of 40 and about 200 bytes, a list of some three items, names and numbers.
     assert!((400.0..700.0).contains(&orders.mean_bytes), "{}", orders.mean_bytes);
     let known: BTreeMap<&str, &Known> =
@@ -139,7 +147,8 @@ fn documents_and_operations_follow_from_the_seed() {
     };
     let first = drawn(&orders());
     assert_eq!(first, drawn(&orders()));
-    let other = DocumentsSpec { seed: 8, ..orders() };
+    let other = orders();
+    let other = DocumentsSpec::new(8, other.collections, other.operations);
     assert_ne!(first, drawn(&other));
 }
 
@@ -335,4 +344,126 @@ fn notes_show_documents_and_commands() {
     assert!(by_customer.example.starts_with("{find: 'orders', filter: {customer: '"));
     assert!(by_customer.example.contains("}, sort: {placed: -1}, limit: 10}   must find "));
     assert_eq!(by_customer.verified, "each count is verified");
+}
+
+/// However often and by however many copies something is asked of a description.
+#[test]
+fn a_description_is_read_once() {
+    let spec = orders();
+    let data = DataSpec::with_documents(spec.clone());
+    assert_eq!(spec.problems(), []);
+    assert_eq!(spec.collections().len(), 2);
+    assert_eq!(spec.operations().len(), 10);
+    assert_eq!(spec.notes(1).0.len(), 2);
+    assert!(data.clone().mean_record_bytes() > 0.0);
+    for _ in 0..2 {
+        KeySpace::new(&data).unwrap();
+    }
+    // Other indexes are no other documents.
+    let choices = serde_json::from_str(r#"{"orders": {"indexes": []}}"#).unwrap();
+    let bare = spec.with_choices(&choices).unwrap();
+    KeySpace::new(&DataSpec::with_documents(bare.clone())).unwrap();
+    assert_eq!(READINGS.get(), 1);
+    let field = |spec: &DocumentsSpec| spec.read().unwrap().collections[0].fields[1].clone();
+    assert!(Arc::ptr_eq(&field(&spec), &field(&bare)));
+    // What is sent to another process is read there.
+    let text = serde_json::to_string(&bare).unwrap();
+    let sent: DocumentsSpec = serde_json::from_str(&text).unwrap();
+    assert_eq!((&sent, sent.collections()), (&bare, bare.collections()));
+    assert_eq!(READINGS.get(), 2);
+}
+
+/// Order matters to a server: of fields, of the keys of an index.
+#[test]
+fn descriptions_are_kept_in_their_order() {
+    let spec = orders();
+    let tree = serde_json::to_value(&spec).unwrap();
+    let kept: DocumentsSpec = serde_json::from_value(tree).unwrap();
+    assert_eq!(kept, spec);
+    assert_eq!(kept.collections(), spec.collections());
+}
+
+#[test]
+fn arms_choose_indexes_and_options() {
+    let spec = orders();
+    let with = |choices: &str| spec.with_choices(&serde_json::from_str(choices).unwrap());
+    let bare = with(
+        r#"{"orders": {"indexes": []}, "products": {"options": {"validator": {"price": {"$gte": 0}}}}}"#,
+    );
+    let bare = bare.unwrap();
+    let [orders, products] = &bare.collections()[..] else { panic!() };
+    assert!(orders.indexes.is_empty() && orders.options.is_none());
+    assert!(products.options.as_ref().is_some_and(|options| options.len() > 30));
+    assert_eq!(bare.size(), spec.size());
+    let parts = |spec: &DocumentsSpec| spec.parts().into_iter().collect::<BTreeSet<_>>();
+    let differing: Vec<_> = parts(&spec).difference(&parts(&bare)).cloned().collect();
+    let text = |what: &str, value: &str| (what.to_owned(), value.to_owned());
+    assert_eq!(
+        differing,
+        [
+            text("indexes of orders", "customer_1_placed_-1, placed_1 (only: {status: paid})"),
+            text("options of products", "none"),
+        ]
+    );
+    let chosen = bare.choices_in_words("products").unwrap();
+    assert_eq!(
+        chosen.map(|(_, words)| words),
+        ["none besides _id", "{validator: {price: {$gte: 0}}}"]
+    );
+    assert_eq!(with(r#"{"products": {"options": {}}}"#).unwrap().collections(), spec.collections());
+    for (choices, place, words) in [
+        (r#"{"order": {"indexes": []}}"#, "collections.order", "no collection `order`"),
+        (r#"{"orders": {"records": 5}}"#, "collections.orders.records", "same for all arms"),
+        (r#"{"orders": {"document": {}}}"#, "collections.orders.document", "same for all arms"),
+        (r#"{"orders": {"index": []}}"#, "collections.orders.index", "no key `index`"),
+        (r#"{"orders": 5}"#, "collections.orders", "a map with `indexes`"),
+        (
+            r#"{"orders": {"indexes": [{"z": 1}]}}"#,
+            "collections.orders.indexes.0.z",
+            "no field `z`",
+        ),
+        (
+            r#"{"orders": {"options": {"capped": true}}}"#,
+            "collections.orders.options.capped",
+            "not supported",
+        ),
+        (r#"{"orders": {"options": 1}}"#, "collections.orders.options", "options of MongoDB's"),
+    ] {
+        let problems = with(choices).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(problems[0].path.join("."), place);
+        assert!(problems[0].what.contains(words), "{problems:?}");
+    }
+}
+
+#[test]
+fn an_index_that_is_hinted_at_must_be_there() {
+    let of = |hint: &str| {
+        let operations = format!(r#"{{"x": {{"find": "c", "by": "s", "hint": {hint}}}}}"#);
+        let document = r#"{"s": {"text": 9, "distinct": 9}, "n": {"int": 3}}"#;
+        let indexes = r#"[{"s": 1, "n": -1}, {"keys": {"n": "hashed"}}]"#;
+        let collections =
+            format!(r#"{{"c": {{"records": 90, "document": {document}, "indexes": {indexes}}}}}"#);
+        spec(&collections, &operations)
+    };
+    for hint in [
+        r#""s_1_n_-1""#,
+        r#"{"s": 1, "n": -1}"#,
+        r#"{"n": "hashed"}"#,
+        r#""_id_""#,
+        r#"{"_id": 1}"#,
+        r#"{"$natural": -1}"#,
+    ] {
+        assert_eq!(of(hint).problems(), [], "{hint}");
+    }
+    for hint in [r#""s_1""#, r#"{"s": 1}"#, r#"{"n": -1, "s": 1}"#, r#"{"s": 1, "n": 1}"#, "[1]"] {
+        let problems = of(hint).problems();
+        let [problem] = &problems[..] else { panic!("{hint}: {problems:?}") };
+        assert_eq!(problem.path, ["operations", "x", "hint"]);
+        assert!(problem.what.contains("it has _id_, s_1_n_-1, n_hashed"), "{problem:?}");
+    }
+    let choices = serde_json::from_str(r#"{"c": {"indexes": [{"s": 1}]}}"#).unwrap();
+    let problems = of(r#""s_1_n_-1""#).with_choices(&choices).unwrap_err();
+    assert_eq!(problems[0].path, ["operations", "x", "hint"]);
+    assert!(of(r#""_id_""#).with_choices(&choices).is_ok());
 }

@@ -33,7 +33,12 @@ fn data_survives_closing() {
 fn documents_of_an_application_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let (settings, data) = (completed(&KIND, &Settings::default()).unwrap(), verifiable(1));
-    let orders = [CollectionOrder { name: "orders".into(), documents: 1, indexes: Vec::new() }];
+    let orders = [CollectionOrder {
+        name: "orders".into(),
+        documents: 1,
+        options: None,
+        indexes: Vec::new(),
+    }];
     let opening = Opening {
         directory: Some(directory.path()),
         collections: &orders,

@@ -1,0 +1,158 @@
+//! What arms choose of collections, and how two descriptions differ.
+
+use crate::documents::literal::Literal;
+use crate::documents::read::{DocumentProblem, Reading};
+use crate::documents::{Documents, DocumentsSpec, SharedReading};
+
+/// What arms may choose of a collection.
+const CHOICES: [&str; 2] = ["indexes", "options"];
+
+impl DocumentsSpec {
+    /// The same documents and operations with other indexes and options of some collections: `{orders: {indexes: []}}`. Fields are shared with this
+    /// description.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the changes, and operations that hint at an index which is no longer there.
+    pub fn with_choices(&self, choices: &Literal) -> Result<Self, Vec<DocumentProblem>> {
+        let mut documents = Documents::clone(self.read().map_err(Clone::clone)?);
+        let mut collections = self.collections.clone();
+        let mut reading = Reading::new(self.seed);
+        reading.path.push("collections".into());
+        for (name, given) in choices.entries() {
+            let known = documents.collections.iter_mut().find(|known| *known.name == **name);
+            let described = described(&mut collections, name);
+            let (Some(collection), Some(described)) = (known, described) else {
+                let names = self.collection_names().join(", ");
+                reading.at(name, |reading| {
+                    let what = format!("there is no collection `{name}`; there are {names}");
+                    reading.wrong::<()>(what)
+                });
+                continue;
+            };
+            reading.path.push(name.clone());
+            reading.only_choices(given);
+            reading.choices(given, collection);
+            for key in CHOICES {
+                if let Some(value) = given.get(key) {
+                    described.retain(|(known, _)| known != key);
+                    described.push((key.into(), value.clone()));
+                }
+            }
+            reading.path.pop();
+        }
+        reading.path = vec!["operations".into()];
+        // Where indexes could not be read, none would be found.
+        if reading.problems.is_empty() {
+            for own in &documents.operations {
+                let name = own.operation.name();
+                if let Some(given) = self.operations.get(name) {
+                    let collection = &documents.collections[own.collection];
+                    reading.at(name, |reading| {
+                        reading.hint(given, collection);
+                        Some(())
+                    });
+                }
+            }
+        }
+        match reading.problems.is_empty() {
+            true => Ok(Self {
+                seed: self.seed,
+                collections,
+                operations: self.operations.clone(),
+                reading: SharedReading::of(documents),
+            }),
+            false => Err(reading.problems),
+        }
+    }
+
+    /// Everything that it says, piece by piece in the notation of experiment files: what it is, such as `indexes of orders`, and its value. It says the same as
+    /// another description where all pieces are equal.
+    pub fn parts(&self) -> Vec<(String, String)> {
+        let mut parts = vec![("seed of the documents".to_owned(), self.seed.to_string())];
+        for (name, given) in self.collections.entries() {
+            for key in ["records", "document"] {
+                let value = given.get(key).map_or_else(|| "none".into(), Literal::to_string);
+                parts.push((format!("{key} of {name}"), value));
+            }
+            parts.push((format!("indexes of {name}"), indexes_in_words(given)));
+            parts.push((format!("options of {name}"), options_in_words(given)));
+        }
+        for (name, given) in self.operations.entries() {
+            parts.push((format!("operation {name}"), given.to_string()));
+        }
+        parts
+    }
+
+    /// The indexes and the options of a collection in words; `None` where there is no such collection.
+    pub fn choices_in_words(&self, collection: &str) -> Option<[(&'static str, String); 2]> {
+        let given = self.collections.get(collection)?;
+        Some([("indexes", indexes_in_words(given)), ("options", options_in_words(given))])
+    }
+}
+
+impl Reading {
+    /// Reports what an arm cannot choose.
+    fn only_choices(&mut self, given: &Literal) {
+        if !matches!(given, Literal::Map(_) | Literal::Null) {
+            self.wrong::<()>("a map with `indexes` or `options`, such as `{indexes: []}`");
+        }
+        for (key, _) in given.entries() {
+            let what = match key.as_str() {
+                known if CHOICES.contains(&known) => continue,
+                "records" | "document" => format!(
+                    "`{key}` is the same for all arms and belongs to `workload.collections`; arms may differ in `indexes` and `options`"
+                ),
+                _ => format!("there is no key `{key}` here; there are {}", CHOICES.join(", ")),
+            };
+            self.at(key, |reading| reading.wrong::<()>(what));
+        }
+    }
+}
+
+/// The entries of a collection.
+fn described<'a>(
+    collections: &'a mut Literal,
+    name: &str,
+) -> Option<&'a mut Vec<(String, Literal)>> {
+    let Literal::Map(entries) = collections else {
+        return None;
+    };
+    let (_, collection) = entries.iter_mut().find(|(known, _)| known == name)?;
+    if let Literal::Map(entries) = collection { Some(entries) } else { None }
+}
+
+fn indexes_in_words(collection: &Literal) -> String {
+    match collection.get("indexes") {
+        None => "none besides _id".into(),
+        Some(Literal::List(items)) if items.is_empty() => "none besides _id".into(),
+        Some(Literal::List(items)) => {
+            items.iter().map(index_in_words).collect::<Vec<_>>().join(", ")
+        }
+        Some(other) => other.to_string(),
+    }
+}
+
+fn index_in_words(index: &Literal) -> String {
+    let long = index.get("keys").filter(|keys| matches!(keys, Literal::Map(_)));
+    let name = |keys: &Literal| {
+        let keys = keys.entries().iter();
+        let parts = keys
+            .map(|(key, direction)| format!("{key}_{}", direction.scalar().unwrap_or_default()));
+        parts.collect::<Vec<_>>().join("_")
+    };
+    let Some(keys) = long else {
+        return name(index);
+    };
+    let properties = index.entries().iter().filter(|(key, _)| key != "keys");
+    let properties: Vec<String> =
+        properties.map(|(key, value)| format!("{key}: {value}")).collect();
+    match properties.is_empty() {
+        true => name(keys),
+        false => format!("{} ({})", name(keys), properties.join(", ")),
+    }
+}
+
+fn options_in_words(collection: &Literal) -> String {
+    let options = collection.get("options").filter(|options| !options.entries().is_empty());
+    options.map_or_else(|| "none".into(), Literal::to_string)
+}
