@@ -90,6 +90,11 @@ impl Other {
         self.batch(&list)[0].get_document("info").unwrap().get("uuid").unwrap().clone()
     }
 
+    fn options(&mut self, collection: &str) -> Document {
+        let list = doc! { "listCollections": 1, "filter": { "name": collection } };
+        self.batch(&list)[0].get_document("options").unwrap().clone()
+    }
+
     fn names(&mut self) -> Vec<String> {
         let all = self.batch(&doc! { "listCollections": 1, "nameOnly": true });
         all.iter().map(|one| one.get_str("name").unwrap().to_owned()).collect()
@@ -249,6 +254,118 @@ fn records_of_ycsb_are_dropped_with_the_indexes_of_an_application() {
         assert_eq!(other.index_names("usertable"), ["_id_"]);
         assert_eq!(other.count("usertable"), 10);
     }
+}
+
+#[test]
+fn a_value_that_is_there_twice_is_said_in_words_of_the_application() {
+    needs!([Need::Server("mongod")]);
+    let server = Server::start(Kind::Mongod);
+    let unique = doc! { "key": { "email": 1 }, "name": "email_1", "unique": true };
+    let customers = [collection("customers", 2, &[unique])];
+    let engine = open_shop(&server, "drop", &customers).unwrap();
+    let mut session = engine.session().unwrap();
+    let documents = [doc! { "_id": 1, "email": "a" }, doc! { "_id": 2, "email": "a" }];
+    let insert = doc! { "insert": "customers", "documents": documents.to_vec() };
+    let kept = Kept::new(StatementKind::Insert, &insert);
+    let refused = session.statement(&kept.statement(), &mut Answer::default());
+    assert_contains(
+        format!("{refused:?}"),
+        "the index email_1 is unique, and the generator gives two documents the same value: give the field `unique: true`",
+    );
+}
+
+fn with_options(documents: u64, options: Document) -> CollectionOrder {
+    let by_a = index(doc! { "a": 1 }, "by_a");
+    let options = Some(options.to_vec().unwrap());
+    CollectionOrder { options, ..collection("orders", documents, &[by_a]) }
+}
+
+#[test]
+fn options_are_in_force_and_made_again() {
+    needs!([Need::Server("mongod")]);
+    let server = Server::start(Kind::Mongod);
+    let mut other = Other::of(&server);
+    let low = doc! { "validator": { "_id": { "$lt": 5 } } };
+    let zstd =
+        doc! { "storageEngine": { "wiredTiger": { "configString": "block_compressor=zstd" } } };
+    let small = [with_options(5, low.clone())];
+    let mut uuids = Vec::new();
+    for _ in 0..2 {
+        let engine = open_shop(&server, "drop", &small).unwrap();
+        assert_eq!(other.index_names("orders"), ["_id_", "by_a"]);
+        let options = other.options("orders");
+        assert_eq!(options.get_document("validator").ok(), low.get_document("validator").ok());
+        load_shop(&*engine, &small);
+        let mut session = engine.session().unwrap();
+        let insert = doc! { "insert": "orders", "documents": [{ "_id": 7 }] };
+        let kept = Kept::new(StatementKind::Insert, &insert);
+        let refused = session.statement(&kept.statement(), &mut Answer::default());
+        assert_contains(format!("{refused:?}"), "failed validation");
+        uuids.push(other.uuid("orders"));
+    }
+    assert_ne!(uuids[0], uuids[1]);
+    // With other options, with the documents of the earlier load; then as it would be without any, nothing having been loaded.
+    drop(open_shop(&server, "drop", &[with_options(5, zstd.clone())]).unwrap());
+    assert_eq!(other.options("orders"), zstd);
+    let made = other.uuid("orders");
+    drop(open_shop(&server, "refuse", &[with_options(5, zstd)]).unwrap());
+    assert_eq!(other.uuid("orders"), made);
+    drop(open_shop(&server, "refuse", &small).unwrap());
+    assert!(other.options("orders").contains_key("validator"));
+    let plain = [collection("orders", 5, &[])];
+    drop(open_shop(&server, "refuse", &plain).unwrap());
+    assert!(
+        other.names().iter().all(|name| name != "orders") || other.options("orders").is_empty()
+    );
+
+    let engine = open_shop(&server, "drop", &small).unwrap();
+    load_shop(&*engine, &small);
+    engine.close().unwrap();
+    let settings = settings(&[("uri", text(&server.uri())), ("existing", text("drop"))]);
+    assert!(remove(&settings, &verifiable(1), &small).unwrap());
+    assert!(other.names().is_empty());
+    let wrong = [with_options(1, doc! { "validator": 5 })];
+    assert_contains(message(open_shop(&server, "drop", &wrong)), "creating ycsb.orders failed");
+}
+
+#[test]
+fn options_of_somebody_else_stay() {
+    needs!([Need::Server("mongod")]);
+    let server = Server::start(Kind::Mongod);
+    let mut other = Other::of(&server);
+    let theirs = doc! { "validator": { "_id": { "$lt": 9 } } };
+    let mut create = doc! { "create": "orders" };
+    create.extend(theirs.clone());
+    other.run(&create);
+    let uuid = other.uuid("orders");
+    let ours = [with_options(5, doc! { "validator": { "_id": { "$lt": 5 } } })];
+    for existing in ["refuse", "drop"] {
+        let said = message(open_shop(&server, existing, &ours));
+        assert_contains(&said, "using ycsb.orders failed: its options are");
+        assert_contains(&said, "drop it yourself, or name another `database`");
+        let settings = settings(&[("uri", text(&server.uri())), ("existing", text(existing))]);
+        assert_eq!(message(look(&settings, &verifiable(1), &ours, &[])), said);
+    }
+    // Without options in the file theirs are kept, before and after a load.
+    let plain = [collection("orders", 5, &[index(doc! { "a": 1 }, "by_a")])];
+    for _ in 0..2 {
+        let engine = open_shop(&server, "drop", &plain).unwrap();
+        load_shop(&*engine, &plain);
+        assert_eq!(other.uuid("orders"), uuid);
+    }
+    let said = message(open_shop(&server, "drop", &ours));
+    assert_contains(&said, "using ycsb.orders failed: its options are");
+    assert_eq!((other.uuid("orders"), other.count("orders")), (uuid.clone(), 5));
+    // A plain collection of theirs is no more ours.
+    other.run(&doc! { "create": "customers" });
+    let customers = CollectionOrder { name: "customers".into(), ..ours[0].clone() };
+    let said = message(open_shop(&server, "drop", &[customers]));
+    assert_contains(&said, "its options are {}, ");
+    // The same options are made again.
+    let same = [with_options(5, theirs)];
+    drop(open_shop(&server, "drop", &same).unwrap());
+    assert_ne!(other.uuid("orders"), uuid);
+    assert!(other.options("orders").contains_key("validator"));
 }
 
 #[test]

@@ -56,7 +56,15 @@ pub enum LeanError {
     Interrupted { host: Box<str> },
     /// There is already a record with this key.
     #[error("{host}: there is already a record with this key")]
-    Duplicate { host: Box<str> },
+    Duplicate { host: Box<str>, index: Box<str> },
+    /// There is already a document of the application with this `_id`.
+    #[error("{host}: there is already a document with this `_id`")]
+    SameId { host: Box<str> },
+    /// A document of the application has a value that a unique index has of another one.
+    #[error(
+        "{host}: the index {index} is unique, and the generator gives two documents the same value: give the field `unique: true`"
+    )]
+    SameValue { host: Box<str>, index: Box<str> },
     /// The server refused an operation, in its own words.
     #[error("{host} refused: {message} ({name}, code {code})")]
     Refused { host: Box<str>, code: i32, name: Box<str>, message: Box<str> },
@@ -158,6 +166,20 @@ pub enum LeanErrorKind {
 }
 
 impl LeanError {
+    /// The same in words of an application, which has documents and not records under keys.
+    pub(crate) fn of_documents(self) -> Self {
+        match self {
+            Self::Duplicate { host, index } => match &*index {
+                "" | "_id_" => Self::SameId { host },
+                _ => Self::SameValue { host, index },
+            },
+            Self::Batch { refused, sent, first } => {
+                Self::Batch { refused, sent, first: Box::new(first.of_documents()) }
+            }
+            other => other,
+        }
+    }
+
     /// Whether what failed may be sent once more: the connection or the primary was lost, not the operation refused. From MongoDB's
     /// specifications of retryable reads and writes.
     pub(crate) fn passes(&self) -> bool {
@@ -183,7 +205,9 @@ impl LeanError {
             | Self::TooOld { .. } => LeanErrorKind::Connect,
             Self::NotPrimary { .. } => LeanErrorKind::NotPrimary,
             Self::Authentication { .. } => LeanErrorKind::Authentication,
-            Self::Duplicate { .. } => LeanErrorKind::Duplicate,
+            Self::Duplicate { .. } | Self::SameId { .. } | Self::SameValue { .. } => {
+                LeanErrorKind::Duplicate
+            }
             Self::Refused { .. } => LeanErrorKind::Refused,
             Self::WriteConcern { .. } => LeanErrorKind::WriteConcern,
             Self::Batch { first, .. } => first.kind(),

@@ -229,7 +229,7 @@ impl Link {
         let host = self.host.clone();
         let Refusal { code, name, message } = refusal;
         if DUPLICATES.contains(&code) {
-            return LeanError::Duplicate { host };
+            return LeanError::Duplicate { host, index: index_in(&message).into() };
         }
         if TOO_LARGE.contains(&code) {
             return LeanError::TooLarge { host, bytes: 0, most: self.server.document_bytes };
@@ -240,6 +240,13 @@ impl Link {
         }
         LeanError::Refused { host, code, name, message }
     }
+}
+
+/// The unique index that a server names where it refuses a duplicate: `… index: email_1 dup key: …`.
+fn index_in(message: &str) -> &str {
+    let named = message.split_once(" index: ").map_or("", |(_, named)| named);
+    let ends = [" dup key", " collation"].into_iter().filter_map(|end| named.find(end));
+    ends.min().map_or("", |end| &named[..end])
 }
 
 /// Sets the host to the primary as known after this moment, if the options say how it is found.

@@ -4,8 +4,8 @@
 //! collection, so a collection that somebody else made again under the same name is not taken for ours. It is written before the first
 //! record is.
 //!
-//! The mark also names the indexes that this program created, with the same identity. That part is written as soon as they are there, and by itself it does
-//! not make the documents ours.
+//! The mark also names the indexes that this program created, and says whether it created the collection with options, with the same identity. That part is
+//! written as soon as they are there, and by itself it does not make the documents ours.
 
 use super::connection::Connection;
 use super::messages::{self, words};
@@ -19,6 +19,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const MARKS: &str = "plimsoll.marks";
+/// The part of a mark that says that this program created the collection with options.
+const CREATED: &str = "created_with_options";
+/// What servers report of a collection with a validator without being told.
+const USUAL_OPTIONS: [(&str, &str); 2] =
+    [("validationLevel", "strict"), ("validationAction", "error")];
 
 /// A collection of a database.
 #[derive(Clone, Debug)]
@@ -43,8 +48,8 @@ pub(super) enum Room {
 pub(super) struct Listed {
     /// Its identity, where the server gives any.
     uuid: Option<Bson>,
-    /// Whether it was made with options of its own.
-    has_options: bool,
+    /// What it was created with, as the server reports it.
+    options: Document,
     kind: String,
 }
 
@@ -52,6 +57,8 @@ pub(super) struct Listed {
 pub(super) struct ToMark {
     place: Namespace,
     indexes: Vec<String>,
+    /// Whether this program created it with the options that it has.
+    is_created: bool,
 }
 
 /// The collections that the settings and the opening name.
@@ -68,7 +75,7 @@ pub(super) fn places(target: &Target, options: &ClientOptions) -> Vec<Namespace>
     target.collections.iter().map(of).collect()
 }
 
-/// Does what `existing` says about what is there, and creates indexes where documents will be loaded. Returns the collections that this program may load into:
+/// Does what `existing` says about what is there, and creates collections with options, and indexes, where documents will be loaded. Returns the collections that this program may load into:
 /// they are empty then. All are looked at before any is changed.
 pub(super) fn prepare(
     places: &[Namespace],
@@ -88,10 +95,18 @@ pub(super) fn prepare(
                 }
             }
         };
-        let mut made = ToMark { place: place.clone(), indexes: Vec::new() };
+        let is_created = match &left {
+            None => place.create(connection, target)?,
+            Some(listed) => {
+                let is_created = place.is_created(connection, listed);
+                is_created
+                    .map_err(|error| place.failed(target, "reading the mark of", &words(&error)))?
+            }
+        };
+        let mut made = ToMark { place: place.clone(), indexes: Vec::new(), is_created };
         let created = place.create_indexes(connection, target, left.as_ref(), &mut made.indexes);
         // Also those that were created before one failed.
-        made.note_indexes(connection);
+        made.note_created(connection);
         created?;
         to_mark.push(made);
     }
@@ -198,7 +213,10 @@ impl Namespace {
             .holds_documents(connection)
             .map_err(|error| self.failed(target, "reading", &words(&error)))?
         {
-            return self.nothing_there(target, Some(listed));
+            return match self.nothing_there(target, Some(listed))? {
+                Room::Free(Some(listed)) => self.with_ordered_options(connection, target, listed),
+                room => Ok(room),
+            };
         }
         if matches!(target.existing, Existing::Use | Existing::Join) {
             return Ok(Room::AsItIs);
@@ -207,7 +225,17 @@ impl Namespace {
             .is_marked(connection, &listed)
             .map_err(|error| self.failed(target, "reading the mark of", &words(&error)))?;
         match (target.existing, marked) {
-            (Existing::Drop, true) => Ok(Room::ToBeEmptied(listed)),
+            (Existing::Drop, true) => {
+                if !self.orders_options_of(&listed)
+                    && self.has_ordered_options()
+                    && self
+                        .is_kept(connection, &listed)
+                        .map_err(|error| self.failed(target, "reading", &words(&error)))?
+                {
+                    return Err(self.other_options(target, &listed));
+                }
+                Ok(Room::ToBeEmptied(listed))
+            }
             (Existing::Drop, false) => Err(self.failed(
                 target,
                 "dropping",
@@ -259,6 +287,75 @@ impl Namespace {
         }
     }
 
+    /// An empty collection, if it may be left as it is; one of this program with other options than those of the order is to be made again.
+    fn with_ordered_options(
+        &self,
+        connection: &Connection,
+        target: &Target,
+        listed: Listed,
+    ) -> Result<Room, EngineError> {
+        if self.order.is_none() || self.orders_options_of(&listed) {
+            return Ok(Room::Free(Some(listed)));
+        }
+        let failed = |error| self.failed(target, "reading", &words(&error));
+        let is_ours = self.is_noted(connection, &listed).map_err(failed)?
+            && !self.is_kept(connection, &listed).map_err(failed)?;
+        match is_ours {
+            true => Ok(Room::ToBeEmptied(listed)),
+            false if self.has_ordered_options() => Err(self.other_options(target, &listed)),
+            // What somebody chose stays.
+            false => Ok(Room::Free(Some(listed))),
+        }
+    }
+
+    fn other_options(&self, target: &Target, listed: &Listed) -> EngineError {
+        let ordered = self.ordered_options().unwrap_or_default();
+        self.failed(
+            target,
+            "using",
+            &format!(
+                "its options are {}, {ordered} are requested, and it is not this program's to drop; drop it yourself, or name another {}",
+                listed.options,
+                self.elsewhere()
+            ),
+        )
+    }
+
+    /// The options of the order; empty where there are none.
+    fn ordered_options(&self) -> Result<Document, String> {
+        let bytes = self.order.as_ref().and_then(|order| order.options.as_deref());
+        bytes.map_or(Ok(Document::new()), |mut bytes| {
+            Document::from_reader(&mut bytes).map_err(|error| format!("it is not BSON: {error}"))
+        })
+    }
+
+    fn has_ordered_options(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.options.is_some())
+    }
+
+    /// Whether the order would create it with just the options that it has.
+    fn orders_options_of(&self, listed: &Listed) -> bool {
+        self.ordered_options().is_ok_and(|ordered| are_same_options(&ordered, &listed.options))
+    }
+
+    /// Creates the collection if the order has options, and says whether it did; otherwise the first index or document does.
+    fn create(&self, connection: &Connection, target: &Target) -> Result<bool, EngineError> {
+        if !self.has_ordered_options() {
+            return Ok(false);
+        }
+        let failed = |message: &str| self.failed(target, "creating", message);
+        let create = self.creation().map_err(|message| failed(&message))?;
+        connection.command(&self.database, create).map_err(|error| failed(&words(&error)))?;
+        Ok(true)
+    }
+
+    /// The command that creates the collection.
+    fn creation(&self) -> Result<Document, String> {
+        let mut create = doc! { "create": &self.collection };
+        create.extend(self.ordered_options()?);
+        Ok(create)
+    }
+
     fn listed(&self, connection: &Connection) -> Result<Option<Listed>, Error> {
         let answer = connection.command(
             &self.database,
@@ -268,7 +365,7 @@ impl Namespace {
             .filter(|found| found.get_str("name").is_ok_and(|name| name == self.collection));
         Ok(found.map(|found| Listed {
             uuid: found.get_document("info").ok().and_then(|info| info.get("uuid").cloned()),
-            has_options: found.get_document("options").is_ok_and(|options| !options.is_empty()),
+            options: found.get_document("options").cloned().unwrap_or_default(),
             kind: found.get_str("type").unwrap_or("collection").to_owned(),
         }))
     }
@@ -297,8 +394,18 @@ impl Namespace {
     /// Whether the collection or indexes of it were made by this program.
     fn is_noted(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
         let mark = self.find_mark(connection)?;
-        let indexes = mark.get_document("indexes");
-        Ok(listed.is_named_by(&mark) || indexes.is_ok_and(|indexes| listed.is_named_by(indexes)))
+        let parts = [CREATED, "indexes"].map(|part| mark.get_document(part));
+        let is_named = parts.into_iter().flatten().any(|part| listed.is_named_by(part));
+        Ok(listed.is_named_by(&mark) || is_named)
+    }
+
+    /// Whether this program created it with the options that it has.
+    fn is_created(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
+        if listed.options.is_empty() {
+            return Ok(false);
+        }
+        let mark = self.find_mark(connection)?;
+        Ok(mark.get_document(CREATED).is_ok_and(|created| listed.is_named_by(created)))
     }
 
     /// The names of the indexes that this program created in the collection.
@@ -388,9 +495,15 @@ impl Namespace {
         Ok(())
     }
 
-    /// Drops it if it can be made again as it was, otherwise removes its documents alone: options, sharding and indexes that this program neither created nor
-    /// is about to create were somebody's choice. Says whether it was dropped.
-    fn empty(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
+    /// Whether its documents alone may be removed: options, sharding and indexes that this program neither created nor is about to create were somebody's
+    /// choice.
+    fn is_kept(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
+        let can_be_chosen_again = listed.options.is_empty()
+            || self.has_ordered_options() && self.orders_options_of(listed)
+            || self.is_created(connection, listed)?;
+        if !can_be_chosen_again {
+            return Ok(true);
+        }
         let further = self.further_indexes(connection)?;
         let created = match further.is_empty() {
             true => Vec::new(),
@@ -402,7 +515,12 @@ impl Namespace {
         let is_sharded = connection
             .command_if_there(&self.database, doc! { "collStats": &self.collection })?
             .is_ok_and(|statistics| statistics.get_bool("sharded").unwrap_or(false));
-        let is_kept = listed.has_options || is_sharded || further.iter().any(is_somebodys);
+        Ok(is_sharded || further.iter().any(is_somebodys))
+    }
+
+    /// Drops it if it can be made again as it was, otherwise removes its documents alone. Says whether it was dropped.
+    fn empty(&self, connection: &Connection, listed: &Listed) -> Result<bool, Error> {
+        let is_kept = self.is_kept(connection, listed)?;
         if is_kept {
             connection.command(
                 &self.database,
@@ -426,8 +544,8 @@ impl Listed {
 impl ToMark {
     /// Makes the collection, if it is not there, and marks it as loaded by this program.
     fn mark(&self, connection: &Connection) -> Result<(), Error> {
-        let Namespace { database, collection, .. } = &self.place;
-        match connection.command(database, doc! { "create": collection }) {
+        let create = self.place.creation().map_err(Error::custom)?;
+        match connection.command(&self.place.database, create) {
             Err(error) if messages::code(&error) != Some(messages::NAMESPACE_EXISTS) => {
                 return Err(error);
             }
@@ -444,17 +562,17 @@ impl ToMark {
         self.write_mark(connection, mark, uuid)
     }
 
-    /// Notes which indexes this program created, so that they are not taken for somebody's if nothing is loaded. A user who may not note them creates them all the
-    /// same.
-    fn note_indexes(&self, connection: &Connection) {
-        if !self.indexes.is_empty()
+    /// Notes which indexes this program created, and whether it chose the options, so that they are not taken for somebody's if nothing is loaded. A user who may
+    /// not note them creates them all the same.
+    fn note_created(&self, connection: &Connection) {
+        if (self.is_created || !self.indexes.is_empty())
             && let Ok(Some(listed)) = self.place.listed(connection)
         {
             let _ = self.write_mark(connection, Document::new(), listed.uuid);
         }
     }
 
-    /// Writes the mark with the indexes of the collection that has this identity.
+    /// Writes the mark with what this program created of the collection that has this identity.
     fn write_mark(
         &self,
         connection: &Connection,
@@ -463,10 +581,13 @@ impl ToMark {
     ) -> Result<(), Error> {
         let Namespace { database, collection, .. } = &self.place;
         mark.insert("_id", collection);
-        if let Some(uuid) = uuid
-            && !self.indexes.is_empty()
-        {
-            mark.insert("indexes", doc! { "uuid": uuid, "names": &self.indexes });
+        if let Some(uuid) = uuid {
+            if self.is_created {
+                mark.insert(CREATED, doc! { "uuid": uuid.clone() });
+            }
+            if !self.indexes.is_empty() {
+                mark.insert("indexes", doc! { "uuid": uuid, "names": &self.indexes });
+            }
         }
         connection.command(
             database,
@@ -495,6 +616,30 @@ fn is_same_index(ordered: &Document, there: &Document) -> bool {
     };
     // Documents are the same in whatever order, but keys of an index are not.
     said(ordered) == said(there) && keys(ordered) == keys(there)
+}
+
+/// Whether options that are there are as the order wants them. Servers complete some of them; a validator is as it was written.
+fn are_same_options(ordered: &Document, there: &Document) -> bool {
+    let is_usual = |key: &str| {
+        let usual = USUAL_OPTIONS.iter().find(|(usual, _)| *usual == key);
+        usual.is_some_and(|(_, value)| there.get_str(key).is_ok_and(|there| there == *value))
+    };
+    there.keys().all(|key| ordered.contains_key(key) || is_usual(key))
+        && ordered.iter().all(|(key, value)| match there.get(key) {
+            Some(there) if key == "validator" => there == value,
+            Some(there) => holds(there, value),
+            None => is_usual(key),
+        })
+}
+
+/// Whether a value has all of another.
+fn holds(whole: &Bson, part: &Bson) -> bool {
+    match (whole, part) {
+        (Bson::Document(whole), Bson::Document(part)) => {
+            part.iter().all(|(key, value)| whole.get(key).is_some_and(|whole| holds(whole, value)))
+        }
+        (whole, part) => whole == part,
+    }
 }
 
 fn first_of_batch(answer: &Document) -> Option<Document> {

@@ -337,11 +337,12 @@ impl LeanClient {
             Err(failure) => failure,
         };
         let documents = statement.inserted.map_or(1, |inserted| inserted.count);
-        Err(if documents > 1 {
+        let error = if documents > 1 {
             self.link.batch_failed(failure, u64::from(documents))
         } else {
             self.link.failed(failure)
-        })
+        };
+        Err(error.of_documents())
     }
 
     /// Whether a statement that failed so is to be sent once more.

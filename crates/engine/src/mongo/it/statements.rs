@@ -188,6 +188,7 @@ fn errors_name_themselves() {
         let error = run(&mut client, &Kept::new(Insert, &two)).unwrap_err();
         assert_eq!(error.kind(), LeanErrorKind::Duplicate);
         assert_contains(&error, "1 of 2 records");
+        assert_contains(&error, "there is already a document with this `_id`");
         let wrong = doc! { "find": "orders", "filter": { "$nonsense": 1 } };
         let error = run(&mut client, &Kept::new(Find, &wrong)).unwrap_err();
         assert_eq!(error.kind(), LeanErrorKind::Refused);
