@@ -173,6 +173,8 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
     };
     let workload = match arguments.workload {
         Some(workload) => workload,
+        // It has documents and queries of its own.
+        None if question == Question::Index => Workload::A,
         None if asks => {
             let all = Workload::value_variants().iter();
             let choices: Vec<(Workload, String)> = all.map(|one| (*one, help_of(one))).collect();
@@ -292,6 +294,9 @@ fn unfit(question: Question, database: &Database) -> Option<String> {
         (Question::Disk | Question::Filesystem | Question::Memory, Database::Uri(_)) => Some(
             "this question needs a server that plimsoll starts: use --database mongod, or embedded".into(),
         ),
+        (Question::Index, Database::Embedded) => Some(
+            "indexes are chosen by the query planner of a server: use --database mongod, or the URI of a MongoDB that runs".into(),
+        ),
         (Question::Version, Database::Embedded) => Some(
             "the embedded WiredTiger has one version: use --database mongod with two programs, or two servers that run".into(),
         ),
@@ -305,6 +310,9 @@ fn to_compare(question: Question, setting: &str) -> String {
             return format!("Which values of {setting}: snappy, zstd, zlib, none?");
         }
         Question::Settings => return format!("Which values of {setting}?"),
+        Question::Index => {
+            "Which indexes: none, customer, customer,-placed (two fields, the second descending), customer+status (two indexes)?"
+        }
         Question::Disk => "Which disks? `plimsoll disk presets` lists them.",
         Question::Filesystem => "Which filesystems: xfs, ext4, btrfs?",
         Question::Memory => "How much data, as shares of what fits into the cache?",
@@ -322,6 +330,7 @@ fn usual_between(question: Question, setting: &str, database: &Database) -> Vec<
         (Question::Settings, "block_compressor") => &["snappy", "zstd"],
         (Question::Settings, "journal") => &["false", "true"],
         (Question::Settings, "cache_size") => &["256MiB", "1GiB"],
+        (Question::Index, _) => &["customer", "customer,-placed"],
         (Question::Disk, _) => &["gp3", "io2"],
         (Question::Filesystem, _) => &["xfs", "ext4"],
         (Question::Memory, _) => &["80%", "160%", "320%"],

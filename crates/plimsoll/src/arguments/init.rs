@@ -49,6 +49,8 @@ pub struct Init {
 pub enum Question {
     /// Which value of a setting is faster?
     Settings,
+    /// Which index do my queries need, and what does it cost?
+    Index,
     /// Which of several disks is needed?
     Disk,
     /// Which filesystem is faster for this workload?

@@ -42,6 +42,25 @@ pub struct Draft {
 const BEYOND_THE_CACHE: &str = "200%";
 /// The least cache that a mongod takes.
 const LEAST_CACHE_OF_A_SERVER: u64 = 256 << 20;
+/// Documents and queries to begin with, where indexes are compared.
+const ORDERS: &str = "\
+# What is stored and what is asked: an example, to be replaced by your documents and queries. docs/own-workloads.md explains it;
+# `plimsoll plan FILE --documents` prints documents, commands, and how many documents each must find.
+workload:
+  collections:
+    orders:
+      records: 100k
+      document:
+        customer: {text: 12, distinct: 5k, skew: zipfian}   # a few customers have most orders
+        placed: {date: {every: 15s, until: 2026-06-30}}
+        status: {choice: {open: 5%, paid: 15%, sent: 80%}}
+        body: {text: {uniform: [200, 600]}, compressible: 60%}
+  operations:
+    by-customer: {find: orders, by: customer, keys: zipfian, sort: {placed: -1}, limit: 10}
+    place: {insert: orders}
+    touch: {update: orders, by: _id, keys: latest, set: [status]}
+  mixes: {day: {by-customer: 60%, place: 20%, touch: 20%}}
+";
 /// Of values, where compressors are compared: YCSB's random letters hardly shrink.
 const COMPRESSIBLE: &str = "60%";
 
@@ -49,7 +68,6 @@ impl Draft {
     pub fn text(&self) -> String {
         let Self { name, file, .. } = self;
         let question = quoted(&self.question_in_words());
-        let (mix, about_mix) = mix(self.workload);
         let measured = units::duration(self.duration_ns);
         let warm_up = units::duration(self.warm_up_ns);
         let Self { blocks, threads, .. } = self;
@@ -64,10 +82,7 @@ plimsoll: 1                     # version of this file format
 name: {name}
 question: {question}
 
-# What is stored and what is asked. Keys, records and mixes are those of YCSB.
-workload:
-{data}{fields}  mixes: [{mix}]                    # {about_mix}; a list measures each: [a, c]
-
+{workload}
 {hosts}# What the arms have in common.
 defaults:
 {defaults}
@@ -91,8 +106,7 @@ compare:
   primary: [throughput]
   margins: {{throughput: 3%}}
 ",
-            data = self.data(),
-            fields = self.fields(),
+            workload = self.workload(),
             pairing = self.pairing(),
             hosts = self.hosts(),
             defaults = self.defaults(),
@@ -108,6 +122,8 @@ compare:
             let name = match self.question {
                 Question::Version if self.between.len() == 2 => ["old", "new"][number].to_owned(),
                 Question::Memory => format!("{}-percent", what.trim_end_matches('%')),
+                Question::Index if what == "none" => "no-index".into(),
+                Question::Index => named(&what.replace(",-", "-")),
                 Question::Machine | Question::Version => named(host_of(what)),
                 // Such a word alone would be no name in YAML.
                 Question::Settings if is_no_text(what) => format!("{}-{what}", self.setting),
@@ -124,6 +140,7 @@ compare:
         let between = list(&self.names());
         match self.question {
             Question::Settings => format!("Which {} is faster?", self.setting),
+            Question::Index => format!("Which index is worth its cost: {between}?"),
             Question::Disk => format!("Which disk is needed: {between}?"),
             Question::Filesystem => format!("Which filesystem is faster: {between}?"),
             Question::Memory => "What happens when the data outgrows the cache?".into(),
@@ -144,6 +161,21 @@ compare:
             ),
             _ => size(&self.data, "of all records, each of ten fields of 100 bytes"),
         }
+    }
+
+    fn workload(&self) -> String {
+        if self.question == Question::Index {
+            return ORDERS.into();
+        }
+        let (mix, about_mix) = mix(self.workload);
+        let (data, fields) = (self.data(), self.fields());
+        format!(
+            "\
+# What is stored and what is asked. Keys, records and mixes are those of YCSB.
+workload:
+{data}{fields}  mixes: [{mix}]                    # {about_mix}; a list measures each: [a, c]
+"
+        )
     }
 
     fn compares_compressors(&self) -> bool {
@@ -226,7 +258,7 @@ compare:
             Database::Uri(_) => line("engine: mongodb".into(), ""),
         }
         if let Database::Uri(uri) = &self.database {
-            if self.question == Question::Settings {
+            if matches!(self.question, Question::Settings | Question::Index) {
                 line(format!("uri: {}", quoted(uri)), "");
             }
             line("database: plimsoll".into(), "made by this program, which touches no other");
@@ -237,7 +269,7 @@ compare:
         } else if self.question != Question::Settings || self.setting != "cache_size" {
             line(format!("cache_size: {}", self.cache()), "of the engine");
         }
-        if self.database != Database::Embedded {
+        if self.database != Database::Embedded && self.question != Question::Index {
             line("batch: 100".into(), "documents in one insert while the data is stored");
         }
         match self.question {
@@ -269,6 +301,9 @@ compare:
             let is_by_uri = matches!(self.database, Database::Uri(_));
             let key = match self.question {
                 Question::Settings => format!("{}: {}", self.setting, quoted(what)),
+                Question::Index => {
+                    format!("collections: {{orders: {{indexes: [{}]}}}}", indexes(what))
+                }
                 Question::Disk => format!("disk: {what}"),
                 Question::Filesystem => format!("filesystem: {what}"),
                 Question::Memory => format!("working_set: {what}"),
@@ -282,6 +317,22 @@ compare:
         });
         lines.collect()
     }
+}
+
+/// Indexes as they are typed, `customer,-placed+status`, in the words of the file.
+fn indexes(typed: &str) -> String {
+    let field = |typed: &str| match typed.strip_prefix('-') {
+        Some(name) => format!("{}: -1", quoted(name)),
+        None => format!("{}: 1", quoted(typed)),
+    };
+    let index = |typed: &str| {
+        let fields: Vec<String> = typed.split(',').map(field).collect();
+        format!("{{{}}}", fields.join(", "))
+    };
+    if typed == "none" {
+        return String::new();
+    }
+    typed.split('+').map(index).collect::<Vec<_>>().join(", ")
 }
 
 /// The name of a workload, and what it asks.
@@ -348,6 +399,14 @@ mod tests {
         ] {
             assert_eq!(host_of(text), host, "{text}");
         }
+    }
+
+    #[test]
+    fn indexes_are_typed_as_fields() {
+        assert_eq!(indexes("none"), "");
+        assert_eq!(indexes("customer,-placed"), "{customer: 1, placed: -1}");
+        assert_eq!(indexes("customer+a.b"), "{customer: 1}, {a.b: 1}");
+        assert_eq!(indexes("x: {"), "{\"x: {\": 1}");
     }
 
     #[test]

@@ -27,6 +27,16 @@ fn questions_about_servers() {
     let of = |name: &str, flags: &[&str]| planned(&laboratory, name, flags);
     let plan = of("journal", &["--database", "mongod", "--question", "settings"]);
     assert_eq!(arms(&plan), ["journal-false", "journal-true"]);
+    let index = ["--database", "mongod", "--question", "index"];
+    let plan = of("index", &index);
+    assert_eq!(arms(&plan), ["customer", "customer-placed"]);
+    let three = ["--between", "none", "--between", "customer+status", "--between", "-placed"];
+    let plan = of("three", &[&index[..], &three].concat());
+    assert_eq!(arms(&plan), ["no-index", "customer-status", "placed"]);
+    assert_contains(
+        fs::read_to_string(laboratory.path("three.yaml")).unwrap(),
+        "customer-status: {collections: {orders: {indexes: [{customer: 1}, {status: 1}]}}}",
+    );
     let versions = [
         "--database",
         "mongod",
@@ -192,6 +202,14 @@ mod slow {
         for (flags, why) in [
             (vec!["--database", uri, "--question", "disk"], "needs a server that plimsoll starts"),
             (vec!["--database", "embedded", "--question", "version"], "one version"),
+            (
+                vec!["--database", "embedded", "--question", "index"],
+                "the query planner of a server",
+            ),
+            (
+                vec!["--database", uri, "--question", "index", "--between", "a", "--between", "b"],
+                "no field `a`",
+            ),
             (vec!["--database", uri, "--question", "version"], "--between"),
             (vec!["--database", "127.0.0.1:27017"], "is no database: use embedded, mongod"),
             (
