@@ -18,7 +18,7 @@ const MOST_INSERTED: f64 = 100_000.0;
 /// Names with a meaning of their own in exports.
 const TAKEN: [&str; 3] = ["overall", "verify", "load"];
 
-const COMMON: [&str; 6] = ["by", "keys", "filter", "with", "hint", "empty"];
+const COMMON: [&str; 5] = ["by", "keys", "filter", "with", "empty"];
 
 /// An operation, ready to be drawn.
 #[derive(Clone, Debug)]
@@ -122,14 +122,14 @@ impl Reading {
         };
         let collection = &collections[index];
         let own: &[&str] = match kind {
-            StatementKind::Find => &["sort", "limit", "project", "batch"],
-            StatementKind::Aggregate => &["pipeline", "batch"],
-            StatementKind::Count => &["limit"],
+            StatementKind::Find => &["sort", "limit", "project", "batch", "hint"],
+            StatementKind::Aggregate => &["pipeline", "batch", "hint"],
+            StatementKind::Count => &["limit", "hint"],
             StatementKind::Distinct => &["field"],
             StatementKind::Insert => &["documents"],
-            StatementKind::Update => &["set", "change", "many", "upsert"],
-            StatementKind::Delete => &["many"],
-            StatementKind::FindAndModify => &["set", "change", "sort", "new"],
+            StatementKind::Update => &["set", "change", "many", "upsert", "hint"],
+            StatementKind::Delete => &["many", "hint"],
+            StatementKind::FindAndModify => &["set", "change", "sort", "new", "hint"],
         };
         let common: &[&str] = if *kind == StatementKind::Insert { &[] } else { &COMMON };
         let known: Vec<&str> = [kind.word()].iter().chain(common).chain(own).copied().collect();

@@ -309,6 +309,16 @@ fn mistakes_are_named_where_they_are() {
             "writes a collection",
         ),
         (operation(r#"{"find": "orders", "by": "s", "limits": 3}"#), "no key `limits`"),
+        // It would not be sent.
+        (
+            operation(r#"{"distinct": "orders", "field": "s", "hint": "_id_"}"#),
+            "no key `hint` here",
+        ),
+        (operation(r#"{"distinct": "orders"}"#), "name the field whose different values"),
+        (
+            operation(r#"{"find": "orders", "by": "s", "hint": "s_1"}"#),
+            "has no index s_1; it has _id_",
+        ),
         (
             operation(
                 r#"{"find": "orders", "filter": {"n": {"$gte": "<r.from>", "$lt": "<r.to>"}}, "with": {"r": {"range_of": "f", "documents": 5}}}"#,
