@@ -24,16 +24,22 @@ pub fn show(plan: &Plan, examples: u64, as_json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Good);
     }
     for collection in &collections {
-        let indexes = match collection.indexes.as_slice() {
-            [] => "no index but that of _id".to_owned(),
-            some => format!("indexes {}", some.join(", ")),
+        let choices = choices(plan, &collection.name);
+        let shared = match choices.as_slice() {
+            [(_, words)] => format!(", {words}"),
+            _ => String::new(),
         };
         print(format_args!(
-            "{}: {} documents of {} on average, {indexes}\n",
+            "{}: {} documents of {} on average{shared}\n",
             collection.name,
             grouped(collection.documents as f64, 0),
             bytes(collection.mean_bytes),
         ))?;
+        if shared.is_empty() {
+            for (arms, words) in &choices {
+                print(format_args!("  {}: {words}\n", arms.join(", ")))?;
+            }
+        }
         for example in &collection.examples {
             print(format_args!("  {example}\n"))?;
         }
@@ -45,4 +51,26 @@ pub fn show(plan: &Plan, examples: u64, as_json: bool) -> anyhow::Result<Exit> {
         print(format_args!("  {}\n", note.example))?;
     }
     Ok(Exit::Good)
+}
+
+/// The indexes and options that arms have of a collection: each set of them once, with the arms that have it.
+fn choices<'a>(plan: &'a Plan, collection: &str) -> Vec<(Vec<&'a str>, String)> {
+    let mut found: Vec<(Vec<&str>, String)> = Vec::new();
+    for arm in &plan.arms {
+        let documents = arm.data.documents.as_ref();
+        let Some([(_, indexes), (_, options)]) =
+            documents.and_then(|documents| documents.choices_in_words(collection))
+        else {
+            continue;
+        };
+        let words = match options.as_str() {
+            "none" => format!("indexes {indexes}"),
+            options => format!("indexes {indexes}, options {options}"),
+        };
+        match found.iter_mut().find(|(_, known)| *known == words) {
+            Some((arms, _)) => arms.push(&arm.name),
+            None => found.push((vec![&arm.name], words)),
+        }
+    }
+    found
 }
