@@ -12,7 +12,6 @@ use crate::elements::hosts::{hosts, listen, load_hosts, on};
 use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, loads};
 use crate::elements::load_phase::{check_once, load_phase};
 use crate::elements::measurement::{check_caches, measurement};
-use crate::elements::objective::objective;
 use crate::elements::ratio::{RATIO, ratio_words};
 use crate::elements::rig::{RigReader, StoredData};
 use crate::elements::scales::scaled;
@@ -182,6 +181,7 @@ pub fn check(
         names: Names {
             arms: &arm_names,
             mixes: if has_all_mixes { &mix_names } else { &[] },
+            measured: if has_all_mixes { &mixes } else { &[] },
             points: if complete { &points } else { &[] },
         },
         basis: Basis {
@@ -198,8 +198,7 @@ pub fn check(
         origins: &mut origins,
         problems: &mut problems,
     };
-    let objective =
-        objective_map.and_then(|map| objective(map, search, reader.origins, reader.problems));
+    let objective = objective_map.and_then(|map| reader.objective(map, search));
     let mut compare = reader.compare(file.get(file::compare));
     let thresholds = file.get(file::thresholds);
     let mut thresholds = thresholds.map_or_else(Vec::new, |list| reader.thresholds(list));

@@ -150,6 +150,7 @@ pub fn record(frame: &Frame, mut arms: Vec<Arm>) -> Result<ExperimentRecord, Imp
             response: Vec::new(),
             errors: frame.errors,
             achieved: ACHIEVED,
+            operations: Vec::new(),
             search: None,
         }),
         compare: Compare {

@@ -58,8 +58,8 @@ pub use needs::{MOST_TRIALS, Needs, inserted_at, needs, not_loaded_once};
 pub use order::{duet_runs, folded_runs, planned_runs};
 pub use plan::{
     Arm, Caches, Checkpoints, Compare, END_TIMEOUT_NS, Gate, LoadAt, LoadPhase, Looks, Measurement,
-    Objective, Order, Origin, PLAN_VERSION, Pairing, Plan, PlannedRun, Point, PointRole, Search,
-    Sessions, Source, Threshold, WorkingSet,
+    Objective, OperationObjective, Order, Origin, PLAN_VERSION, Pairing, Plan, PlannedRun, Point,
+    PointRole, Search, Sessions, Source, Threshold, WorkingSet,
 };
 pub use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 pub use redaction::redact_json;

@@ -99,6 +99,14 @@ impl Metric {
         }
     }
 
+    /// Whether it is known for each operation by itself.
+    pub fn is_of_operation(self) -> bool {
+        matches!(
+            self,
+            Self::Throughput | Self::ResponseMean | Self::Response { .. } | Self::Service { .. }
+        )
+    }
+
     /// Whether a higher or a lower value is better.
     pub fn direction(self) -> Direction {
         match self {

@@ -1,7 +1,7 @@
 //! The checked plan: everything that will run, every value decided, each with its origin.
 
 use crate::{Design, Factor, HostSpec, Metric, Settings};
-use plimsoll_record::{EventSpec, RigSpec, ShapedFrom};
+use plimsoll_record::{EventSpec, Operation, RigSpec, ShapedFrom};
 use plimsoll_workload::schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
 use serde::{Deserialize, Serialize};
@@ -389,9 +389,21 @@ pub struct Objective {
     pub errors: f64,
     /// Lowest share of the offered rate that must be achieved in an open loop, 0 to 1.
     pub achieved: f64,
+    /// Bounds on operations of their own, beside those on all together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationObjective>,
     /// How the highest rate that holds it is searched; `None` where it is not. Then, and for the load phase, the objective only marks points.
     #[serde(default)]
     pub search: Option<Search>,
+}
+
+/// What counts as good service of one operation. It applies to the mixes that have the operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationObjective {
+    /// The operation that is bounded.
+    pub operation: Operation,
+    /// Percentile (0 to 100) and highest response time, nanoseconds.
+    pub response: Vec<(f64, u64)>,
 }
 
 /// What is compared with what, and by which metrics.
@@ -436,6 +448,9 @@ pub struct Threshold {
     pub at_least: bool,
     /// The bound, in the metric's unit.
     pub bound: f64,
+    /// The operation it is limited to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
     /// The arm it is limited to, if any.
     pub arm: Option<String>,
     /// The mix it is limited to, if any.

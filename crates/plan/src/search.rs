@@ -14,4 +14,4 @@ mod tests;
 
 pub use line::{goal, replay, trial, trial_with_outcome};
 pub use sequence::{Known, PointSequence, Step, share_label};
-pub use tally::{Outcome, Tally};
+pub use tally::{Miss, MixObjective, Outcome, Tally, unfinished_of};

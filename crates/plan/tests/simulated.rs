@@ -6,7 +6,7 @@
 //! `./x calibrate` makes 100 searches; the ordinary tests make a few.
 
 use plimsoll_engine::Simulation;
-use plimsoll_plan::search::{Known, Outcome, PointSequence, Step, Tally, replay};
+use plimsoll_plan::search::{Known, MixObjective, Outcome, PointSequence, Step, Tally, replay};
 use plimsoll_plan::{
     Measurement, Objective, Order, Pairing, Point, PointRole, Search, SettingValue, Settings,
 };
@@ -15,6 +15,7 @@ use plimsoll_record::{
     Status,
 };
 use plimsoll_stats::{Line, LineTrial};
+use plimsoll_workload::Mix;
 use plimsoll_workload::schedule::{Arrivals, Load, Share, arrivals};
 use std::ops::Range;
 
@@ -40,6 +41,7 @@ fn objective(trial_seconds: u64) -> (Objective, Search) {
         response: vec![(99.0, LIMIT_NS)],
         errors: 0.0,
         achieved: 0.99,
+        operations: Vec::new(),
         search: Some(search),
     };
     (objective, search)
@@ -84,7 +86,8 @@ fn measure(step: &Step, objective: &Objective, seed: u64) -> Outcome {
         }],
         ..Slice::default()
     };
-    let mut tally = Tally::new(Some(objective));
+    let mix = Mix::named("a");
+    let mut tally = Tally::new(Some(MixObjective { objective, mix: &mix }));
     tally.add(&slice);
     tally.outcome(&end)
 }

@@ -1,7 +1,7 @@
 //! What earlier runs of an experiment decided, as far as a later one has to know it.
 
-use plimsoll_plan::search::{Known, replay, trial};
-use plimsoll_plan::{Objective, Plan, PlannedRun, PointRole};
+use plimsoll_plan::search::{Known, MixObjective, replay, trial};
+use plimsoll_plan::{Plan, PlannedRun, PointRole};
 use plimsoll_record::{ExperimentRecord, PointLabel, PointRecord, RunState};
 use plimsoll_stats::LineTrial;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,10 +140,12 @@ impl RunResults {
             }
             return;
         }
-        let objective: Option<&Objective> = plan.objective.as_ref();
+        let planned = usize::try_from(index).ok().and_then(|index| plan.points.get(index));
+        let mix = planned.and_then(|planned| plan.mixes.get(usize::try_from(planned.mix).ok()?));
+        let objective = plan.objective.as_ref();
         let search = objective.and_then(|objective| objective.search.as_ref());
-        if let (Some(objective), Some(search)) = (objective, search)
-            && let Some(trial) = trial(point, objective, search)
+        if let (Some(objective), Some(mix), Some(search)) = (objective, mix, search)
+            && let Some(trial) = trial(point, MixObjective { objective, mix }, search)
         {
             self.trials.entry(index).or_default().push(trial);
         }

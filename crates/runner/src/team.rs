@@ -10,7 +10,7 @@ use crate::error::RunnerError;
 use crate::frames::{Frame, Order, Word, WorkerRole};
 use crate::supervise::{Member, Start, Worker, WorkerEnd, died};
 use plimsoll_loadgen::monotonic_ns;
-use plimsoll_plan::search::Tally;
+use plimsoll_plan::search::{MixObjective, Tally};
 use plimsoll_record::{
     ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, Machine, NetworkPoint,
     PointEnd, PointLabel, Slice, WorkerUse,
@@ -107,7 +107,7 @@ impl<'a> Team<'a> {
             stores: false,
             has_order: vec![false; count],
             is_stopped: false,
-            phase: Phase::new(count, order),
+            phase: Phase::new(count),
         }
     }
 
@@ -329,6 +329,7 @@ impl<'a> Team<'a> {
                 warm_up = warm_up_ns;
                 self.phase.is_point = true;
                 self.phase.due = due(&label, duration_ns);
+                self.phase.tally = Tally::new(aim(self.order, &label));
                 take(Frame::PointBegins {
                     label,
                     warm_up_ns,
@@ -482,7 +483,7 @@ impl<'a> Team<'a> {
         take(Frame::PointEnds { end: Box::new(merged), records: self.phase.records })?;
         let records = self.phase.records;
         // Others may be ready for the next phase before the first says what it is.
-        self.phase = Phase::new(self.members.len(), self.order);
+        self.phase = Phase::new(self.members.len());
         self.go_on(workers);
         if is_point {
             for worker in &mut workers[..loads] {
@@ -583,7 +584,7 @@ impl<'a> Team<'a> {
 }
 
 impl<'a> Phase<'a> {
-    fn new(count: usize, order: &'a Order) -> Self {
+    fn new(count: usize) -> Self {
         Self {
             begins: None,
             clocks: vec![ClockOffset::default(); count],
@@ -591,7 +592,7 @@ impl<'a> Phase<'a> {
             slices: BTreeMap::new(),
             seen: vec![HostTotals::default(); count],
             ends: vec![None; count],
-            tally: Tally::new(order.objective.as_ref()),
+            tally: Tally::new(None),
             due: None,
             is_lost: false,
             is_point: false,
@@ -602,6 +603,14 @@ impl<'a> Phase<'a> {
             last_end_ns: 0,
         }
     }
+}
+
+/// The objective at the mix of a point.
+fn aim<'a>(order: &'a Order, label: &PointLabel) -> Option<MixObjective<'a>> {
+    let objective = order.objective.as_ref()?;
+    let point = order.points.get(usize::try_from(label.point?).ok()?)?;
+    let mix = order.mixes.get(usize::try_from(point.mix).ok()?)?;
+    Some(MixObjective { objective, mix })
 }
 
 /// Operations that are due in the measured part of a trial; `None` where it is none.

@@ -12,7 +12,7 @@ use plimsoll_loadgen::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
 };
 use plimsoll_plan::Caches;
-use plimsoll_plan::search::{PointSequence, Step, Tally};
+use plimsoll_plan::search::{MixObjective, PointSequence, Step, Tally};
 use plimsoll_record::figures::NETWORK;
 use plimsoll_record::{Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_telemetry::{
@@ -318,7 +318,8 @@ fn measure_point<W: Write>(
         duration_ns: spec.duration_ns,
         started_at: now(),
     });
-    reporter.tally = Tally::new(order.objective.as_ref());
+    let objective = order.objective.as_ref();
+    reporter.tally = Tally::new(objective.map(|objective| MixObjective { objective, mix }));
     // A trial ends as soon as its outcome is certain.
     reporter.due = step.trial.and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
     let watched = (!order.events.is_empty()).then(|| Watched::new(engine));

@@ -1,7 +1,7 @@
 //! Which operations are requested, how often, and of which keys.
 
 use crate::problem::{Problem, Wrong, in_range};
-use plimsoll_record::{OwnOperation, StatementKind};
+use plimsoll_record::{Operation, OwnOperation, StatementKind};
 use serde::{Deserialize, Serialize};
 
 /// A mix of operations. Proportions are weights: only their ratios count.
@@ -176,6 +176,32 @@ impl Mix {
             _ => return None,
         }
         Some(mix)
+    }
+
+    /// The operations that are measured of this mix, as records name them: the parts of a read-modify-write are reads and updates too.
+    pub fn measured_operations(&self) -> Vec<Operation> {
+        let own = self.operations.iter().map(|(own, _)| Operation::Own(*own));
+        let all = Operation::YCSB.into_iter().chain(own);
+        all.filter(|operation| self.share_of(*operation) > 0.0).collect()
+    }
+
+    /// Share of the units of work of which this operation is all or a part, 0 to 1.
+    pub fn share_of(&self, operation: Operation) -> f64 {
+        let own = self.operations.iter().map(|(_, weight)| weight);
+        let total: f64 = self.weights().iter().map(|(_, weight)| weight).chain(own).sum();
+        let weight = match operation {
+            Operation::Read => self.read + self.read_modify_write,
+            Operation::Update => self.update + self.read_modify_write,
+            Operation::Insert => self.insert,
+            Operation::Scan => self.scan,
+            Operation::ReadModifyWrite => self.read_modify_write,
+            Operation::Delete | Operation::Verify => 0.0,
+            Operation::Own(own) => {
+                let mut operations = self.operations.iter();
+                operations.find(|(known, _)| *known == own).map_or(0.0, |(_, weight)| *weight)
+            }
+        };
+        if total > 0.0 { weight / total } else { 0.0 }
     }
 
     /// Whether any of its operations reads.

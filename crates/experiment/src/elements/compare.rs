@@ -9,7 +9,9 @@ use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use plimsoll_plan::{Arm, Compare, Design, Factor, LoadAt, Metric, Source};
+use plimsoll_record::Operation;
 use plimsoll_record::quantities::units;
+use plimsoll_workload::Mix;
 use std::collections::BTreeMap;
 
 pub(crate) fn path(key: &Key) -> String {
@@ -20,6 +22,8 @@ pub(crate) fn path(key: &Key) -> String {
 pub(crate) struct Names<'n> {
     pub arms: &'n [String],
     pub mixes: &'n [String],
+    /// The mixes with their operations.
+    pub measured: &'n [Mix],
     pub points: &'n [LoadPoint],
 }
 
@@ -282,6 +286,30 @@ impl JudgedReader<'_, '_> {
             Mistake::UnknownMix { name, mixes: self.names.mixes.to_vec() },
         );
         None
+    }
+
+    /// An operation of the mixes, or of the one of this name.
+    pub(crate) fn operation(
+        &mut self,
+        path: &str,
+        (name, place): (&str, Span),
+        mix: Option<&str>,
+    ) -> Option<Operation> {
+        let mixes = self.names.measured.iter();
+        let concerned = mixes.filter(|one| mix.is_none_or(|only| only == one.name));
+        let mut operations: Vec<Operation> = concerned.flat_map(Mix::measured_operations).collect();
+        operations.sort();
+        operations.dedup();
+        let known = operations.iter().find(|operation| operation.name() == name).copied();
+        if known.is_none() && !operations.is_empty() {
+            let mistake = Mistake::UnknownOperation {
+                name: name.to_owned(),
+                mix: mix.map(str::to_owned),
+                operations: operations.iter().map(|one| one.name().to_owned()).collect(),
+            };
+            self.problems.add(path, Some(place), mistake);
+        }
+        known
     }
 
     /// Reports what a metric needs and the file does not have. `compared` are the arms that it concerns; empty for all.

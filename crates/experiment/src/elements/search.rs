@@ -57,7 +57,10 @@ pub(crate) fn line_search<'s>(
     };
     let mut reader = SearchReader { loads, measurement, origins, problems };
     let Some(given) = objective.get(objective::search) else {
-        if objective.get(objective::response).is_none() || loads.stages_ns.is_some() {
+        let is_bounded = [objective::response, objective::operations]
+            .into_iter()
+            .any(|key| objective.get(key).is_some());
+        if !is_bounded || loads.stages_ns.is_some() {
             let text = if loads.stages_ns.is_some() {
                 "false: the load has stages"
             } else {

@@ -9,6 +9,7 @@ use crate::keys::thresholds::threshold;
 use crate::mistake::Mistake;
 use crate::table::*;
 use plimsoll_plan::{LoadAt, Metric, SettingValue, Threshold};
+use plimsoll_record::Operation;
 use plimsoll_record::quantities::units;
 
 impl JudgedReader<'_, '_> {
@@ -32,18 +33,29 @@ impl JudgedReader<'_, '_> {
                 .and_then(|checked| self.mix(&threshold::mix.under(&path), checked));
             let at = get(threshold::at)
                 .and_then(|checked| self.at(&threshold::at.under(&path), checked));
+            let operation = get(threshold::operation).and_then(|checked| {
+                let name = (checked.text()?, checked.place);
+                self.operation(&threshold::operation.under(&path), name, mix.as_deref())
+            });
             let Some((text, place)) = text.map(|(text, checked)| (text, checked.place)) else {
                 continue;
             };
             match bound(text) {
+                Ok((metric, _, _))
+                    if get(threshold::operation).is_some() && !metric.is_of_operation() =>
+                {
+                    let mistake = Mistake::NotOfOperation { metric: metric.name() };
+                    self.problems.add(&threshold::metric.under(&path), Some(place), mistake);
+                }
                 Ok((metric, at_least, bound)) => {
                     self.check_basis(&path, place, metric, &Vec::from_iter(arm.as_deref()));
                     if metric == Metric::Throughput && at_least {
-                        self.check_offered(&path, place, text, bound, at);
+                        let share = self.least_share(operation, mix.as_deref());
+                        self.check_offered((&path, place), text, bound, share, at);
                     }
                     self.origins.add_file(
                         &path,
-                        scoped(text, arm.as_deref(), mix.as_deref(), at),
+                        scoped(text, operation, arm.as_deref(), mix.as_deref(), at),
                         place,
                     );
                     thresholds.push(Threshold {
@@ -51,6 +63,7 @@ impl JudgedReader<'_, '_> {
                         metric,
                         at_least,
                         bound,
+                        operation,
                         arm,
                         mix,
                         at,
@@ -65,17 +78,27 @@ impl JudgedReader<'_, '_> {
         thresholds
     }
 
-    /// Reports a least throughput at a point that offers less.
+    /// Least share of an operation in the mixes that have it and are meant; 1 for all operations together.
+    fn least_share(&self, operation: Option<Operation>, mix: Option<&str>) -> f64 {
+        let Some(operation) = operation else { return 1.0 };
+        let mixes = self.names.measured.iter();
+        let concerned = mixes.filter(|one| mix.is_none_or(|only| only == one.name));
+        let shares = concerned.map(|mix| mix.share_of(operation)).filter(|share| *share > 0.0);
+        shares.fold(1.0, f64::min)
+    }
+
+    /// Reports a least throughput at a point that offers less. `share` of what is offered counts.
     fn check_offered(
         &mut self,
-        path: &str,
-        place: Span,
+        (path, place): (&str, Span),
         text: &str,
         bound: f64,
+        share: f64,
         at: Option<LoadAt>,
     ) {
         let mut meant = self.names.points.iter().filter(|point| at.is_none() || point.at() == at);
-        let Some(point) = meant.find(|point| point.offered().is_some_and(|most| most < bound))
+        let Some(point) =
+            meant.find(|point| point.offered().is_some_and(|most| most * share < bound))
         else {
             return;
         };
@@ -117,8 +140,17 @@ fn price(value: &str) -> Option<f64> {
     (amount.is_finite() && amount >= 0.0).then_some(amount)
 }
 
-fn scoped(text: &str, arm: Option<&str>, mix: Option<&str>, at: Option<LoadAt>) -> String {
+fn scoped(
+    text: &str,
+    operation: Option<Operation>,
+    arm: Option<&str>,
+    mix: Option<&str>,
+    at: Option<LoadAt>,
+) -> String {
     let mut text = text.to_owned();
+    if let Some(operation) = operation {
+        text.push_str(&format!(", operation {}", operation.name()));
+    }
     if let Some(arm) = arm {
         text.push_str(&format!(", arm {arm}"));
     }

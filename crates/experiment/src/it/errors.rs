@@ -121,6 +121,9 @@ screens! {
     a_comparison_at_a_stage: with("load: {stages: {steps: [{rate: 5k, duration: 10s}]}}") + "compare: {at: {rate: 5k}}\n";
     thresholds: with("thresholds: [\"throughput > 10k\", response.p99, \"latency <= 5ms\", \"response.p99 <= 5\", \"throughput >= 5ms\", {arm: one}]");
     thresholds_that_no_load_can_meet: with("load: {closed: {threads: 16}, open: {rates: [500, 5k]}}") + "thresholds: [throughput >= 3k, throughput <= 3k, {metric: throughput >= 3k, at: {threads: 16}}, {metric: throughput >= 3k, at: {rate: 5k}}, {metric: throughput >= 6k, at: {rate: 5k}}]\n";
+    thresholds_of_one_operation: with("thresholds: [{metric: cpu <= 5ms, operation: read}, {metric: errors <= 1%, operation: read}, {metric: response.p99 <= 5ms, operation: reed}, {metric: service.p99 <= 5ms, operation: read-modify-write, mix: c}, {metric: throughput >= 1k, operation: 5}]");
+    thresholds_that_an_operation_cannot_meet: with("load: {open: {rates: [500, 5k]}}").replace("preset: c", "mixes: [a, b, c]") + "thresholds: [{metric: throughput >= 240, operation: update, mix: a, at: {rate: 500}}, {metric: throughput >= 260, operation: update, mix: a, at: {rate: 500}}, {metric: throughput >= 100, operation: update, at: {rate: 500}}, {metric: response.p99 <= 1ms, operation: update, mix: c}]\n";
+    objectives_of_operations: with("objective: {response: {p99: 10ms}, operations: {reed: {response: {p99: 5ms}}, read: {response: {p101: 5ms}, errors: 1%}, scan: {}}}");
     thresholds_for_nobody: with("thresholds: [{metric: errors <= 1%, arm: two, mix: a, at: {threads: 3}}]");
     disks_that_there_are_not: rig("disk: spining-disk");
     disks_that_cannot_be: rig("disk: {iops: 0, read_iops: -5, bandwidth: 0, latency: soon, queue_depth: 0, backing: cloud, trace: none, capacity: 100000001, colour: blue}");

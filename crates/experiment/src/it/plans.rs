@@ -4,9 +4,10 @@ use crate::it::servers::MONGODB;
 use crate::it::{ENGINES, SMALLEST, check_with, plan, surroundings};
 use crate::{Overrides, Surroundings, check};
 use plimsoll_plan::{
-    Direction, LoadAt, Metric, Order, Plan, PointRole, Search, Setting, SettingKind, Source,
-    Threshold, explain,
+    Direction, LoadAt, Metric, OperationObjective, Order, Plan, PointRole, Search, Setting,
+    SettingKind, Source, Threshold, explain,
 };
+use plimsoll_record::Operation;
 use plimsoll_workload::schedule::{Arrivals, Load, Stage};
 use plimsoll_workload::{
     FieldLength, KeyOrder, Mix, RequestDistribution, ScanDistribution, ScanLength,
@@ -138,6 +139,9 @@ fn every_key_arrives() {
 
     let objective = plan.objective.as_ref().unwrap();
     assert_eq!(objective.response, [(50.0, 500_000), (99.9, 50_000_000)]);
+    let scans =
+        OperationObjective { operation: Operation::Scan, response: vec![(95.0, 80_000_000)] };
+    assert_eq!(objective.operations, [scans]);
     assert_eq!((objective.errors, objective.achieved), (0.001, 0.95));
     let search =
         Search { trial_ns: 4 * SECOND, warm_up_ns: SECOND, width: 0.05, rates: (100.0, 50_000.0) };
@@ -156,6 +160,7 @@ fn every_key_arrives() {
         metric: Metric::Throughput,
         at_least: true,
         bound: 400.0,
+        operation: None,
         arm: None,
         mix: None,
         at: None,
@@ -165,6 +170,7 @@ fn every_key_arrives() {
         metric: Metric::Response { percentile: 99.0 },
         at_least: false,
         bound: 5e6,
+        operation: Some(Operation::Insert),
         arm: Some("large".into()),
         mix: Some("scans".into()),
         at: Some(LoadAt::Rate(500.0)),

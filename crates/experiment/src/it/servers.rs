@@ -434,3 +434,65 @@ fn caches_are_emptied_only_where_they_are_in_reach() {
         assert!(said.contains("remove `caches`"), "{said}");
     }
 }
+
+/// A file of an application with this objective and these thresholds.
+fn application(judged: &str) -> Result<Plan, Problems> {
+    let text = format!(
+        "plimsoll: 1
+name: application
+workload:
+  collections: {{orders: {{records: 100, document: {{customer: {{text: 12, distinct: 5}}}}, indexes: [{{customer: 1}}]}}}}
+  operations:
+    by-customer: {{find: orders, by: customer}}
+    place: {{insert: orders}}
+    never: {{count: orders, by: customer}}
+  mixes: {{day: {{by-customer: 3, place: 1}}, night: {{by-customer: 1}}}}
+defaults: {{engine: mongodb}}
+arms: {{one: , two: }}
+load: {{open: {{rates: [500]}}}}
+{judged}
+"
+    );
+    let overrides = Overrides::default();
+    let surroundings = Surroundings { engines: &ENGINES, ..surroundings(&overrides) };
+    check(&text, "application.yaml", &surroundings)
+}
+
+#[test]
+fn operations_of_an_application_have_bounds_of_their_own() {
+    let plan = application(
+        "objective: {response: {p99: 20ms}, operations: {place: {response: {p99: 30ms}}, by-customer: {response: {p99: 10ms, p50: 1ms}}}}
+thresholds: [{metric: response.p99 <= 50ms, operation: place, arm: two}, {metric: throughput >= 300, operation: by-customer}]",
+    )
+    .unwrap_or_else(|problems| panic!("{problems}"));
+    let objective = plan.objective.as_ref().unwrap();
+    assert!(objective.search.is_some());
+    let bounds: Vec<_> =
+        objective.operations.iter().map(|one| (one.operation.name(), &one.response[..])).collect();
+    let customers = [(50.0, 1_000_000), (99.0, 10_000_000)];
+    assert_eq!(bounds, [("by-customer", &customers[..]), ("place", &[(99.0, 30_000_000)])]);
+    let names: Vec<_> = plan.thresholds.iter().filter_map(|one| one.operation).collect();
+    assert_eq!(names.iter().map(|one| one.name()).collect::<Vec<_>>(), ["place", "by-customer"]);
+    // They are part of what is measured where the line is searched.
+    let without = application("objective: {response: {p99: 20ms}}").ok().unwrap();
+    assert_ne!(plan.hash(), without.hash());
+    let back: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+    assert_eq!(back, plan);
+    // Bounds on operations alone are enough to search the line.
+    let alone = "objective: {operations: {by-customer: {response: {p99: 10ms}}}}";
+    let alone = application(alone).ok().unwrap();
+    assert!(alone.objective.unwrap().search.is_some());
+}
+
+#[test]
+fn bounds_on_operations_that_nobody_measures_are_refused() {
+    let problems = application(
+        "objective: {response: {p99: 20ms}, operations: {by-custmer: {response: {p99: 10ms}}, never: {response: {p99: 1ms}}}}
+thresholds:
+- {metric: response.p99 <= 50ms, operation: read}
+- {metric: response.p99 <= 50ms, operation: place, mix: night}
+- {metric: size <= 50MB, operation: place}
+- {metric: throughput >= 200, operation: place}",
+    );
+    insta::assert_snapshot!(problems.unwrap_err().render(false, 100));
+}

@@ -12,6 +12,9 @@ object! {
     THRESHOLD threshold: "A bound with its scope. A bound alone, as text, applies to every arm, mix and point."
     metric = BOUND, Required, "response.p99 <= 5ms";
         "A metric, `>=` or `<=`, and a bound in the unit of the metric.";
+    operation = Shape::Text { most: 40 }, Optional, "by-customer";
+        "Only this operation: one of `workload.operations`, or `read`, `update`, `insert`, `scan`, `read-modify-write`. For `throughput`, `response` and \
+         `service`. It applies to the mixes that have the operation.";
     arm = Shape::Text { most: 40 }, Optional, "in-cache";
         "Only for this arm.";
     mix = Shape::Text { most: 40 }, Optional, "c";

@@ -85,6 +85,7 @@ fn the_objective_must_hold_in_every_run() {
         response: vec![(99.0, 50_000)],
         errors: 0.0,
         achieved: 0.99,
+        operations: Vec::new(),
         search: None,
     });
     let analysis = lab.analyse();

@@ -154,8 +154,13 @@ fn errors_beyond_the_objective_are_not_valid() {
     );
 
     // 500 of 100,500 a second are half a percent.
-    lab.plan.objective =
-        Some(Objective { response: Vec::new(), errors: 0.01, achieved: 0.99, search: None });
+    lab.plan.objective = Some(Objective {
+        response: Vec::new(),
+        errors: 0.01,
+        achieved: 0.99,
+        operations: Vec::new(),
+        search: None,
+    });
     let analysis = lab.analyse();
     assert_eq!(valid_runs(&analysis), 6);
     assert_eq!(state(&analysis, "errors"), ValidityState::Note);

@@ -12,6 +12,7 @@ pub fn objective() -> Objective {
         response: vec![(99.0, 10_000_000)],
         errors: 0.0,
         achieved: 0.99,
+        operations: Vec::new(),
         search: Some(Search {
             trial_ns: SECOND_NS,
             warm_up_ns: SECOND_NS,

@@ -1,7 +1,7 @@
 //! The search for the plimsoll line, from its trials.
 
-use crate::search::{Outcome, Tally};
-use crate::{Objective, Search};
+use crate::Search;
+use crate::search::{Miss, MixObjective, Outcome, Tally};
 use plimsoll_record::{LoadKind, PointRecord};
 use plimsoll_stats::{LineGoal, LineSearch, LineTrial, StatsError};
 
@@ -11,22 +11,22 @@ pub fn goal(search: &Search) -> LineGoal {
 }
 
 /// A trial as the search takes it, from what was measured; `None` for one that was cut short, or is no open loop.
-pub fn trial(point: &PointRecord, objective: &Objective, search: &Search) -> Option<LineTrial> {
-    let (trial, _) = trial_with_outcome(point, objective, search)?;
+pub fn trial(point: &PointRecord, aim: MixObjective<'_>, search: &Search) -> Option<LineTrial> {
+    let (trial, _, _) = trial_with_outcome(point, aim, search)?;
     Some(trial)
 }
 
-/// The same with what it came to.
+/// The same with what it came to, and the bounds that it did not keep.
 pub fn trial_with_outcome(
     point: &PointRecord,
-    objective: &Objective,
+    aim: MixObjective<'_>,
     search: &Search,
-) -> Option<(LineTrial, Outcome)> {
+) -> Option<(LineTrial, Outcome, Vec<Miss>)> {
     let end = point.end.as_ref()?;
     let LoadKind::Open { rate, .. } = point.label.load else {
         return None;
     };
-    let mut tally = Tally::new(Some(objective));
+    let mut tally = Tally::new(Some(aim));
     for slice in &point.slices {
         tally.add(slice);
     }
@@ -39,7 +39,7 @@ pub fn trial_with_outcome(
         seconds: search.trial_ns as f64 / 1e9,
         is_good: outcome.meets_objective == Some(true) && !end.cut_short,
     };
-    Some((trial, outcome))
+    Some((trial, outcome, tally.misses(end)))
 }
 
 /// The search as it stands after these trials, in their order; it began at the rate of the first.

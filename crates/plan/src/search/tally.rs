@@ -1,9 +1,10 @@
 //! What a point comes to, slice by slice, as far as it decides what is measured next.
 
-use crate::Objective;
+use crate::{Objective, OperationObjective};
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, PointEnd, Slice, Status, add_units,
 };
+use plimsoll_workload::Mix;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,10 +21,87 @@ pub struct Outcome {
     pub meets_objective: Option<bool>,
 }
 
+/// An objective at one mix: bounds on operations that the mix does not have do not apply.
+#[derive(Clone, Copy, Debug)]
+pub struct MixObjective<'a> {
+    /// What counts as good service.
+    pub objective: &'a Objective,
+    /// The operations that are measured.
+    pub mix: &'a Mix,
+}
+
+impl<'a> MixObjective<'a> {
+    /// The bounds on operations of this mix.
+    pub fn operations(self) -> impl Iterator<Item = &'a OperationObjective> {
+        let bounds = self.objective.operations.iter();
+        bounds.filter(move |bound| self.mix.share_of(bound.operation) > 0.0)
+    }
+}
+
+/// A bound of the objective that a point did not keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Miss {
+    /// A percentile of the response time was above its limit.
+    Response {
+        /// The operation that is bounded; `None`: all together.
+        operation: Option<Operation>,
+        /// Which percentile, from 0 to 100.
+        percentile: f64,
+        /// The percentile as it was measured, nanoseconds.
+        value_ns: u64,
+        /// The highest that is allowed, nanoseconds.
+        limit_ns: u64,
+    },
+    /// Operations that were unfinished at the end leave the percentile unknown.
+    Unfinished {
+        /// The operation that is bounded; `None`: all together.
+        operation: Option<Operation>,
+        /// Which percentile, from 0 to 100.
+        percentile: f64,
+    },
+    /// Nothing succeeded, so no limit is known to hold.
+    Nothing {
+        /// The operation that is bounded; `None`: all together.
+        operation: Option<Operation>,
+    },
+    /// Too many operations failed.
+    Errors {
+        /// Share of the finished operations that failed, 0 to 1.
+        share: f64,
+    },
+    /// Too little of the offered rate was achieved.
+    Achieved {
+        /// Finished over due operations.
+        share: f64,
+    },
+}
+
+/// How many of the operations that were unfinished at the end are expected to be of one operation: as the time that its calls took is to that of all
+/// calls (Little's law). `spent` has the count and the mean time of each operation.
+pub fn unfinished_of(
+    operation: Operation,
+    unfinished: u64,
+    spent: impl Iterator<Item = (Operation, u64, f64)>,
+) -> f64 {
+    let (mut own, mut all) = (0.0, 0.0);
+    for (of, count, mean_ns) in spent {
+        let time = count as f64 * mean_ns;
+        if of == operation {
+            own += time;
+        }
+        // The parts of a read-modify-write are counted as read and update.
+        if !matches!(of, Operation::ReadModifyWrite | Operation::Verify) {
+            all += time;
+        }
+    }
+    let share = if all > 0.0 { (own / all).min(1.0) } else { 1.0 };
+    unfinished as f64 * share
+}
+
 /// Adds up the measured part of a point.
 #[derive(Clone, Debug)]
 pub struct Tally<'a> {
-    objective: Option<&'a Objective>,
+    aim: Option<MixObjective<'a>>,
     seconds: f64,
     completed: Completed,
     /// Response times of what succeeded.
@@ -32,13 +110,8 @@ pub struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     /// Nothing yet, to be held against this objective.
-    pub fn new(objective: Option<&'a Objective>) -> Self {
-        Self {
-            objective,
-            seconds: 0.0,
-            completed: Completed::default(),
-            responses: BTreeMap::new(),
-        }
+    pub fn new(aim: Option<MixObjective<'a>>) -> Self {
+        Self { aim, seconds: 0.0, completed: Completed::default(), responses: BTreeMap::new() }
     }
 
     /// Adds a slice. Those of the warm-up do not count.
@@ -67,57 +140,129 @@ impl<'a> Tally<'a> {
 
     /// Whether the objective is missed already, whatever comes, in a measured part in which about this many operations are due in all.
     pub fn is_lost(&self, due: f64) -> bool {
-        let Some(objective) = self.objective else {
+        let Some(aim) = self.aim else {
             return false;
         };
-        // Poisson arrivals may be more than their mean.
-        let most_due = due + 4.0 * due.max(1.0).sqrt();
-        if self.completed.error as f64 > objective.errors * most_due {
+        let most_due = most_of(due);
+        if self.completed.error as f64 > aim.objective.errors * most_due {
             return true;
         }
-        let units = self.units();
-        objective.response.iter().any(|(percentile, limit_ns)| {
-            let above: u64 = units
-                .buckets()
-                .filter(|(value_ns, _)| *value_ns > *limit_ns)
-                .map(|(_, count)| count)
-                .sum();
-            // A bucket holds values that differ by a thousandth; a whole percent more is certain.
-            above as f64 > 1.01 * (1.0 - percentile / 100.0) * most_due + 1.0
+        if is_beyond(&self.units(), &aim.objective.response, most_due) {
+            return true;
+        }
+        aim.operations().any(|bound| {
+            let most_due = most_of(due * aim.mix.share_of(bound.operation));
+            let responses = self.responses.get(&bound.operation);
+            responses.is_some_and(|responses| is_beyond(responses, &bound.response, most_due))
         })
     }
 
     /// What the trial showed about the line.
     pub fn outcome(&self, end: &PointEnd) -> Outcome {
+        let units = self.units_with_unfinished(end);
+        let throughput =
+            if self.seconds > 0.0 { self.completed.ok as f64 / self.seconds } else { 0.0 };
+        Outcome {
+            throughput,
+            p99_ns: units.percentile_ns(99.0).map(|ns| ns as f64),
+            achieved: self.achieved(end),
+            meets_objective: self.aim.map(|aim| self.misses_of(aim, &units, end).is_empty()),
+        }
+    }
+
+    /// The bounds of the objective that were not kept: none where it was met, or there is none.
+    pub fn misses(&self, end: &PointEnd) -> Vec<Miss> {
+        let units = self.units_with_unfinished(end);
+        self.aim.map_or_else(Vec::new, |aim| self.misses_of(aim, &units, end))
+    }
+
+    fn misses_of(&self, aim: MixObjective<'_>, units: &Histogram, end: &PointEnd) -> Vec<Miss> {
+        let objective = aim.objective;
+        let finished = self.completed.total();
+        let unfinished = end.unfinished.as_ref().map_or(0, Histogram::count);
+        let mut misses = Vec::new();
+        if finished == 0 {
+            misses.push(Miss::Nothing { operation: None });
+        }
+        let all = (units, finished as f64, unfinished as f64);
+        late(&mut misses, None, &objective.response, all);
+        for bound in aim.operations() {
+            let operation = bound.operation;
+            let Some(responses) = self.responses.get(&operation) else {
+                misses.push(Miss::Nothing { operation: Some(operation) });
+                continue;
+            };
+            let spent = self
+                .responses
+                .iter()
+                .filter_map(|(of, responses)| Some((*of, responses.count(), responses.mean_ns()?)));
+            let unfinished = unfinished_of(operation, unfinished, spent);
+            let own = (responses, responses.count() as f64, unfinished);
+            late(&mut misses, Some(operation), &bound.response, own);
+        }
+        if self.completed.error as f64 > objective.errors * finished as f64 {
+            misses
+                .push(Miss::Errors { share: self.completed.error as f64 / finished.max(1) as f64 });
+        }
+        if let Some(share) = self.achieved(end).filter(|share| *share < objective.achieved) {
+            misses.push(Miss::Achieved { share });
+        }
+        misses
+    }
+
+    /// Finished over due operations, in an open loop.
+    fn achieved(&self, end: &PointEnd) -> Option<f64> {
+        let due = end.due.filter(|due| *due > 0)?;
+        Some(self.completed.total() as f64 / due as f64)
+    }
+
+    fn units_with_unfinished(&self, end: &PointEnd) -> Histogram {
         let mut units = self.units();
         if let Some(unfinished) = &end.unfinished {
             units.merge(unfinished);
         }
-        let finished = self.completed.total();
-        let achieved = end.due.filter(|due| *due > 0).map(|due| finished as f64 / due as f64);
-        let percentile = |percentile: f64| units.percentile_ns(percentile).map(|ns| ns as f64);
-        let throughput =
-            if self.seconds > 0.0 { self.completed.ok as f64 / self.seconds } else { 0.0 };
-        let meets_objective = self.objective.map(|objective| {
-            let in_time = objective.response.iter().all(|(requested, limit_ns)| {
-                percentile(*requested).is_some_and(|value_ns| value_ns <= *limit_ns as f64)
-            });
-            in_time
-                && finished > 0
-                && self.completed.error as f64 <= objective.errors * finished as f64
-                && achieved.is_none_or(|achieved| achieved >= objective.achieved)
-                && self.unfinished_is_within(objective, end)
-        });
-        Outcome { throughput, p99_ns: percentile(99.0), achieved, meets_objective }
+        units
     }
+}
 
-    /// Operations that were due and unfinished at the end took longer than is known: where a percentile lies among them it is no evidence that a limit holds.
-    fn unfinished_is_within(&self, objective: &Objective, end: &PointEnd) -> bool {
-        let unfinished = end.unfinished.as_ref().map_or(0, Histogram::count) as f64;
-        let all = self.completed.total() as f64 + unfinished;
-        objective
-            .response
-            .iter()
-            .all(|(percentile, _)| unfinished <= (1.0 - percentile / 100.0) * all)
+/// Poisson arrivals may be more than their mean.
+fn most_of(due: f64) -> f64 {
+    due + 4.0 * due.max(1.0).sqrt()
+}
+
+/// Whether more is above one of the limits than may be of the most that can be due.
+fn is_beyond(responses: &Histogram, limits: &[(f64, u64)], most_due: f64) -> bool {
+    limits.iter().any(|(percentile, limit_ns)| {
+        let above: u64 = responses
+            .buckets()
+            .filter(|(value_ns, _)| *value_ns > *limit_ns)
+            .map(|(_, count)| count)
+            .sum();
+        // A bucket holds values that differ by a thousandth; a whole percent more is certain.
+        above as f64 > 1.01 * (1.0 - percentile / 100.0) * most_due + 1.0
+    })
+}
+
+/// Adds the limits that do not hold for these responses, or are not known to.
+///
+/// Operations that were due and unfinished at the end took longer than is known: where a percentile lies among them it is no evidence that a limit holds.
+fn late(
+    misses: &mut Vec<Miss>,
+    operation: Option<Operation>,
+    limits: &[(f64, u64)],
+    (responses, finished, unfinished): (&Histogram, f64, f64),
+) {
+    for (percentile, limit_ns) in limits {
+        let (percentile, limit_ns) = (*percentile, *limit_ns);
+        match responses.percentile_ns(percentile) {
+            None => misses.push(Miss::Nothing { operation }),
+            Some(value_ns) if value_ns > limit_ns => {
+                misses.push(Miss::Response { operation, percentile, value_ns, limit_ns });
+            }
+            Some(_) if unfinished > (1.0 - percentile / 100.0) * (finished + unfinished) => {
+                misses.push(Miss::Unfinished { operation, percentile });
+            }
+            Some(_) => {}
+        }
     }
 }

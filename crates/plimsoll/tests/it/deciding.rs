@@ -2,6 +2,7 @@
 
 use crate::laboratory::{Laboratory, try_until, wait_until};
 use plimsoll_plan::Plan;
+use plimsoll_plan::search::MixObjective;
 use plimsoll_record::{
     ExperimentRecord, ExperimentState, LoadKind, ProbeTime, RunRecord, RunState,
 };
@@ -59,7 +60,8 @@ mod slow {
             let made = rates(run);
             let numbers = made.iter().map(|(trial, _)| *trial);
             assert!(numbers.eq(0..made.len() as u32));
-            let trial = |point| plimsoll_plan::search::trial(point, &objective, &search);
+            let aim = MixObjective { objective: &objective, mix: &plan.mixes[0] };
+            let trial = |point| plimsoll_plan::search::trial(point, aim, &search);
             let trials: Vec<_> = run.points.iter().filter_map(trial).collect();
             assert_eq!(trials.len(), made.len(), "each was whole or lost");
             // A rate that the server cannot carry is never achieved, however the machine fares.
