@@ -452,6 +452,9 @@ pub struct TrialResult {
     pub valid: bool,
     pub p99_ns: Option<f64>,
     pub achieved: Option<f64>,
+    /// The bounds that it did not keep, where operations have bounds of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
 }
 
 /// What operations of one arm and mix cost.
@@ -866,6 +869,9 @@ pub struct ThresholdResult {
     /// Measured (median over blocks); `None` when there is no valid sample, which counts as broken.
     pub measured: Option<f64>,
     pub passed: bool,
+    /// Why it is broken, where no figure says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// The seconds of one point of one run.

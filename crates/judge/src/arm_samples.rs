@@ -5,6 +5,7 @@ use crate::gates::FOREIGN_JUDGED_NS;
 use crate::roles::{follows_line, is_line, load_label};
 use crate::sample::{Requirements, Sample};
 use crate::select::Selection;
+use plimsoll_plan::search::MixObjective;
 use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{Calibration, FOREIGN_INVALID, RunRecord};
 use std::collections::BTreeMap;
@@ -123,7 +124,12 @@ impl ArmSamples {
             if !is_line(point) || trials.is_empty() {
                 continue;
             }
-            let (found, at_line) = replay(&trials, arm, requested, (objective, search), run.block);
+            let mixes = &requested.plan.mixes;
+            let Some(mix) = usize::try_from(point.mix).ok().and_then(|mix| mixes.get(mix)) else {
+                continue;
+            };
+            let aim = MixObjective { objective, mix };
+            let (found, at_line) = replay(&trials, arm, requested, (aim, search), run.block);
             self.searches.entry(index).or_default().push(found);
             if let Some(mut sample) = at_line {
                 sample.label.load_label = load_label(point);

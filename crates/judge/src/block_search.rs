@@ -2,11 +2,12 @@
 //! thought while it measured.
 
 use crate::extract::Reading;
+use crate::missed::in_words;
 use crate::sample::{Requirements, Sample};
 use crate::select::as_u32;
 use crate::{BlockLine, TrialResult};
-use plimsoll_plan::search::trial_with_outcome;
-use plimsoll_plan::{Arm, Objective, Search};
+use plimsoll_plan::search::{Miss, MixObjective, trial_with_outcome};
+use plimsoll_plan::{Arm, Search};
 use plimsoll_record::{PointRecord, RunRecord, Severity, Warning};
 use plimsoll_stats::LineTrial;
 
@@ -18,6 +19,8 @@ pub(crate) struct BlockSearch {
     pub(crate) line: BlockLine,
     /// Trials that did not hold at the lowest rate that was confirmed not to.
     pub(crate) beyond: Vec<Sample>,
+    /// The bounds that these did not keep, where operations have bounds of their own.
+    pub(crate) missed: Vec<Vec<Miss>>,
     /// Why its trials next to the line are no evidence of the arm.
     pub(crate) problem: Option<Warning>,
 }
@@ -45,14 +48,16 @@ pub(crate) fn replay(
     trials: &[Tried<'_>],
     arm: &Arm,
     requested: &Requirements<'_>,
-    (objective, search): (&Objective, &Search),
+    (aim, search): (MixObjective<'_>, &Search),
     block: u32,
 ) -> (BlockSearch, Option<Sample>) {
     let mut tried: Vec<LineTrial> = Vec::new();
     let mut samples = Vec::new();
     let mut results = Vec::new();
+    let mut misses = Vec::new();
+    let has_own = aim.operations().next().is_some();
     for (run, point) in trials {
-        let Some((trial, outcome)) = trial_with_outcome(point, objective, search) else {
+        let Some((trial, outcome, missed)) = trial_with_outcome(point, aim, search) else {
             continue;
         };
         let mut sample = Sample::of_trial(point, run, arm, requested);
@@ -71,7 +76,13 @@ pub(crate) fn replay(
             valid: sample.result.valid,
             p99_ns: outcome.p99_ns,
             achieved: outcome.achieved,
+            missed: if has_own {
+                missed.iter().map(|one| in_words(one, aim)).collect()
+            } else {
+                Vec::new()
+            },
         });
+        misses.push(missed);
         tried.push(trial);
         samples.push(sample);
     }
@@ -80,10 +91,14 @@ pub(crate) fn replay(
     let line = plimsoll_plan::search::replay(search, &tried).map(|search| search.line());
     let (lower, upper) = line.map_or((None, None), |line| (line.lower, line.upper));
     let (mut below, mut beyond) = (Vec::new(), Vec::new());
-    for (trial, sample) in tried.iter().zip(samples) {
+    let mut missed = Vec::new();
+    for ((trial, sample), of_trial) in tried.iter().zip(samples).zip(misses) {
         if trial.is_good && Some(trial.rate) == lower {
             below.push(sample);
         } else if !trial.is_good && Some(trial.rate) == upper {
+            if sample.result.valid && has_own {
+                missed.push(of_trial);
+            }
             beyond.push(sample);
         }
     }
@@ -105,7 +120,7 @@ pub(crate) fn replay(
         }
     }
     let line = BlockLine { block, lower, upper, trials: results };
-    let search = BlockSearch { line, beyond, problem };
+    let search = BlockSearch { line, beyond, missed, problem };
     (search, at_line)
 }
 

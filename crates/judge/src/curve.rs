@@ -124,7 +124,7 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
         service.extend(sample.extract.service.as_ref().map(of_block));
         for (operation, one) in &sample.extract.by_operation {
             let of_operation = operations.entry(*operation).or_default();
-            of_operation.push((block, one));
+            of_operation.push((block, &one.response));
         }
     }
     // A run that failed too often is not valid for just that: its failures count.

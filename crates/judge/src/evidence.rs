@@ -237,8 +237,8 @@ fn writing(sample: &Sample) -> Option<Writing> {
     let (mut count, mut sum_ns) = (0.0, 0.0);
     for (operation, one) in &sample.extract.by_operation {
         if operation.writes() && *operation != Operation::ReadModifyWrite {
-            count += one.count as f64;
-            sum_ns += one.count as f64 * one.mean_ns;
+            count += one.response.count as f64;
+            sum_ns += one.response.count as f64 * one.response.mean_ns;
         }
     }
     let seconds = sample.extract.kept_seconds;

@@ -4,6 +4,7 @@ use crate::distribution::Distribution;
 use crate::steadiness::{Settling, rate, seconds, settling};
 use crate::telemetry::{by_second, figures};
 use crate::{Figures, SeriesSecond, Steadiness};
+use plimsoll_plan::search::unfinished_of;
 use plimsoll_plan::{Arm, Metric, is_by_uri};
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, OperationSlice, PointRecord, Slice, Status,
@@ -141,6 +142,15 @@ impl Reading {
     }
 }
 
+/// The successful calls of one operation.
+pub(crate) struct OfOperation {
+    /// Response time; the service time where only that is known.
+    pub(crate) response: Distribution,
+    service: Option<Distribution>,
+    /// Those that a client kept for a batch are among them.
+    succeeded: u64,
+}
+
 /// One point of one run in numbers.
 pub(crate) struct Extract {
     pub(crate) seconds: Vec<SeriesSecond>,
@@ -165,8 +175,8 @@ pub(crate) struct Extract {
     pub(crate) response: Option<Distribution>,
     /// Service time of successful units after the cut.
     pub(crate) service: Option<Distribution>,
-    /// Response time of successful operations after the cut; their service time where only that is known.
-    pub(crate) by_operation: BTreeMap<Operation, Distribution>,
+    /// What succeeded after the cut, for each operation.
+    pub(crate) by_operation: BTreeMap<Operation, OfOperation>,
     /// Successful inserts and updates after the cut, those of read-modify-writes among them, for each operation.
     changes: [f64; 2],
 }
@@ -233,9 +243,16 @@ impl Extract {
         for ((status, operation), latencies) in &kept.latencies {
             let known = if no_response { &latencies.service } else { latencies.response() };
             if *status == Status::Ok
-                && let Some(distribution) = Distribution::of(known, requested)
+                && let Some(response) = Distribution::of(known, requested)
             {
-                by_operation.insert(*operation, distribution);
+                let service = match is_open {
+                    true => Distribution::of(&latencies.service, requested),
+                    false => Some(response.clone()),
+                };
+                let batched = kept.latencies.get(&(Status::Batched, *operation));
+                let batched = batched.map_or(0, Latencies::count);
+                let succeeded = latencies.count().saturating_add(batched);
+                by_operation.insert(*operation, OfOperation { response, service, succeeded });
             }
         }
         let units = kept.completed.total();
@@ -311,6 +328,45 @@ impl Extract {
     /// Whether this percentile of the response is only a lower bound.
     pub(crate) fn is_lower_bound(&self, percentile: f64) -> bool {
         self.unfinished_share() > 1.0 - percentile / 100.0
+    }
+
+    /// Whether this percentile of the response of one operation is only a lower bound.
+    fn is_lower_bound_of(&self, operation: Operation, percentile: f64) -> bool {
+        let each = self.by_operation.iter();
+        let spent = each.map(|(of, one)| (*of, one.response.count, one.response.mean_ns));
+        let unfinished = unfinished_of(operation, self.whole.unfinished, spent);
+        let count = self.by_operation.get(&operation).map_or(0, |one| one.response.count);
+        unfinished > (1.0 - percentile / 100.0) * (count as f64 + unfinished)
+    }
+
+    /// A metric of one operation; `None` where no call of it succeeded, and for metrics that are known of all together alone.
+    pub(crate) fn reading_of(&self, operation: Operation, metric: Metric) -> Option<Reading> {
+        let exact = Reading::exact;
+        let own = self.by_operation.get(&operation)?;
+        let response = || self.response.as_ref().map(|_| &own.response);
+        match metric {
+            Metric::Throughput => {
+                (self.kept_seconds > 0.0).then(|| exact(rate(own.succeeded, self.kept_seconds)))
+            }
+            Metric::ResponseMean => {
+                let value = response()?.mean_ns;
+                Some(Reading { value, at_least: self.is_lower_bound_of(operation, 99.0) })
+            }
+            Metric::Response { percentile } => {
+                let value = response()?.percentile(percentile)?;
+                Some(Reading { value, at_least: self.is_lower_bound_of(operation, percentile) })
+            }
+            Metric::Service { percentile } => {
+                own.service.as_ref()?.percentile(percentile).map(exact)
+            }
+            Metric::CpuPerOperation
+            | Metric::Errors
+            | Metric::Line
+            | Metric::Cost
+            | Metric::Size
+            | Metric::Written
+            | Metric::WriteAmplification => None,
+        }
     }
 
     /// A metric of this point, if it has any sample.

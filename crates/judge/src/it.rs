@@ -8,6 +8,7 @@ mod watched;
 
 mod applications;
 mod bad_input;
+mod by_operation;
 mod causes;
 mod costs;
 mod curves;

@@ -109,6 +109,7 @@ mod latency;
 mod line;
 mod looks;
 mod matched;
+mod missed;
 mod network;
 mod noise;
 mod others;

@@ -6,13 +6,15 @@ use crate::arm_samples::ArmSamples;
 use crate::block_search::BlockSearch;
 use crate::curve::curve_point;
 use crate::estimate::CONFIDENCE;
+use crate::missed;
 use crate::rules::cause_beyond_line;
 use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::words::counted;
 use crate::words::{self, list};
 use crate::{BlockLine, Cause, CauseKind, Estimate, LineResult, Validity, ValidityState};
-use plimsoll_plan::{Arm, Metric, Objective, Plan};
+use plimsoll_plan::search::MixObjective;
+use plimsoll_plan::{Arm, Metric, Plan};
 use plimsoll_record::{Warning, WarningId};
 use plimsoll_stats::{FEWEST_BLOCKS, median_interval};
 use std::collections::BTreeMap;
@@ -55,11 +57,13 @@ fn result(
     }));
     let beyond: Vec<&Sample> = sound.iter().flat_map(|block| &block.beyond).collect();
     let mix = usize::try_from(plan.points[point].mix).ok().and_then(|mix| plan.mixes.get(mix));
+    let aim = plan.objective.as_ref().zip(mix);
+    let aim = aim.map(|(objective, mix)| MixObjective { objective, mix });
     let mut result = LineResult {
         arm: arm.name.clone(),
         mix: mix.map(|mix| mix.name.clone()).unwrap_or_default(),
         point: as_u32(point),
-        objective: plan.objective.as_ref().map(in_full).unwrap_or_default(),
+        objective: aim.map(in_full).unwrap_or_default(),
         lower: lowers.as_deref().and_then(lower_end),
         upper: uppers.as_deref().and_then(upper_end),
         confidence: attained(&rate),
@@ -69,7 +73,7 @@ fn result(
         limit: cause_beyond_line(plan, arm, &beyond),
         sentence: String::new(),
     };
-    result.sentence = sentence(plan, &result, blocks, sound.len());
+    result.sentence = sentence(aim, &result, blocks, &sound);
     result
 }
 
@@ -104,7 +108,8 @@ fn attained(rate: &Estimate) -> Option<f64> {
 }
 
 /// `p99 of the response at most 10 ms, no errors, 99 % of the rate achieved`.
-fn in_full(objective: &Objective) -> String {
+fn in_full(aim: MixObjective<'_>) -> String {
+    let objective = aim.objective;
     let mut parts = Vec::new();
     for (percentile, limit_ns) in &objective.response {
         parts.push(format!(
@@ -112,33 +117,49 @@ fn in_full(objective: &Objective) -> String {
             words::limit(*limit_ns as f64)
         ));
     }
+    for bound in aim.operations() {
+        for (percentile, limit_ns) in &bound.response {
+            parts.push(format!(
+                "p{percentile} of {} at most {}",
+                bound.operation.name(),
+                words::limit(*limit_ns as f64)
+            ));
+        }
+    }
     parts.push(if objective.errors > 0.0 {
-        format!("at most {} of errors", share(objective.errors))
+        format!("at most {} of errors", words::share(objective.errors))
     } else {
         "no errors".into()
     });
-    parts.push(format!("{} of the rate achieved", share(objective.achieved)));
+    parts.push(format!("{} of the rate achieved", words::share(objective.achieved)));
     parts.join(", ")
 }
 
 /// `p99 ≤ 10 ms`, with which a sentence goes on after "holds".
-fn in_short(objective: Option<&Objective>) -> String {
-    let response = objective.map_or(&[][..], |objective| &objective.response);
-    let limits: Vec<String> = response
-        .iter()
-        .map(|(percentile, ns)| format!("p{percentile} ≤ {}", words::limit(*ns as f64)))
+fn in_short(aim: Option<MixObjective<'_>>) -> String {
+    let Some(aim) = aim else { return "its objective".into() };
+    let all = aim.objective.response.iter().map(|limit| (None, limit));
+    let own = aim
+        .operations()
+        .flat_map(|bound| bound.response.iter().map(|limit| (Some(bound.operation), limit)));
+    let limits: Vec<String> = all
+        .chain(own)
+        .map(|(operation, (percentile, ns))| {
+            format!("{}p{percentile} ≤ {}", missed::of(operation), words::limit(*ns as f64))
+        })
         .collect();
     if limits.is_empty() { "its objective".into() } else { list(&limits) }
 }
 
-/// A share with as many decimals as it has: `0.1 %`.
-fn share(share: f64) -> String {
-    format!("{} %", words::number(share * 100.0))
-}
-
-fn sentence(plan: &Plan, line: &LineResult, blocks: &[BlockSearch], sound: usize) -> String {
+fn sentence(
+    aim: Option<MixObjective<'_>>,
+    line: &LineResult,
+    blocks: &[BlockSearch],
+    sound_blocks: &[&BlockSearch],
+) -> String {
     let arm = &line.arm;
-    let objective = in_short(plan.objective.as_ref());
+    let sound = sound_blocks.len();
+    let objective = in_short(aim);
     let mut text = match problem(arm, blocks) {
         Some(problem) if sound == 0 => {
             return format!("The line of {arm} is not known: {problem}.");
@@ -155,6 +176,11 @@ fn sentence(plan: &Plan, line: &LineResult, blocks: &[BlockSearch], sound: usize
             _ => open(line, &objective, sound),
         },
     };
+    let missed = sound_blocks.iter().flat_map(|block| &block.missed);
+    let decided = aim.and_then(|aim| missed::decided(missed, aim));
+    if let Some(decided) = decided.filter(|_| line.upper.is_some()) {
+        text.push_str(&format!("; above that {decided}"));
+    }
     if let Some(limit) = line.limit.as_ref().filter(|_| line.upper.is_some()) {
         text.push_str(&beyond(limit));
     }

@@ -12,10 +12,11 @@ use crate::rig::remarks;
 use crate::transients::transients;
 use crate::words::run_subject;
 use crate::{PointResult, Steadiness, TimeSeries};
-use plimsoll_plan::{Arm, Metric, Objective, Plan};
+use plimsoll_plan::search::MixObjective;
+use plimsoll_plan::{Arm, Metric, Objective, OperationObjective, Plan};
 use plimsoll_record::{
-    Calibration, HostPoint, LoadKind, PointLabel, PointRecord, RunRecord, Severity, Warning,
-    WarningId,
+    Calibration, HostPoint, LoadKind, Operation, PointLabel, PointRecord, RunRecord, Severity,
+    Warning, WarningId,
 };
 use plimsoll_stats::{median, silences, stalls};
 
@@ -107,8 +108,10 @@ impl<'a> Requirements<'a> {
                 percentiles.push(*percentile);
             }
         }
-        for (percentile, _) in plan.objective.iter().flat_map(|objective| &objective.response) {
-            percentiles.push(*percentile);
+        if let Some(objective) = &plan.objective {
+            let own = objective.operations.iter().flat_map(|one| &one.response);
+            percentiles
+                .extend(objective.response.iter().chain(own).map(|(percentile, _)| *percentile));
         }
         percentiles.sort_by(f64::total_cmp);
         percentiles.dedup();
@@ -192,8 +195,12 @@ impl Sample {
         }
         let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
         let valid = gated.complete && !warnings.iter().any(is_invalid);
-        let meets_objective =
-            requested.objective.map(|objective| valid && meets(objective, &extract, &gated));
+        let meets_objective = requested.objective.map(|objective| {
+            let own = mix.map(|mix| MixObjective { objective, mix });
+            valid
+                && meets(objective, &extract, &gated)
+                && own.is_none_or(|own| own.operations().all(|bound| holds(bound, &extract)))
+        });
         let result = PointResult {
             block: run.block,
             attempt: run.attempt,
@@ -265,6 +272,19 @@ impl Sample {
             Metric::Line => self.line,
             Metric::Cost => self.cost().map(Reading::exact),
             _ => self.extract.reading(metric),
+        }
+    }
+
+    /// The same of one operation, or of all together.
+    pub(crate) fn reading_of(
+        &self,
+        operation: Option<Operation>,
+        metric: Metric,
+    ) -> Option<Reading> {
+        match operation {
+            None => self.reading(metric),
+            Some(_) if !self.result.valid => None,
+            Some(operation) => self.extract.reading_of(operation, metric),
         }
     }
 
@@ -415,14 +435,22 @@ fn silent(extract: &Extract, point: &PointRecord) -> Vec<Silence> {
 
 /// Whether every condition holds. A lower bound that lies within a limit does not show that the limit holds.
 fn meets(objective: &Objective, extract: &Extract, gated: &Gated) -> bool {
-    for (percentile, highest_ns) in &objective.response {
-        let Some(reading) = extract.reading(Metric::Response { percentile: *percentile }) else {
-            return false;
-        };
-        if reading.at_least || reading.value > *highest_ns as f64 {
-            return false;
-        }
+    if !within(&objective.response, |metric| extract.reading(metric)) {
+        return false;
     }
     let in_time = gated.achieved.is_none_or(|achieved| achieved >= objective.achieved);
     in_time && extract.whole.completed.total() > 0 && extract.error_share() <= objective.errors
+}
+
+/// Whether an operation keeps its own bounds.
+fn holds(bound: &OperationObjective, extract: &Extract) -> bool {
+    within(&bound.response, |metric| extract.reading_of(bound.operation, metric))
+}
+
+/// Whether percentiles are known to be within their limits.
+fn within(limits: &[(f64, u64)], reading: impl Fn(Metric) -> Option<Reading>) -> bool {
+    limits.iter().all(|(percentile, highest_ns)| {
+        let reading = reading(Metric::Response { percentile: *percentile });
+        reading.is_some_and(|reading| !reading.at_least && reading.value <= *highest_ns as f64)
+    })
 }

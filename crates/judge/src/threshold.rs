@@ -4,8 +4,9 @@ use crate::ThresholdResult;
 use crate::arm_samples::ArmSamples;
 use crate::roles::{is_at, is_line};
 use crate::sample::{Sample, load_of};
+use crate::words::counted;
 use plimsoll_plan::{Metric, Plan, Point, Threshold};
-use plimsoll_record::LoadKind;
+use plimsoll_record::{LoadKind, Operation};
 use plimsoll_stats::median;
 
 /// Tries every bound at every arm, mix and load that it speaks of. One that speaks of nothing measured is broken.
@@ -24,10 +25,14 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
                 };
                 let mix = threshold.mix.as_ref();
                 if mix.is_none_or(|only| *only == first.label.mix)
+                    && has_operation(plan, threshold, point)
                     && is_meant(threshold, point, load)
                 {
-                    let subject =
+                    let mut subject =
                         format!("{}, {} at {}", arm.name, first.label.mix, first.label.load_label);
+                    if let Some(operation) = threshold.operation {
+                        subject.push_str(&format!(", {}", operation.name()));
+                    }
                     results.push(result(threshold, subject, of_point));
                 }
             }
@@ -37,6 +42,13 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
         }
     }
     results
+}
+
+/// Whether the mix of a point has the operation that a bound is limited to.
+fn has_operation(plan: &Plan, threshold: &Threshold, point: &Point) -> bool {
+    let Some(operation) = threshold.operation else { return true };
+    let mix = usize::try_from(point.mix).ok().and_then(|mix| plan.mixes.get(mix));
+    mix.is_some_and(|mix| mix.share_of(operation) > 0.0)
 }
 
 /// Whether a bound speaks of this point. A bound on the line speaks of the point that searched it alone, and one that names no load speaks there of nothing
@@ -55,17 +67,35 @@ fn result(threshold: &Threshold, subject: String, samples: &[Sample]) -> Thresho
     let mut values = Vec::with_capacity(samples.len());
     let mut is_bound = false;
     for sample in samples {
-        if let Some(reading) = sample.reading(threshold.metric) {
+        if let Some(reading) = sample.reading_of(threshold.operation, threshold.metric) {
             values.push(reading.value);
             is_bound |= reading.at_least;
         }
     }
     let measured = median(&values);
+    let why = threshold.operation.and_then(|operation| absent(operation, samples));
     let passed = match measured {
+        _ if why.is_some() => false,
         None => false,
         Some(value) if threshold.at_least => value >= threshold.bound,
         // A lower bound that lies within the limit does not show that the limit holds.
         Some(value) => value <= threshold.bound && !is_bound,
     };
-    ThresholdResult { text: threshold.text.clone(), subject, measured, passed }
+    ThresholdResult { text: threshold.text.clone(), subject, measured, passed, why }
+}
+
+/// In how many valid samples an operation has no call that succeeded, in words.
+fn absent(operation: Operation, samples: &[Sample]) -> Option<String> {
+    let valid: Vec<&Sample> = samples.iter().filter(|sample| sample.result.valid).collect();
+    let without =
+        valid.iter().filter(|sample| !sample.extract.by_operation.contains_key(&operation)).count();
+    let name = operation.name();
+    match without {
+        0 => None,
+        all if all == valid.len() => Some(format!("no call of {name} succeeded")),
+        some => Some(format!(
+            "no call of {name} succeeded in {some} of {}",
+            counted(valid.len(), "block")
+        )),
+    }
 }

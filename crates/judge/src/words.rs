@@ -13,6 +13,11 @@ pub(crate) fn run_subject(run: &RunRecord) -> String {
     format!("block {}", u64::from(run.block) + 1)
 }
 
+/// A share with as many decimals as it has: `0.1 %`.
+pub(crate) fn share(share: f64) -> String {
+    format!("{} %", number(share * 100.0))
+}
+
 /// A machine as it stands in a message; without a name it is the one that the program ran on.
 pub(crate) fn host(name: Option<&str>) -> String {
     match name {
