@@ -279,6 +279,15 @@ pub struct LatencySummary {
     pub p999: Estimate,
 }
 
+/// How often one operation ran, over the blocks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OperationSummary {
+    /// Calls that succeeded, per second.
+    pub throughput: Estimate,
+    /// Share of the calls that found nothing, 0 to 1, of those that did not fail.
+    pub nothing: Estimate,
+}
+
 /// One arm and mix over the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
@@ -314,6 +323,9 @@ pub struct CurvePoint {
     pub p999_at_least: bool,
     /// Response time for each kind of operation, by its name.
     pub by_operation: BTreeMap<String, LatencySummary>,
+    /// How often each of them ran, where there are several.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub operations: BTreeMap<String, OperationSummary>,
     /// CPU time per operation, nanoseconds: of the server, without its client, and of an embedded engine with its client. Without values where a server runs
     /// elsewhere.
     pub cpu_per_operation: Estimate,

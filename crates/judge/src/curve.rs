@@ -7,7 +7,8 @@ use crate::rules::cause;
 use crate::sample::{Sample, load_of};
 use crate::select::as_u32;
 use crate::{
-    Curve, CurvePoint, Estimate, FigureSummary, Figures, Knee, LatencySummary, Scalability,
+    Curve, CurvePoint, Estimate, FigureSummary, Figures, Knee, LatencySummary, OperationSummary,
+    Scalability,
 };
 use plimsoll_plan::{Arm, Metric, Plan, Point, PointRole};
 use plimsoll_record::{LoadKind, Operation};
@@ -139,6 +140,25 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
         by_operation
             .insert(operation.name().to_owned(), LatencySummary::over_blocks(distributions));
     }
+    let mut summaries = BTreeMap::new();
+    for operation in operations.keys().filter(|_| operations.len() > 1) {
+        let each = || {
+            used.iter().filter_map(|sample| {
+                let own = sample.extract.by_operation.get(operation)?;
+                Some((sample, own))
+            })
+        };
+        let throughput = each().filter_map(|(sample, _)| {
+            let reading = sample.extract.reading_of(*operation, Metric::Throughput)?;
+            Some((sample.result.block, reading.value))
+        });
+        let nothing = each().map(|(sample, own)| (sample.result.block, own.nothing()));
+        let summary = OperationSummary {
+            throughput: Estimate::over_blocks(throughput),
+            nothing: Estimate::over_blocks(nothing),
+        };
+        summaries.insert(operation.name().to_owned(), summary);
+    }
     let watched: Vec<&Figures> = used.iter().map(|sample| &sample.extract.figures).collect();
     let judged: Vec<bool> = samples.iter().filter_map(|sample| sample.meets_objective).collect();
     let label = &samples[0].label;
@@ -155,6 +175,7 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
         p99_at_least: used.iter().any(|sample| sample.extract.is_lower_bound(99.0)),
         p999_at_least: used.iter().any(|sample| sample.extract.is_lower_bound(99.9)),
         by_operation,
+        operations: summaries,
         cpu_per_operation: over(Metric::CpuPerOperation),
         ok,
         not_found,

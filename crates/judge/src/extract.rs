@@ -149,6 +149,16 @@ pub(crate) struct OfOperation {
     service: Option<Distribution>,
     /// Those that a client kept for a batch are among them.
     succeeded: u64,
+    /// Calls that found nothing.
+    missing: u64,
+}
+
+impl OfOperation {
+    /// Share of the calls that found nothing, of those that did not fail.
+    pub(crate) fn nothing(&self) -> f64 {
+        let all = self.succeeded.saturating_add(self.missing);
+        self.missing as f64 / all.max(1) as f64
+    }
 }
 
 /// One point of one run in numbers.
@@ -249,10 +259,17 @@ impl Extract {
                     true => Distribution::of(&latencies.service, requested),
                     false => Some(response.clone()),
                 };
-                let batched = kept.latencies.get(&(Status::Batched, *operation));
-                let batched = batched.map_or(0, Latencies::count);
-                let succeeded = latencies.count().saturating_add(batched);
-                by_operation.insert(*operation, OfOperation { response, service, succeeded });
+                let count = |status| {
+                    let found = kept.latencies.get(&(status, *operation));
+                    found.map_or(0, Latencies::count)
+                };
+                let own = OfOperation {
+                    response,
+                    service,
+                    succeeded: latencies.count().saturating_add(count(Status::Batched)),
+                    missing: count(Status::NotFound),
+                };
+                by_operation.insert(*operation, own);
             }
         }
         let units = kept.completed.total();

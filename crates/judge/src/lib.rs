@@ -142,9 +142,9 @@ pub use analysis::{
     BlockOrder, BlocksNeeded, CalibrationResult, Comparison, ControlResult, CostResult, Curve,
     CurvePoint, Difference, DriftResult, DuetResult, Estimate, EventResult, EventsResult,
     GateOutcome, GateResult, HostSummary, IndexUse, Knee, LatencySummary, LineResult,
-    NetworkSummary, NoiseResult, OperationUse, PairDifferences, PointResult, Progress,
-    Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult, TimeSeries,
-    TooFewUsable, TrialResult, Undisturbed, Validity, ValidityState, WorkingSetResult,
+    NetworkSummary, NoiseResult, OperationSummary, OperationUse, PairDifferences, PointResult,
+    Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult,
+    TimeSeries, TooFewUsable, TrialResult, Undisturbed, Validity, ValidityState, WorkingSetResult,
 };
 pub use audit::{Audit, Audited, Belief, Reason, meaning};
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};

@@ -16,8 +16,9 @@ mod factors;
 
 use plimsoll_judge::{
     Analysis, ArmSummary, BlockOrder, Comparison, Curve, CurvePoint, Difference, Estimate,
-    FigureSummary, Figures, Judgement, Knee, LatencySummary, PointResult, Progress, Scalability,
-    SeriesSecond, Steadiness, ThresholdResult, TimeSeries, Validity, ValidityState, Verdict,
+    FigureSummary, Figures, Judgement, Knee, LatencySummary, OperationSummary, PointResult,
+    Progress, Scalability, SeriesSecond, Steadiness, ThresholdResult, TimeSeries, Validity,
+    ValidityState, Verdict,
 };
 use plimsoll_plan::Metric;
 use plimsoll_record::{
@@ -277,6 +278,12 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
         })
         .collect();
     let throughput = estimate(per_run);
+    let half = OperationSummary {
+        throughput: estimate(
+            throughput.values.iter().map(|(block, rate)| (*block, rate / 2.0)).collect(),
+        ),
+        nothing: estimate((0..shape.blocks).map(|block| (block, 0.0)).collect()),
+    };
     CurvePoint {
         arm: shape.arms[arm].clone(),
         point: Some((mix * shape.sessions.len() + at) as u32),
@@ -289,6 +296,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
             ("read".into(), latencies(&scaled(&mean, 0.7, noise, 0.01), law.tail, noise)),
             ("update".into(), latencies(&scaled(&mean, 1.3, noise, 0.01), law.tail, noise)),
         ]),
+        operations: ["read", "update"].map(|name| (name.into(), half.clone())).into(),
         cpu_per_operation: scaled(&mean, 0.8 / f64::from(sessions).sqrt(), noise, 0.02),
         throughput,
         service: response.clone(),
@@ -640,12 +648,14 @@ pub fn analysis(shape: &Shape) -> Analysis {
                 subject: "A, 8 threads".into(),
                 measured: Some(183_000.0),
                 passed: true,
+                why: None,
             },
             ThresholdResult {
                 text: "response.p99 <= 200us".into(),
                 subject: "A, 16 threads, shallow-harbour".into(),
                 measured: Some(1_510_000.0),
                 passed: false,
+                why: None,
             },
         ],
         warnings: vec![

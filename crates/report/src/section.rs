@@ -4,12 +4,14 @@ mod application;
 mod cost;
 mod events;
 mod hosts;
+mod operations;
 mod pairs;
 
 pub(crate) use application::application;
 pub(crate) use cost::{cell as cost_cell, costs};
 pub(crate) use events::events;
 pub(crate) use hosts::hosts;
+pub(crate) use operations::{has_several_operations, operations};
 pub(crate) use pairs::{controls, duets, noise};
 
 /// One subject of a report: its sentences and tables.

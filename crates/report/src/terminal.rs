@@ -48,7 +48,9 @@ pub use disk::disk;
 pub use history::history;
 pub use screen::Screen;
 
-use crate::section::{Section, application, controls, costs, duets, events, hosts};
+use crate::section::{
+    Section, application, controls, costs, duets, events, has_several_operations, hosts, operations,
+};
 use crate::{Report, select, text, words};
 use anstyle::{AnsiColor, Style};
 use comparisons::Row;
@@ -88,6 +90,15 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     if !has_matrix && !select::is_searched_alone(analysis) {
         for mix in select::mixes(analysis) {
             one_mix(&mut out, analysis, mix, (layout, &signs), screen);
+        }
+    }
+    for mix in select::mixes(analysis) {
+        let curves: Vec<&Curve> = curves_of(analysis, mix).take(TABLES).collect();
+        if has_several_operations(&curves) {
+            heading(&mut out, &format!("operations of mix {}", text::short(mix, 40)));
+            if let Some(table) = operations(&curves, screen.numbers()) {
+                section::table(&mut out, &table, &signs, screen);
+            }
         }
     }
     let numbers = screen.numbers();

@@ -108,16 +108,23 @@ fn of_comparison(experiment: &str, one: &Comparison) -> TestCase {
 
 fn case(experiment: &str, threshold: &ThresholdResult) -> TestCase {
     let spelled = |value| words::threshold_value(&threshold.text, value, TERMINAL);
+    let broken = |message: &str| {
+        let mut status = failed(NonSuccessKind::Failure, "threshold", message);
+        status.set_description(format!("{}: {message}", threshold.subject));
+        status
+    };
     let (status, description) = match (threshold.measured, threshold.passed) {
+        _ if threshold.why.is_some() => {
+            let message = format!("FAILED: {}", threshold.why.as_deref().unwrap_or_default());
+            (broken(&message), message)
+        }
         (Some(value), true) => {
             (TestCaseStatus::success(), format!("holds with {}", spelled(value)))
         }
         (Some(value), false) => {
             let required = words::required(&threshold.text);
             let message = format!("FAILED: {} measured, {required}", spelled(value));
-            let mut status = failed(NonSuccessKind::Failure, "threshold", &message);
-            status.set_description(format!("{}: {message}", threshold.subject));
-            (status, message)
+            (broken(&message), message)
         }
         (None, _) => {
             let message = "could not be judged: no valid sample".to_owned();
@@ -140,6 +147,7 @@ mod tests {
             subject: "deep-harbour, A at 8 threads".into(),
             measured,
             passed,
+            why: None,
         }
     }
 

@@ -46,6 +46,7 @@ fn search(arm: usize, mix: usize, block: u32, noise: &mut Noise) -> BlockLine {
             valid: !(block == 1 && line.trials.len() == 2),
             p99_ns: Some(p99),
             achieved: Some((capacity / rate).min(1.0)),
+            missed: Vec::new(),
         });
         if !line.trials[line.trials.len() - 1].valid {
             continue;

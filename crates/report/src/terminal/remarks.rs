@@ -93,6 +93,9 @@ pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], scree
 /// Whether a threshold holds, and with which figure.
 pub(super) fn result_of(threshold: &ThresholdResult, screen: &Screen) -> String {
     let measured = |value| words::threshold_value(&threshold.text, value, screen.numbers());
+    if let Some(why) = &threshold.why {
+        return format!("FAILED: {}", text::line(why));
+    }
     match (threshold.measured, threshold.passed) {
         (Some(value), true) => format!("holds with {}", measured(value)),
         (Some(value), false) => format!(

@@ -49,7 +49,7 @@ pub(super) fn sentences(out: &mut String, all: &[Sentence], screen: &Screen) {
 }
 
 /// The widest form that fits: with the small words, without them, with fewer columns or as a list.
-fn table(out: &mut String, table: &Table, signs: &Signs<'_>, screen: &Screen) {
+pub(super) fn table(out: &mut String, table: &Table, signs: &Signs<'_>, screen: &Screen) {
     let groups = table.first(MOST);
     let columns = &table.columns[..];
     let fits = |drawn: &[String]| {

@@ -342,6 +342,7 @@ fn no_line_is_wider_than_the_screen() {
         subject: long.clone(),
         measured: None,
         passed: false,
+        why: None,
     });
     for curve in analysis.curves.iter_mut().filter(|curve| curve.arm == renamed) {
         curve.arm = long.clone();

@@ -48,6 +48,8 @@ struct Results {
     throughput: Family,
     response: Family,
     service: Family,
+    operation_throughput: Family,
+    operation_response: Family,
     cpu: Family,
     cost: Family,
     /// In the order of [`Figures::ALL`].
@@ -72,6 +74,16 @@ impl Results {
             ),
             response: Family::gauge("response", "seconds", "Completed less intended"),
             service: Family::gauge("service", "seconds", "Completed less dispatched"),
+            operation_throughput: Family::gauge(
+                "operation_throughput",
+                "operations_per_second",
+                "Calls of one operation that succeeded, after the warm-up",
+            ),
+            operation_response: Family::gauge(
+                "operation_response",
+                "seconds",
+                "Completed less intended, of one operation",
+            ),
             cpu: Family::gauge(
                 "cpu",
                 "seconds_per_operation",
@@ -112,6 +124,16 @@ impl Results {
             self.throughput.add(&labels, Some(result.throughput));
             quantiles(&mut self.response, &labels, &point.response, result);
             quantiles(&mut self.service, &labels, &point.service, result);
+            for (name, latencies) in &point.by_operation {
+                let labels = with(&labels, "operation", name);
+                // Without response times those of the operations are service times.
+                if of_run(&point.response.mean, result).is_some() {
+                    quantiles(&mut self.operation_response, &labels, latencies, result);
+                }
+                let own = point.operations.get(name);
+                self.operation_throughput
+                    .add(&labels, own.and_then(|own| of_run(&own.throughput, result)));
+            }
             self.cpu
                 .add(&labels, of_run(&point.cpu_per_operation, result).map(|nanos| nanos / 1e9));
             if let Some(price) = price {
@@ -139,6 +161,8 @@ impl Results {
             self.throughput,
             self.response,
             self.service,
+            self.operation_throughput,
+            self.operation_response,
             self.cpu,
             self.cost,
         ];

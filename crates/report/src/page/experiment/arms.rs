@@ -490,9 +490,10 @@ fn thresholds(analysis: &Analysis) -> Markup {
                             th scope="row" { code { (text::short(&threshold.text, 80)) } }
                             td { (text::short(&threshold.subject, 120)) }
                             td.num {
-                                @match threshold.measured {
-                                    Some(value) => (words::threshold_value(&threshold.text, value, PAGE)),
-                                    None => "no valid sample",
+                                @match (&threshold.why, threshold.measured) {
+                                    (Some(why), _) => (text::short(why, 120)),
+                                    (None, Some(value)) => (words::threshold_value(&threshold.text, value, PAGE)),
+                                    (None, None) => "no valid sample",
                                 }
                             }
                             td { @if threshold.passed { "✓ holds" } @else { strong.failed { "✗ broken" } } }

@@ -3,6 +3,7 @@
 use super::{NAME, Page, notes};
 use crate::page::chart::{KneeChart, LoadChart, Quantity};
 use crate::page::prose;
+use crate::section::operations;
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_judge::{Curve, CurvePoint, Estimate, Knee, LineResult, Scalability};
@@ -294,47 +295,13 @@ fn data_row(page: &Page<'_>, point: &CurvePoint, causes: bool) -> Markup {
 }
 
 fn by_operation(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
-    let rows = || {
-        curves.iter().flat_map(|curve| &curve.points).filter(|point| point.valid_runs > 0).flat_map(
-            |point| {
-                point
-                    .by_operation
-                    .iter()
-                    .map(move |(operation, latencies)| (point, operation, latencies))
-            },
-        )
-    };
-    let total = rows().count();
-    if total == 0 {
+    let Some(table) = operations(curves, PAGE) else {
         return html! {};
-    }
+    };
     html! {
         details {
             summary { "Response time of each operation" }
-            div.scroll tabindex="0" role="region" aria-label="Response time of each operation" {
-                table.data {
-                    thead { tr {
-                        th scope="col" { "Arm" } th scope="col" { "Load" } th scope="col" { "Operation" }
-                        @for title in ["mean", "p50", "p95", "p99", "p99.9"] { th.num scope="col" { (title) } }
-                    } }
-                    tbody {
-                        @for (point, operation, latencies) in rows().take(limit) {
-                            tr {
-                                th scope="row" { (page.arm(&point.arm)) }
-                                td { (prose::label(&point.load_label, NAME)) }
-                                td {
-                                    (text::short(operation, NAME))
-                                    @if point.response.mean.median.is_none() { " (service time)" }
-                                }
-                                @for estimate in [&latencies.mean, &latencies.p50, &latencies.p95, &latencies.p99, &latencies.p999] {
-                                    td.num { (PAGE.latency(select::median(estimate))) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-            @if total > limit { p.remark { "The first " (limit) " of " (total) " rows; all are in analysis.json." } }
+            (super::section::table(page, &table, limit))
         }
     }
 }

@@ -204,7 +204,7 @@ fn trials_table(page: &Page<'_>, lines: &[&LineResult], limit: usize) -> Markup 
                                     @match (trial.valid, trial.is_good) {
                                         (false, _) => span.failed { "✕ failed a gate" },
                                         (true, true) => "✓ held",
-                                        (true, false) => "✗ did not hold",
+                                        (true, false) => { "✗ did not hold" @for bound in &trial.missed { small { (prose::label(bound, 120)) } } },
                                     }
                                 }
                             }

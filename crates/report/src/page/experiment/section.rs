@@ -13,12 +13,12 @@ pub(super) fn section(page: &Page<'_>, section: &Section) -> Markup {
     html! {
         @if !section.lead.is_empty() { p.lead { (section.lead) } }
         @for one in section.sentences.iter().take(page.budget.arm_rows) { p { (prose::prose(&one.text)) } }
-        @for one in &section.tables { (table(page, one)) }
+        @for one in &section.tables { (table(page, one, page.budget.arm_rows)) }
     }
 }
 
-fn table(page: &Page<'_>, table: &Table) -> Markup {
-    let limit = page.budget.arm_rows;
+/// The first rows of a table.
+pub(super) fn table(page: &Page<'_>, table: &Table, limit: usize) -> Markup {
     let all = table.row_count();
     html! {
         @if !table.lead.is_empty() { p.lead { (table.lead) } }
