@@ -168,6 +168,16 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_that_no_figure_breaks_fails_with_its_reason() {
+        let why = Some("no call of check-out succeeded".to_owned());
+        let broken = ThresholdResult { why, ..threshold("response.p99 <= 1ms", None, false) };
+        let text = rendered(vec![broken]);
+        let read = quick_junit::Report::deserialize_from_str(&text).unwrap();
+        assert_eq!((read.tests, read.failures, read.skipped), (1, 1, 0));
+        assert!(text.contains("FAILED: no call of check-out succeeded"), "{text}");
+    }
+
+    #[test]
     fn whoever_reads_it_reads_what_was_written() {
         let hostile = "</testcase><!-- \"'&\u{1}\u{1b}[31m ]]> שלום";
         let text = rendered(vec![threshold(hostile, Some(1.0), false)]);

@@ -10,25 +10,36 @@ const NAME: usize = 48;
 
 /// The operations at each point with a valid run; `None` without any.
 pub(crate) fn operations(curves: &[&Curve], numbers: Numbers) -> Option<Table> {
-    let points = curves.iter().flat_map(|curve| &curve.points);
-    let known = points.filter(|point| point.valid_runs > 0 && !point.by_operation.is_empty());
-    let groups: Vec<Group> = known.map(|point| group(point, numbers)).collect();
+    let found_nothing = curves.iter().flat_map(|curve| known(curve)).any(|point| {
+        point.operations.values().any(|own| own.nothing.median.is_some_and(|share| share > 0.0))
+    });
+    let group = |curve: &&Curve| Group {
+        arm: Some(curve.arm.clone()),
+        words: String::new(),
+        rows: known(curve).flat_map(|point| rows(point, found_nothing, numbers)).collect(),
+    };
+    let mut groups: Vec<Group> = curves.iter().map(group).collect();
+    groups.retain(|group| !group.rows.is_empty());
     if groups.is_empty() {
         return None;
     }
+    let mut columns = vec![
+        Column::words("Load"),
+        Column::words("Operation"),
+        Column::figure("Throughput", "op/s", "op/s"),
+        Column::figure("p50", "", ""),
+        Column::figure("p95", "", ""),
+        Column::figure("p99", "", ""),
+    ];
+    if found_nothing {
+        columns.push(Column::figure("Found nothing", "of the calls", "nothing"));
+    }
+    columns.push(Column::figure("p99.9", "", ""));
+    columns.push(Column::figure("Mean", "", ""));
     Some(Table {
         title: "operations",
         lead: "",
-        columns: vec![
-            Column::words("Operation"),
-            Column::figure("Throughput", "op/s", "op/s"),
-            Column::figure("p50", "", ""),
-            Column::figure("p95", "", ""),
-            Column::figure("p99", "", ""),
-            Column::figure("Found nothing", "of the calls", "found nothing"),
-            Column::figure("p99.9", "", ""),
-            Column::figure("Mean", "", ""),
-        ],
+        columns,
         groups,
         remark: "",
         file: "analysis.json",
@@ -38,36 +49,47 @@ pub(crate) fn operations(curves: &[&Curve], numbers: Numbers) -> Option<Table> {
 
 /// Whether a table of these says more than that of all operations together.
 pub(crate) fn has_several_operations(curves: &[&Curve]) -> bool {
-    let mut points = curves.iter().flat_map(|curve| &curve.points);
+    let mut points = curves.iter().flat_map(|curve| known(curve));
     points.any(|point| point.by_operation.len() > 1)
 }
 
-fn group(point: &CurvePoint, numbers: Numbers) -> Group {
-    let rows = point.by_operation.iter();
-    Group {
-        arm: Some(point.arm.clone()),
-        words: format!(" · {}", text::line(&point.load_label)),
-        rows: rows.map(|(name, latencies)| row(point, name, latencies, numbers)).collect(),
-    }
+fn known(curve: &Curve) -> impl Iterator<Item = &CurvePoint> {
+    curve.points.iter().filter(|point| point.valid_runs > 0)
 }
 
-fn row(point: &CurvePoint, name: &str, latencies: &LatencySummary, numbers: Numbers) -> Vec<Cell> {
+fn rows(point: &CurvePoint, found_nothing: bool, numbers: Numbers) -> Vec<Vec<Cell>> {
+    let each = point.by_operation.iter();
+    each.map(|(name, latencies)| row(point, name, latencies, found_nothing, numbers)).collect()
+}
+
+fn row(
+    point: &CurvePoint,
+    name: &str,
+    latencies: &LatencySummary,
+    found_nothing: bool,
+    numbers: Numbers,
+) -> Vec<Cell> {
     let is_service = point.response.mean.median.is_none();
-    let latency = |estimate| numbers.latency(select::median(estimate));
-    let [throughput, nothing] = match point.operations.get(name) {
-        Some(own) => [own.throughput.median, own.nothing.median],
+    let latency = |estimate| Cell::from(numbers.latency(select::median(estimate)));
+    let own = point.operations.get(name);
+    let throughput = match own {
+        Some(own) => own.throughput.median,
         // Alone it is all that there is.
-        None if point.by_operation.len() == 1 => [point.throughput.median, None],
-        None => [None, None],
+        None => point.throughput.median.filter(|_| point.by_operation.len() == 1),
     };
-    vec![
+    let nothing = own.and_then(|own| own.nothing.median);
+    let mut cells = vec![
+        Cell::from(text::short(&point.load_label, NAME)),
         Cell::from(text::short(name, NAME)).with(is_service.then(|| "service time".to_owned())),
         throughput.map(|rate| numbers.rate(rate)).into(),
-        latency(&latencies.p50).into(),
-        latency(&latencies.p95).into(),
-        latency(&latencies.p99).into(),
-        nothing.map(|share| numbers.percent(share)).into(),
-        latency(&latencies.p999).into(),
-        latency(&latencies.mean).into(),
-    ]
+        latency(&latencies.p50),
+        latency(&latencies.p95),
+        latency(&latencies.p99),
+    ];
+    if found_nothing {
+        cells.push(nothing.map(|share| numbers.percent(share)).into());
+    }
+    cells.push(latency(&latencies.p999));
+    cells.push(latency(&latencies.mean));
+    cells
 }

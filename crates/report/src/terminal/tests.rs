@@ -328,6 +328,31 @@ fn records_that_share_nothing_say_so() {
 }
 
 #[test]
+fn operations_have_a_table_of_their_own() {
+    let (record, mut analysis) = sample::experiment(&Shape::quickstart());
+    for point in analysis.curves.iter_mut().flat_map(|curve| &mut curve.points) {
+        for (name, found) in [("read", "by-customer"), ("update", "pay")] {
+            let latencies = point.by_operation.remove(name).unwrap();
+            point.by_operation.insert(found.into(), latencies);
+            let mut own = point.operations.remove(name).unwrap();
+            if found == "pay" {
+                own.nothing.median = Some(0.125);
+            }
+            point.operations.insert(found.into(), own);
+        }
+    }
+    let text = shown_of(&record, &analysis, &Screen::default());
+    let part = text.split("operations of mix A\n").nth(1).unwrap();
+    insta::assert_snapshot!(part.split("\n\n").next().unwrap());
+    // One operation alone has no table beside that of its mix.
+    for point in analysis.curves.iter_mut().flat_map(|curve| &mut curve.points) {
+        point.by_operation.remove("pay");
+        point.operations.clear();
+    }
+    assert!(!shown_of(&record, &analysis, &Screen::default()).contains("operations of mix"));
+}
+
+#[test]
 fn no_line_is_wider_than_the_screen() {
     let (mut record, mut analysis) = sample::experiment(&Shape::quickstart());
     let long = "名前 with-\x1b[31mcolour ".repeat(60);

@@ -206,6 +206,27 @@ fn results_are_told_for_each_run() {
 
 /// What the dashboard asks for is there while something runs.
 #[test]
+fn operations_are_told_apart_by_a_label() {
+    let (record, analysis) = sample::experiment(&Shape::quickstart());
+    let mut out = Vec::new();
+    super::write(&Report { record: &record, analysis: &analysis }, &mut out).unwrap();
+    let (samples, _) = read(std::str::from_utf8(&out).unwrap());
+    let point = &analysis.curves[0].points[0];
+    let labels = |more: &str| {
+        let load = &point.load_label;
+        format!(
+            "arm=\"{}\",mix=\"{}\",load=\"{load}\",block=\"0\",operation=\"read\"{more}",
+            point.arm, analysis.curves[0].mix
+        )
+    };
+    let p99 = only(&samples, "plimsoll_operation_response_seconds", &labels(",quantile=\"0.99\""));
+    assert_eq!(p99, point.by_operation["read"].p99.values[0].1 / 1e9);
+    let name = "plimsoll_operation_throughput_operations_per_second";
+    let throughput = only(&samples, name, &labels(""));
+    assert_eq!(throughput, point.operations["read"].throughput.values[0].1);
+}
+
+#[test]
 fn the_dashboard_asks_for_metrics_that_there_are() {
     let mut slice = slice();
     slice.telemetry = figures::ALL.iter().map(|name| ((*name).to_owned(), 1.0)).collect();
