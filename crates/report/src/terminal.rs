@@ -108,7 +108,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     add(&mut out, "events", events(analysis, numbers));
     deciding::lines(&mut out, analysis, &signs, screen);
     add(&mut out, "cost per 1M operations", costs(analysis, numbers));
-    add(&mut out, "operations", application(analysis, numbers));
+    add(&mut out, "plans and indexes", application(analysis, numbers));
     // What held the arms back was said of each of them above.
     let deciding: Vec<Row<'_>> = select::primaries(analysis)
         .map(|comparison| Row::of(analysis, comparison, screen).without_cause())

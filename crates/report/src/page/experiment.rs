@@ -210,7 +210,7 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
         sections.push(("percentiles", "Percentiles", content));
     }
     sections.push(("comparisons", "Comparisons", comparisons::section(&page)));
-    add(&mut sections, "operations", "Operations and indexes", application(report.analysis, PAGE));
+    add(&mut sections, "plans", "Plans and indexes", application(report.analysis, PAGE));
     if blocks::is_known(report.analysis) {
         sections.push(("blocks", "From block to block", blocks::section(&page)));
     }
