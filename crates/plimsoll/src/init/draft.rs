@@ -137,7 +137,7 @@ compare:
     }
 
     fn question_in_words(&self) -> String {
-        let between = list(&self.names());
+        let between = list(&self.names()).replace(" and ", " or ");
         match self.question {
             Question::Settings => format!("Which {} is faster?", self.setting),
             Question::Index => format!("Which index is worth its cost: {between}?"),
