@@ -306,7 +306,7 @@ fn other_plans(
     parts
 }
 
-/// `with writes 1 index more: customer_1 of orders (3.1 MiB)`.
+/// `in wide, each insert writes 1 index more: customer_1 (3.1 MiB)`, and what nothing has used.
 fn further_indexes(arm: &ArmApplication, than: &ArmApplication) -> Option<String> {
     let is_there = |one: &&IndexUse| {
         let same = |other: &IndexUse| other.collection == one.collection && other.name == one.name;
@@ -316,16 +316,26 @@ fn further_indexes(arm: &ArmApplication, than: &ArmApplication) -> Option<String
     if further.is_empty() {
         return None;
     }
+    let names = |indexes: &[&IndexUse]| {
+        let names: Vec<String> = indexes.iter().map(|one| one.name.clone()).collect();
+        list(&names)
+    };
     let index_bytes: f64 = further.iter().map(|one| one.bytes).sum();
-    let names: Vec<String> = further.iter().map(|one| one.name.clone()).collect();
     let more = match further.len() {
         1 => "1 index".to_owned(),
         several => format!("{several} indexes"),
     };
+    let unused = further.iter().filter(|one| one.uses == Some(0.0)).copied();
+    let unused: Vec<&IndexUse> = unused.collect();
+    let in_vain = match unused.len() {
+        0 => String::new(),
+        all if all == further.len() => ", which nothing uses".into(),
+        _ => format!(", of which nothing uses {}", names(&unused)),
+    };
     Some(format!(
-        "each insert of {} writes {more} more: {} ({})",
+        "in {}, each insert writes {more} more: {} ({}){in_vain}",
         arm.arm,
-        list(&names),
+        names(&further),
         bytes(index_bytes)
     ))
 }

@@ -30,7 +30,7 @@ fn questions_about_servers() {
     let index = ["--database", "mongod", "--question", "index"];
     let plan = of("index", &index);
     assert_eq!(arms(&plan), ["customer", "customer-placed"]);
-    let three = ["--between", "none", "--between", "customer+status", "--between", "-placed"];
+    let three = ["--between", "none", "--between", "customer+status", "--between=-placed"];
     let plan = of("three", &[&index[..], &three].concat());
     assert_eq!(arms(&plan), ["no-index", "customer-status", "placed"]);
     assert_contains(
