@@ -112,6 +112,7 @@ fn statement_rounds(session: &mut dyn Session) {
             expected: Expected::Any,
             units: 1,
             inserted: (*kind == StatementKind::Insert).then_some(inserted),
+            growth: None,
         })
         .collect();
     for round in 0..3 {

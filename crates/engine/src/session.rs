@@ -205,6 +205,7 @@ mod tests {
             expected,
             units: 1,
             inserted,
+            growth: None,
         };
         let mut answer = Answer::default();
         let outcome = engine.session().unwrap().statement(&statement, &mut answer);

@@ -289,7 +289,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         }
         if let Ask::Statement(statement) = &ask
             && status == Status::Ok
-            && !statement.expected.fits(answer.documents)
+            && !statement.fits(answer.documents)
         {
             self.wrong_number(statement, answer.documents, completed);
         }

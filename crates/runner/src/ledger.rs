@@ -528,6 +528,7 @@ mod tests {
                 expected: Expected::Some,
                 units: 1,
                 inserted: None,
+                growth: None,
             };
             let mut answer = Answer::default();
             assert!(matches!(session.statement(&statement, &mut answer), Outcome::Ok));

@@ -290,6 +290,7 @@ mod tests {
             expected: Expected::Some,
             units: 1,
             inserted: None,
+            growth: None,
         };
         let mut session = slowed(Duration::from_millis(2), Slowing::Stretched { share: 0.5 });
         let mut answer = Answer::default();

@@ -2,6 +2,8 @@
 //!
 //! One operation on the database.
 
+use crate::documents::Finite;
+use crate::inserted::Records;
 use crate::record::{FieldNames, RecordBuffer};
 use plimsoll_record::OwnOperation;
 use std::fmt;
@@ -72,6 +74,39 @@ pub struct Statement<'a> {
     pub units: u32,
     /// The documents that it inserts, to be [acknowledged](crate::OpGenerator::acknowledge_documents) afterwards.
     pub inserted: Option<NewDocuments>,
+    /// How many more it may find by the time it is answered; `None` where nobody inserts.
+    pub growth: Option<Growth<'a>>,
+}
+
+impl Statement<'_> {
+    /// Whether this many is what it must find. To be called when it is answered, because documents may have been inserted since it was drawn.
+    #[inline]
+    pub fn fits(&self, documents: u64) -> bool {
+        self.expected.fits(documents)
+            || self.growth.is_some_and(|growth| match self.expected {
+                Expected::Between(least, _) => (least..=growth.most()).contains(&documents),
+                Expected::Some | Expected::Any => true,
+            })
+    }
+}
+
+/// Documents that are inserted while an operation looks for those with one value.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth<'a> {
+    pub(crate) records: &'a Records,
+    pub(crate) finite: &'a Finite,
+    pub(crate) value: u64,
+    /// As many as the operation finds at most.
+    pub(crate) limit: u64,
+}
+
+impl Growth<'_> {
+    /// The most that can be found now.
+    #[inline]
+    pub fn most(&self) -> u64 {
+        let issued = self.records.issued();
+        self.finite.bounds(self.value, issued, issued).1.min(self.limit)
+    }
 }
 
 /// How many documents an operation must return, count, change or remove.

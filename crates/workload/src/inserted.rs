@@ -80,6 +80,17 @@ impl Records {
         self.start + (own - self.start) * u64::from(self.share.of())
     }
 
+    /// Numbers below the first are present for certain, and none from the second on was taken by any host. Where other hosts may insert as well, this host knows
+    /// of those that were there before alone.
+    #[inline]
+    pub(crate) fn bounds(&self, others_insert: bool) -> (u64, u64) {
+        if others_insert && !self.share.is_whole() {
+            (self.start, u64::MAX)
+        } else {
+            (self.limit(), self.issued())
+        }
+    }
+
     /// Key numbers below this one are present, as far as this host knows.
     #[inline]
     pub(crate) fn limit(&self) -> u64 {

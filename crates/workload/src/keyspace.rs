@@ -1,7 +1,7 @@
 //! The records of a database, as far as the questions need to know them.
 
 use crate::data::DataSpec;
-use crate::documents::DocumentSpace;
+use crate::documents::{DocumentSpace, OperationSamples};
 use crate::inserted::Records;
 use crate::integrity::Verifier;
 use crate::mix::Mix;
@@ -9,7 +9,6 @@ use crate::problem::{WorkloadError, none_of};
 use crate::record::RecordShape;
 use crate::schedule::Share;
 use crate::stream::Stream;
-use plimsoll_record::OwnOperation;
 use std::sync::Arc;
 
 /// The records of one database and how they are made. It outlives the workloads that are run against the database one after the other,
@@ -92,7 +91,7 @@ impl KeySpace {
         mixes: &[Mix],
         seed: u64,
         count: u32,
-    ) -> Result<Vec<(OwnOperation, Vec<Vec<u8>>)>, WorkloadError> {
+    ) -> Result<OperationSamples, WorkloadError> {
         match &self.documents {
             Some(space) => space.samples(mixes, &mut Stream::from_state(seed), count),
             None => Ok(Vec::new()),

@@ -86,7 +86,9 @@ mod value;
 mod workload;
 mod zipfian;
 
-pub use ask::{Ask, CollectionOrder, Expected, FieldChoice, Fields, NewDocuments, Statement};
+pub use ask::{
+    Ask, CollectionOrder, Expected, FieldChoice, Fields, Growth, NewDocuments, Statement,
+};
 pub use counter::{AcknowledgedCounter, Counter};
 pub use data::{DataSpec, FieldLength};
 pub use generator::OpGenerator;

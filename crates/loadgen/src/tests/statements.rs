@@ -88,6 +88,7 @@ fn find(command: &'static str, expected: Expected) -> Statement<'static> {
         expected,
         units: 1,
         inserted: None,
+        growth: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What arms choose of collections, and how two descriptions differ.
 
 use crate::documents::literal::Literal;
+use crate::documents::operation::loosen_expiring;
 use crate::documents::read::{DocumentProblem, Reading};
 use crate::documents::{Documents, DocumentsSpec, SharedReading};
 
@@ -40,6 +41,7 @@ impl DocumentsSpec {
             }
             reading.path.pop();
         }
+        loosen_expiring(&mut documents.operations, &documents.collections);
         reading.path = vec!["operations".into()];
         // Where indexes could not be read, none would be found.
         if reading.problems.is_empty() {

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// The longest text or number of bytes that is made.
 pub(crate) const MOST_LENGTH: i64 = 15_000_000;
-/// Bytes of a text in which a share of it repeats.
-const BLOCK: usize = 64;
+/// Bytes of a text in which a share of it repeats. In shorter blocks, what compressors write besides would be several per cent.
+pub(crate) const BLOCK: usize = 1_024;
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /// Six bits each.
 const LETTERS_A_DRAW: usize = 10;
@@ -101,7 +101,7 @@ pub(crate) struct Text {
     pub(crate) length: Law,
     /// Characters that spell the pick, so that no two values are the same; 0 for free ones.
     pub(crate) spelled: u32,
-    /// Bytes of each 64 that repeat.
+    /// Bytes of each block that repeat.
     pub(crate) repeated: usize,
 }
 
@@ -169,7 +169,7 @@ impl Field {
             }
             Shape::Text(text) => {
                 let at = bson::begin(out);
-                text.write(pick, &mut stream, out);
+                text.write(pick, &mut stream, fill_letters, out);
                 out.push(0);
                 let length = (out.len() - at - 4) as u32;
                 out[at..at + 4].copy_from_slice(&length.to_le_bytes());
@@ -178,7 +178,7 @@ impl Field {
             Shape::Bytes(text) => {
                 let at = bson::begin(out);
                 out.push(0);
-                text.write(pick, &mut stream, out);
+                text.write(pick, &mut stream, fill_bytes, out);
                 let length = (out.len() - at - 5) as u32;
                 out[at..at + 4].copy_from_slice(&length.to_le_bytes());
                 bson::BINARY
@@ -226,7 +226,10 @@ impl Field {
                 for item in 0..items {
                     let kind_at = out.len();
                     bson::index_name(bson::NULL, item as u32, out);
-                    let kind = of.write_value(of.pick(pick * MOST_ITEMS + item), out);
+                    let kind = of.write_value(
+                        of.pick(pick.wrapping_mul(MOST_ITEMS).wrapping_add(item)),
+                        out,
+                    );
                     out[kind_at] = kind;
                 }
                 bson::end(at, out);
@@ -270,7 +273,7 @@ impl Number {
             Self::Law(law) => law.whole(stream),
             // In whole numbers, which are exact where products of floating point numbers are not.
             Self::Steps { from, step } if step.fract() == 0.0 => {
-                *from as i64 + pick as i64 * *step as i64
+                (*from as i64).wrapping_add((pick as i64).wrapping_mul(*step as i64))
             }
             Self::Steps { from, step } => (from + pick as f64 * step).floor() as i64,
         }
@@ -278,7 +281,13 @@ impl Number {
 }
 
 impl Text {
-    fn write(&self, pick: u64, stream: &mut Stream, out: &mut Vec<u8>) {
+    fn write(
+        &self,
+        pick: u64,
+        stream: &mut Stream,
+        fill: fn(&mut Stream, &mut [u8]),
+        out: &mut Vec<u8>,
+    ) {
         let length = self.length.whole(stream).clamp(0, MOST_LENGTH) as usize;
         let at = out.len();
         out.extend_from_slice(self.prefix.as_bytes());
@@ -297,8 +306,8 @@ impl Text {
         let from = out.len();
         out.resize(from + rest, REPEATED);
         for block in out[from..].chunks_mut(BLOCK) {
-            let repeated = self.repeated.min(block.len());
-            fill_letters(stream, &mut block[repeated..]);
+            let repeated = self.repeated * block.len() / BLOCK;
+            fill(stream, &mut block[repeated..]);
         }
     }
 }
@@ -312,6 +321,14 @@ fn fill_letters(stream: &mut Stream, out: &mut [u8]) {
             *byte = LETTERS[(bits & 63) as usize];
             bits >>= 6;
         }
+    }
+}
+
+/// Random bytes.
+#[inline]
+fn fill_bytes(stream: &mut Stream, out: &mut [u8]) {
+    for piece in out.chunks_mut(8) {
+        piece.copy_from_slice(&stream.bits().to_le_bytes()[..piece.len()]);
     }
 }
 
@@ -358,13 +375,16 @@ mod tests {
     #[test]
     fn a_share_of_each_block_repeats() {
         let text =
-            Text { prefix: "".into(), length: Law::Constant(640.0), spelled: 0, repeated: 38 };
+            Text { prefix: "".into(), length: Law::Constant(2_560.0), spelled: 0, repeated: 600 };
         let field = field(Pick::Free, Shape::Text(text));
         let bytes = value(&field, 1);
         let text = &bytes[7..bytes.len() - 1];
-        assert_eq!(text.len(), 640);
-        for block in text.chunks(64) {
-            assert!(block[..38].iter().all(|byte| *byte == REPEATED));
-        }
+        assert_eq!(text.len(), 2_560);
+        // Of the half block at the end as well.
+        let repeated: Vec<usize> = text
+            .chunks(1_024)
+            .map(|block| block.iter().take_while(|byte| **byte == REPEATED).count())
+            .collect();
+        assert_eq!(repeated, [600, 600, 300]);
     }
 }

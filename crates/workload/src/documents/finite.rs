@@ -49,8 +49,8 @@ impl Permutation {
     }
 
     /// The place that [`forward`](Self::forward) takes there.
-    #[cfg(test)]
-    fn backward(&self, mut place: u64) -> u64 {
+    #[inline]
+    pub(crate) fn backward(&self, mut place: u64) -> u64 {
         loop {
             let (mut left, mut right) =
                 (place >> self.half_bits, place & ((1 << self.half_bits) - 1));
@@ -176,7 +176,15 @@ impl Finite {
     #[inline]
     pub(crate) fn bounds(&self, value: u64, acknowledged: u64, issued: u64) -> (u64, u64) {
         let count = self.count(value);
-        (count * (acknowledged / self.documents), count * issued.div_ceil(self.documents))
+        let least = count.saturating_mul(acknowledged / self.documents);
+        (least, count.saturating_mul(issued.div_ceil(self.documents)))
+    }
+
+    /// One of the first N documents that have a value, which at least one has, by a number of any size.
+    #[inline]
+    pub(crate) fn member(&self, value: u64, number: u64) -> u64 {
+        let place = self.end(value) - 1 - number % self.count(value);
+        Permutation::new(self.documents, self.key ^ scatter(0)).backward(place)
     }
 }
 
@@ -221,6 +229,12 @@ mod tests {
                 prop_assert_eq!(finite.count(value), first[value as usize]);
                 let (least, most) = finite.bounds(value, present, present);
                 prop_assert!((least..=most).contains(&all[value as usize]));
+                if first[value as usize] > 0 {
+                    let members: std::collections::BTreeSet<u64> =
+                        (0..first[value as usize]).map(|number| finite.member(value, number)).collect();
+                    prop_assert_eq!(members.len() as u64, first[value as usize]);
+                    prop_assert!(members.iter().all(|one| *one < documents && finite.value_of(*one) == value));
+                }
             }
             prop_assert_eq!(first.iter().sum::<u64>(), documents);
         }

@@ -89,6 +89,7 @@ fn normal(stream: &mut Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::assert_follows;
 
     /// Draws that lie below a value, as a share, within five standard deviations of a binomial count.
     fn assert_below(law: &Law, value: f64, share: f64) {
@@ -112,6 +113,45 @@ mod tests {
         assert_below(&table, 2.0, 0.5);
         assert_below(&table, 3.5, 0.7);
         assert_below(&table, 20.1, 1.0);
+    }
+
+    /// The categories are those below each edge, and above the last.
+    fn assert_between(law: &Law, edges: &[f64], shares: &[f64]) {
+        let mut stream = Stream::from_state(5);
+        assert_follows(shares, 200_000, || {
+            let drawn = law.draw(&mut stream);
+            edges.partition_point(|edge| *edge <= drawn)
+        });
+    }
+
+    #[test]
+    fn draws_follow_their_laws() {
+        let twentieths: Vec<f64> = (1..20).map(|edge| 10.0 + f64::from(edge) * 0.5).collect();
+        assert_between(&Law::Uniform(10.0, 20.0), &twentieths, &[0.05; 20]);
+        // Deciles of the standard normal distribution, from a table.
+        let (some, more) = ([0.253_347, 0.524_401], [0.841_621, 1.281_552]);
+        let mut deciles: Vec<f64> = some.iter().chain(&more).flat_map(|z| [-z, *z]).collect();
+        deciles.push(0.0);
+        deciles.sort_by(f64::total_cmp);
+        let scaled: Vec<f64> = deciles.iter().map(|z| 5.0 + 2.0 * z).collect();
+        assert_between(&Law::Normal { mean: 5.0, deviation: 2.0 }, &scaled, &[0.1; 10]);
+        // And the last hundredth.
+        let mut logs: Vec<f64> = deciles
+            .iter()
+            .map(|z| 700.0 * 2_000_f64.powf(z / Z99) / 700_f64.powf(z / Z99))
+            .collect();
+        logs.push(2_000.0);
+        let shares = [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.09, 0.01];
+        assert_between(&Law::lognormal(700.0, 2_000.0), &logs, &shares);
+        let table = Law::Table(vec![(0.0, 1.0), (0.5, 2.0), (0.9, 5.0), (0.99, 6.0), (1.0, 20.0)]);
+        let edges = [1.25, 1.5, 2.0, 3.5, 5.0, 5.5, 6.0, 13.0];
+        let shares = [0.125, 0.125, 0.25, 0.2, 0.2, 0.045, 0.045, 0.005, 0.005];
+        assert_between(&table, &edges, &shares);
+        // As YCSB draws: the first two ranks have exactly their shares.
+        let zeta: f64 = (1..=20).map(|rank| f64::from(rank).powf(-0.99)).sum();
+        let (first, second) = (1.0 / zeta, 0.5_f64.powf(0.99) / zeta);
+        let shares = [first, second, 1.0 - first - second];
+        assert_between(&Law::zipfian(3.0, 22.0), &[3.5, 4.5], &shares);
     }
 
     #[test]

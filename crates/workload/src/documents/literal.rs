@@ -56,6 +56,20 @@ impl Literal {
         self.entries().iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// Whether a filter for this value finds a field with the other one.
+    pub(crate) fn finds(&self, other: &Self) -> bool {
+        let number = |value: &Self| match value {
+            Self::Int(whole) => Some(*whole as f64),
+            Self::Double(number) => Some(*number),
+            _ => None,
+        };
+        match (number(self), number(other), other) {
+            (Some(one), Some(other), _) => one == other,
+            (_, _, Self::List(items)) => self == other || items.iter().any(|item| self.finds(item)),
+            _ => self == other,
+        }
+    }
+
     /// A scalar as text.
     pub(crate) fn scalar(&self) -> Option<String> {
         match self {

@@ -19,8 +19,10 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use finite::Finite;
 pub use literal::Literal;
 pub use read::DocumentProblem;
+pub use statements::OperationSamples;
 pub(crate) use statements::{DocumentLoad, DocumentSpace, StatementDesk};
 
 use crate::ask::CollectionOrder;

@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub(crate) const MOST_OPERATIONS: usize = 32;
 /// The most documents that one operation inserts.
 const MOST_INSERTED: f64 = 100_000.0;
+/// Documents for each value of a field that not all documents have, from which on hardly any value has none.
+const MANY_EACH: u64 = 4;
 
 /// Names with a meaning of their own in exports.
 const TAKEN: [&str; 3] = ["overall", "verify", "load"];
@@ -85,6 +87,7 @@ impl Reading {
             operations.extend(read);
         }
         loosen(&mut operations);
+        loosen_expiring(&mut operations, collections);
         operations
     }
 
@@ -258,7 +261,7 @@ impl Reading {
                     });
                 }
             };
-            statement.parameters.push(Parameter { name: "by".into(), field, drawn });
+            statement.parameters.push(Parameter { name: "by".into(), path, field, drawn });
             statement.keys.push(keys);
         } else if given.get("keys").is_some() {
             return self.at("keys", |reading| {
@@ -299,19 +302,20 @@ impl Reading {
         statement: &mut OwnStatement,
     ) -> Option<()> {
         let word = |key: &str| described.get(key).and_then(Literal::scalar);
-        let (field, drawn) = if let Some(path) = word("value_of") {
+        let (path, field, drawn) = if let Some(path) = word("value_of") {
             self.known_keys(described, &["value_of", "keys"]);
             let field = self.field_of(collection, &path)?;
             match field.pick {
-                Pick::Finite(_) => (field, Drawn::Value),
-                Pick::Unique => (field, Drawn::Document),
+                Pick::Finite(_) => (path, field, Drawn::Value),
+                Pick::Unique => (path, field, Drawn::Document),
                 Pick::Free => {
                     return self.wrong(format!("nobody knows which values `{path}` has: give the field `distinct`, or take `from: {path}`"));
                 }
             }
         } else if let Some(path) = word("from") {
             self.known_keys(described, &["from", "keys"]);
-            (self.field_of(collection, &path)?, Drawn::Document)
+            let field = self.field_of(collection, &path)?;
+            (path, field, Drawn::Document)
         } else if let Some(path) = word("range_of") {
             self.known_keys(described, &["range_of", "documents", "keys"]);
             let field = self.field_of(collection, &path)?;
@@ -332,14 +336,14 @@ impl Reading {
                     collection.records
                 ));
             }
-            (field, Drawn::Range { documents })
+            (path, field, Drawn::Range { documents })
         } else {
             let records = collection.records;
             let field = self.generator(name, described, records, &[])?;
-            (Arc::new(field), Drawn::New { records })
+            (String::new(), Arc::new(field), Drawn::New { records })
         };
         let keys = self.keys(described)?;
-        statement.parameters.push(Parameter { name: name.into(), field, drawn });
+        statement.parameters.push(Parameter { name: name.into(), path, field, drawn });
         statement.keys.push(keys);
         Some(())
     }
@@ -347,6 +351,10 @@ impl Reading {
     fn field_of(&mut self, collection: &Collection, path: &str) -> Option<Arc<Field>> {
         match collection.field(path) {
             Some(field) => Some(Arc::clone(field)),
+            None if collection.field(path.split('.').next().unwrap_or_default()).is_some() => self
+                .wrong(format!(
+                    "nobody knows which documents have which `{path}`: it lies in a list, or in a document with `distinct` or `present`, or it is not there"
+                )),
             None => {
                 let names: Vec<&str> = collection.fields.iter().map(|field| &*field.name).collect();
                 let names = names.join(", ");
@@ -385,12 +393,29 @@ impl Reading {
             StatementKind::Aggregate => Known::Some("pipelines group and filter"),
             StatementKind::Distinct => Known::Some("documents share values"),
             _ if self.flag(given, "upsert") => Known::Any("what is not there is inserted"),
-            _ => match filter_parameter(given, statement) {
+            _ => match filter_parameter(given, collection, statement) {
                 Some((parameter, Part::Whole)) => {
                     let Parameter { field, drawn, .. } = &statement.parameters[parameter];
                     match (&field.pick, drawn) {
-                        _ if field.present.is_some() => {
-                            Known::Some("not all documents have the field")
+                        (_, Drawn::Value | Drawn::Document) if may_be_equal(field) => {
+                            Known::Some("several of its values may be the same")
+                        }
+                        (Pick::Finite(finite), Drawn::Value) if field.present.is_some() => {
+                            let has = field.present.as_ref().map_or(0, |present| present.count(1));
+                            // With few documents for each value some have none.
+                            if has / finite.values() >= MANY_EACH {
+                                Known::Some("not all documents have the field")
+                            } else {
+                                Known::Any("not all documents have the field")
+                            }
+                        }
+                        (_, Drawn::Document)
+                            if field
+                                .present
+                                .as_ref()
+                                .is_some_and(|present| present.count(1) == 0) =>
+                        {
+                            Known::Any("no document has the field")
                         }
                         (Pick::Finite(_), Drawn::Value) => Known::Having { parameter, most },
                         (Pick::Unique, Drawn::Document) => Known::Exactly(1),
@@ -399,6 +424,11 @@ impl Reading {
                     }
                 }
                 Some((parameter, _)) => match statement.parameters[parameter].drawn {
+                    Drawn::Range { .. }
+                        if statement.parameters[parameter].field.present.is_some() =>
+                    {
+                        Known::Some("not all documents have the field")
+                    }
                     Drawn::Range { documents } => Known::Exactly(documents.min(most)),
                     _ => Known::Any("it has a filter of its own"),
                 },
@@ -505,6 +535,13 @@ impl Reading {
                 to.open_element(bson::DOCUMENT, "0");
                 self.filter(&mut to, "q", given, &parameters);
                 self.change(&mut to, "u", given, collection, &parameters, statement)?;
+                if self.flag(given, "upsert") && given.get("by").is_none() {
+                    // What it inserts has values that nobody counts.
+                    let fields = collection.fields.iter().skip(1);
+                    statement.changes.extend(fields.map(|field| field.name.to_string()));
+                    let filter = given.get("filter").map(Literal::entries).unwrap_or_default();
+                    statement.changes.extend(filter.iter().map(|(name, _)| name.clone()));
+                }
                 for (key, word) in [("many", "multi"), ("upsert", "upsert")] {
                     if self.flag(given, key) {
                         to.constant(word, &Literal::Bool(true));
@@ -645,7 +682,11 @@ impl Reading {
 }
 
 /// The parameter that alone decides what a filter matches: of `by`, of `{field: <p>}`, or of a range `{field: {$gte: <p.from>, $lt: <p.to>}}`.
-fn filter_parameter(given: &Literal, statement: &OwnStatement) -> Option<(usize, Part)> {
+fn filter_parameter(
+    given: &Literal,
+    collection: &Collection,
+    statement: &OwnStatement,
+) -> Option<(usize, Part)> {
     if given.get("by").is_some() {
         return Some((0, Part::Whole));
     }
@@ -656,7 +697,8 @@ fn filter_parameter(given: &Literal, statement: &OwnStatement) -> Option<(usize,
         let text = value.scalar()?;
         let name = text.strip_prefix('<')?.strip_suffix('>')?.strip_suffix(suffix)?.to_owned();
         let found = statement.parameters.iter().position(|parameter| parameter.name == name)?;
-        (*statement.parameters[found].field.name == *path.rsplit('.').next()?).then_some(found)
+        let field = collection.field(path)?;
+        Arc::ptr_eq(&statement.parameters[found].field, field).then_some(found)
     };
     if let Some(parameter) = named(value, "") {
         return Some((parameter, Part::Whole));
@@ -680,13 +722,10 @@ fn loosen(operations: &mut [OwnStatement]) {
         let mut changed = false;
         for (_, names, kind) in same {
             removed |= *kind == StatementKind::Delete;
-            changed |= own.parameters.iter().any(|parameter| {
-                let field = &parameter.field;
-                names.iter().any(|name| {
-                    let last = name.rsplit('.').next().unwrap_or(name);
-                    *field.name == *last || *field.name == **name
-                })
-            });
+            changed |= own
+                .parameters
+                .iter()
+                .any(|parameter| names.iter().any(|name| overlap(name, &parameter.path)));
         }
         let counted =
             matches!(own.known, Known::Having { .. } | Known::Exactly(_) | Known::Some(_));
@@ -703,13 +742,32 @@ fn loosen(operations: &mut [OwnStatement]) {
     }
 }
 
+/// Whether a change of one path can change the value of the other: `address` and `address.city`.
+fn overlap(one: &str, other: &str) -> bool {
+    one.split('.').zip(other.split('.')).all(|(one, other)| one == other)
+}
+
+/// Nothing is known of collections from which an index of theirs removes documents.
+pub(crate) fn loosen_expiring(operations: &mut [OwnStatement], collections: &[Collection]) {
+    for own in operations.iter_mut().filter(|own| own.inserts == 0) {
+        if collections[own.collection].indexes.iter().any(|index| index.expires) {
+            own.known = Known::Any("documents of its collection expire");
+        }
+    }
+}
+
+/// Whether two picks of a field can have the same value.
+fn may_be_equal(field: &Field) -> bool {
+    !matches!(field.pick, Pick::Free)
+        && matches!(field.shape, Shape::Document(_) | Shape::List { .. })
+}
+
 /// What a drawn operation must find, when documents below `acknowledged` are there and those below `issued` may be.
 #[inline]
 pub(crate) fn expected(
     own: &OwnStatement,
     picks: &[u64],
-    acknowledged: u64,
-    issued: u64,
+    (acknowledged, issued): (u64, u64),
 ) -> Expected {
     match own.known {
         Known::Exactly(count) => Expected::Between(count, count),

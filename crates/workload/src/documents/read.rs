@@ -1,7 +1,7 @@
 //! From what the file says to collections: documents, their fields, indexes.
 
 use crate::documents::bson;
-use crate::documents::field::{Field, MOST_LENGTH, Number, Pick, Shape, Text};
+use crate::documents::field::{BLOCK, Field, MOST_LENGTH, Number, Pick, Shape, Text};
 use crate::documents::finite::{Finite, Shares};
 use crate::documents::law::Law;
 use crate::documents::literal::Literal;
@@ -86,10 +86,12 @@ pub(crate) struct Index {
     pub(crate) keys: Vec<(String, Literal)>,
     /// A BSON document for `createIndexes`.
     pub(crate) order: Vec<u8>,
+    /// Whether the server removes documents by it.
+    pub(crate) expires: bool,
 }
 
 impl Collection {
-    /// The field with this path, such as `address.city`; none within lists, or within what not all documents have.
+    /// The field with this path, such as `address.city`; none within lists, or within what not all documents have, or what they share.
     pub(crate) fn field(&self, path: &str) -> Option<&Arc<Field>> {
         let mut fields = &self.fields;
         let mut names = path.split('.').peekable();
@@ -99,8 +101,10 @@ impl Collection {
             if names.peek().is_none() {
                 return Some(field);
             }
+            // Where documents share whole documents, nothing is known of their fields.
+            let is_of_each = field.present.is_none() && !matches!(field.pick, Pick::Finite(_));
             match &field.shape {
-                Shape::Document(inner) if field.present.is_none() => fields = inner,
+                Shape::Document(inner) if is_of_each => fields = inner,
                 _ => return None,
             }
         }
@@ -393,7 +397,8 @@ impl Reading {
                 value.write(key.as_bytes(), &mut out);
             }
             bson::end(at, &mut out);
-            collection.indexes.push(Index { name, keys: keys.to_vec(), order: out });
+            let expires = spec.iter().any(|(key, _)| key == "expireAfterSeconds");
+            collection.indexes.push(Index { name, keys: keys.to_vec(), order: out, expires });
             self.path.pop();
         }
         Some(())
@@ -479,6 +484,18 @@ impl Reading {
             })?),
         };
         let unique = given.get("unique") == Some(&Literal::Bool(true));
+        if let "value" | "null" = kind.as_str()
+            && (unique || distinct.is_some())
+        {
+            let modifier = if unique { "unique" } else { "distinct" };
+            return self.wrong(format!("`{kind}` is always the same: leave out `{modifier}`"));
+        }
+        if let "bool" | "choice" | "key_of" = kind.as_str()
+            && unique
+        {
+            return self
+                .wrong(format!("documents share the values of `{kind}`: leave out `unique`"));
+        }
         if unique && distinct.is_some() {
             return self.wrong("`unique` gives each document a value of its own, `distinct` shares them: leave out one");
         }
@@ -591,6 +608,18 @@ impl Reading {
                     }
                     Some(_) => return self.wrong("`digits` are digits after the point, 0 to 12"),
                 };
+                if let Number::Steps { step, .. } = number {
+                    let least = match (kind, digits) {
+                        ("int", _) => 1.0,
+                        ("double", None) => f64::MIN_POSITIVE,
+                        (_, digits) => 10_f64.powi(-digits.unwrap_or(2)),
+                    };
+                    if step.abs() < least {
+                        return self.wrong(format!(
+                            "steps of {step} give several documents the same number: {least} at least"
+                        ));
+                    }
+                }
                 let shape = match kind {
                     "int" => Shape::Whole(number),
                     "double" => Shape::Double { number, digits },
@@ -710,7 +739,7 @@ impl Reading {
         };
         let repeated = match given.get("compressible") {
             None => 0,
-            Some(share) => (self.share(share)? * 64.0).round() as usize,
+            Some(share) => (self.share(share)? * BLOCK as f64).round() as usize,
         };
         Some(Text { prefix: prefix.into(), length, spelled, repeated })
     }
@@ -725,9 +754,11 @@ impl Reading {
             self.known_keys(value, &["every", "until"]);
             let every = value.get("every").and_then(Literal::scalar);
             let every = every.and_then(|text| units::parse_duration(&text).ok());
-            let Some(every) = every.filter(|every| *every >= 1_000) else {
-                return self
-                    .wrong("`every` is the time from one document to the next, such as 15s");
+            // Dates have whole milliseconds, and no two documents the same.
+            let Some(every) = every.filter(|every| *every >= 1_000_000) else {
+                return self.wrong(
+                    "`every` is the time from one document to the next, such as 15s, and 1ms at least",
+                );
             };
             if value.get("until").and_then(Literal::scalar).as_deref() == Some("now") {
                 return self.wrong(
@@ -786,6 +817,14 @@ impl Reading {
             _ => {
                 return self
                     .wrong("a list of values, or values with weights: `{open: 5%, sent: 95%}`");
+            }
+        }
+        for (index, value) in values.iter().enumerate() {
+            let mut others = values.iter().enumerate().filter(|(at, _)| *at != index);
+            if let Some((_, other)) = others.find(|(_, other)| value.finds(other)) {
+                return self.wrong(format!(
+                    "a filter for {value} finds {other} too: leave out one of the two"
+                ));
             }
         }
         if weights.iter().sum::<f64>() <= 0.0 {

@@ -2,12 +2,12 @@
 //!
 //! Operations drawn one after the other, and the load that comes before them.
 
-use crate::ask::{Ask, Expected, NewDocuments, Statement};
+use crate::ask::{Ask, Expected, Growth, NewDocuments, Statement};
 use crate::chooser::{KeyChooser, Keys};
-use crate::documents::field::Pick;
-use crate::documents::operation::expected;
+use crate::documents::field::{Field, Pick};
+use crate::documents::operation::{Known, OwnStatement, expected};
 use crate::documents::template::{Drawn, Draws, new_pick};
-use crate::documents::{Documents, DocumentsSpec, bson};
+use crate::documents::{Documents, DocumentsSpec, Finite, bson};
 use crate::inserted::Records;
 use crate::mix::Mix;
 use crate::problem::{Problem, WorkloadError, Wrong};
@@ -16,11 +16,19 @@ use crate::stream::Stream;
 use plimsoll_record::{OwnOperation, StatementKind};
 use std::sync::Arc;
 
+/// Documents among which the next one with a field is looked for.
+const NEAR: usize = 64;
+
+/// Operations with whole commands of each.
+pub type OperationSamples = Vec<(OwnOperation, Vec<Vec<u8>>)>;
+
 /// The collections of a database, with the documents that are in them now.
 #[derive(Debug)]
 pub(crate) struct DocumentSpace {
     pub(crate) documents: Arc<Documents>,
     present: Vec<Records>,
+    /// Whether operations insert into each collection.
+    grows: Vec<bool>,
 }
 
 impl DocumentSpace {
@@ -34,7 +42,12 @@ impl DocumentSpace {
     pub(crate) fn of(documents: Arc<Documents>, share: Share) -> Self {
         let records = documents.collections.iter();
         let present = records.map(|collection| Records::new(collection.records, share)).collect();
-        Self { documents, present }
+        let inserts = |collection| {
+            let mut operations = documents.operations.iter();
+            operations.any(|own| own.inserts > 0 && own.collection == collection)
+        };
+        let grows = (0..documents.collections.len()).map(inserts).collect();
+        Self { documents, present, grows }
     }
 
     /// Documents of a collection that are certain to be there.
@@ -49,7 +62,7 @@ impl DocumentSpace {
         mixes: &[Mix],
         stream: &mut Stream,
         count: u32,
-    ) -> Result<Vec<(OwnOperation, Vec<Vec<u8>>)>, WorkloadError> {
+    ) -> Result<OperationSamples, WorkloadError> {
         let mut samples = Vec::new();
         for (index, own) in self.documents.operations.iter().enumerate() {
             let is_named = |mix: &&Mix| {
@@ -201,7 +214,7 @@ impl StatementDesk {
                 (Drawn::New { records }, _) => new_pick(&parameter.field, *records, stream),
                 (Drawn::Value, Pick::Finite(finite)) => draw(finite.values()),
                 (Drawn::Range { documents }, _) => draw(collection.records - documents + 1),
-                _ => parameter.field.pick(present.certain(draw(limit))),
+                _ => parameter.field.pick(holder(&parameter.field, present, draw(limit))),
             };
         }
         let (inserted, numbers) = if own.inserts > 0 {
@@ -211,7 +224,10 @@ impl StatementDesk {
         } else {
             (None, (0, 1))
         };
-        let wanted = expected(own, &picks[..own.parameters.len()], limit, present.issued());
+        let grows = space.grows[own.collection];
+        let own_picks = &picks[..own.parameters.len()];
+        let wanted = expected(own, own_picks, present.bounds(grows));
+        let growth = if grows { growth(own, own_picks, present) } else { None };
         let draws = Draws {
             parameters: &own.parameters,
             picks,
@@ -230,7 +246,43 @@ impl StatementDesk {
             expected: wanted,
             units: 1,
             inserted,
+            growth,
         }
+    }
+}
+
+/// The number of a document that has the field: the drawn one, or another near it.
+#[inline]
+fn holder(field: &Field, present: &Records, drawn: u64) -> u64 {
+    let number = present.certain(drawn);
+    match &field.present {
+        Some(has) if has.value_of(number) != 1 => other_holder(has, present, drawn),
+        _ => number,
+    }
+}
+
+/// The next document that has a field, if it is near, else any that was there from the start.
+fn other_holder(has: &Finite, present: &Records, drawn: u64) -> u64 {
+    let near = (drawn + 1..present.limit()).take(NEAR).map(|number| present.certain(number));
+    let mut holders = near.filter(|number| has.value_of(*number) == 1);
+    match holders.next() {
+        Some(number) => number,
+        None if has.count(1) > 0 => has.member(1, drawn),
+        None => drawn,
+    }
+}
+
+/// How many more documents an operation may find when others are inserted before it is answered.
+#[inline]
+fn growth<'a>(own: &'a OwnStatement, picks: &[u64], records: &'a Records) -> Option<Growth<'a>> {
+    let Known::Having { parameter, most } = own.known else {
+        return None;
+    };
+    match &own.parameters[parameter].field.pick {
+        Pick::Finite(finite) => {
+            Some(Growth { records, finite, value: picks[parameter], limit: most })
+        }
+        Pick::Free | Pick::Unique => None,
     }
 }
 
@@ -294,6 +346,7 @@ impl DocumentLoad {
             expected: Expected::Between(count.into(), count.into()),
             units: count,
             inserted: None,
+            growth: None,
         })
     }
 }

@@ -57,6 +57,8 @@ pub(crate) enum Part {
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
+    /// Where the field is in a document, such as `address.city`; empty for new values.
+    pub(crate) path: String,
     pub(crate) field: Arc<Field>,
     pub(crate) drawn: Drawn,
 }

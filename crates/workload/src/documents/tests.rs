@@ -3,7 +3,10 @@
 use super::field::Pick;
 use super::operation::Known;
 use super::*;
+use crate::law::assert_follows;
+use crate::schedule::Share;
 use crate::{Ask, DataSpec, Expected, KeySpace, Mix, Statement, Workload};
+use plimsoll_record::StatementKind;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -166,6 +169,37 @@ fn arrivals_draw_alike_in_every_session() {
     }
 }
 
+/// Byte for byte, whichever host and session an arrival comes to, and in a second run.
+#[test]
+fn arrivals_are_the_same_on_every_host() {
+    let spec = orders();
+    let data = DataSpec::with_documents(spec.clone());
+    let drawn = |share: Share, seed: u64| {
+        let key_space = KeySpace::with_share(&data, share).unwrap();
+        let own = spec.operations().into_iter().filter(|own| own.kind() != StatementKind::Insert);
+        let mix = Mix { operations: own.map(|own| (own, 1.0)).collect(), ..Mix::named("all") };
+        let workload = Arc::new(Workload::new(&key_space, &mix, seed, None).unwrap());
+        let mut generator = workload.generator(share.index().into());
+        let mut drawn = Vec::new();
+        for arrival in 0..2_000 {
+            let statement = statement(generator.at(arrival));
+            drawn.push((statement.operation, statement.command.to_vec(), statement.expected));
+        }
+        drawn
+    };
+    let first = drawn(Share::WHOLE, 3);
+    assert_eq!(drawn(Share::WHOLE, 3), first);
+    assert_ne!(drawn(Share::WHOLE, 4), first);
+    for index in 0..3 {
+        let of_host = drawn(Share::new(index, 3).unwrap(), 3);
+        // What a host predicts is less, because others may insert.
+        let commands = |drawn: &[(_, Vec<u8>, _)]| -> Vec<Vec<u8>> {
+            drawn.iter().map(|(_, command, _)| command.clone()).collect()
+        };
+        assert_eq!(commands(&of_host), commands(&first));
+    }
+}
+
 #[test]
 fn a_load_has_every_document_once() {
     let key_space = KeySpace::new(&DataSpec::with_documents(orders())).unwrap();
@@ -285,6 +319,14 @@ fn mistakes_are_named_where_they_are() {
         (at_field(r#"{"text": 9, "distinct": 9, "follows": "s"}"#), "no field `s` stands before"),
         (at_field(r#"{"date": {"every": "1s", "until": "now"}}"#), "the same in every run"),
         (at_field(r#"{"list": {"int": 3}}"#), "say how long"),
+        (at_field(r#"{"date": {"every": "100us", "until": "2026-01-01"}}"#), "1ms at least"),
+        (at_field(r#"{"int": {"sequence": {"step": 0.5}}}"#), "the same number: 1 at least"),
+        (at_field(r#"{"decimal": {"sequence": {"step": 0.001}}}"#), "the same number: 0.01"),
+        (at_field(r#"{"value": 5, "distinct": 9}"#), "leave out `distinct`"),
+        (at_field(r#"{"key_of": "orders", "unique": true}"#), "leave out `unique`"),
+        (at_field(r#"{"choice": ["a", "b", "a"]}"#), "a filter for a finds a"),
+        (at_field(r#"{"choice": {"1": 3, "1.0": 4}}"#), "a filter for 1 finds 1"),
+        (at_field(r#"{"choice": [["a", "b"], "b"]}"#), "a filter for b finds [a, b]"),
         (operation(r#"{"find": "order", "by": "s"}"#), "no collection `order`"),
         (operation(r#"{"find": "orders", "delete": "orders"}"#), "an operation is one of"),
         (operation(r#"{"find": "orders", "by": "f"}"#), "nobody knows which values"),
@@ -340,6 +382,229 @@ fn mistakes_are_named_where_they_are() {
         let found = found.unwrap_or_else(|| panic!("{words}: {problems:?}"));
         assert!(found.path.join(".").starts_with(place), "{words}: {:?}", found.path);
         assert_eq!(problems.len(), 1, "{problems:?}");
+    }
+}
+
+/// What is known of the first operation.
+fn known(document: &str, indexes: &str, operations: &str) -> Known {
+    let collections =
+        format!(r#"{{"c": {{"records": 1000, "document": {document}, "indexes": {indexes}}}}}"#);
+    read(&spec(&collections, operations)).operations.swap_remove(0).known
+}
+
+/// A number is promised only where nothing else can change it.
+#[test]
+fn what_others_change_is_not_promised() {
+    let document = r#"{"a": {"document": {"city": {"text": 8, "distinct": 9}}}, "b": {"document": {"city": {"text": 8, "distinct": 9}}},
+        "at": {"date": {"every": "15s", "until": "2026-01-01"}}, "cart": {"document": {"n": {"int": 3}}, "distinct": 9}}"#;
+    let having = Known::Having { parameter: 0, most: u64::MAX };
+    let of =
+        |first: &str, others: &str| known(document, "[]", &format!(r#"{{"x": {first}{others}}}"#));
+    let by_city = r#"{"count": "c", "by": "a.city"}"#;
+    assert_eq!(of(by_city, ""), having);
+    let update = |what: &str| format!(r#", "y": {{"update": "c", {what}}}"#);
+    for (other, is_known) in [
+        (r#""by": "_id", "set": ["b"]"#, true),
+        (r#""by": "_id", "set": ["b.city"]"#, true),
+        (r#""by": "_id", "set": ["a.city"]"#, false),
+        (r#""by": "_id", "set": ["a"]"#, false),
+        (r#""by": "_id", "change": {"$set": {"a.city.name": 1}}"#, false),
+        (r#""by": "_id", "change": {"$set": {"new": 1}}, "upsert": true"#, true),
+        (r#""filter": {"day": 1}, "change": {"$set": {"new": 1}}, "upsert": true"#, false),
+    ] {
+        assert_eq!(of(by_city, &update(other)) == having, is_known, "{other}");
+    }
+    // The values of one field say nothing of another with the same name.
+    let elsewhere =
+        r#"{"count": "c", "filter": {"b.city": "<p>"}, "with": {"p": {"value_of": "a.city"}}}"#;
+    assert!(matches!(of(elsewhere, ""), Known::Some(_) | Known::Any(_)));
+    // Documents can be the same although they were drawn apart.
+    assert!(matches!(of(r#"{"count": "c", "by": "cart"}"#, ""), Known::Some(_)));
+    let expires = r#"[{"keys": {"at": 1}, "expire_after": "1h"}]"#;
+    let find = format!(r#"{{"x": {by_city}}}"#);
+    assert!(matches!(known(document, expires, &find), Known::Any(_)));
+    // Also where an arm chooses it.
+    let collections = format!(r#"{{"c": {{"records": 1000, "document": {document}}}}}"#);
+    let choices = serde_json::from_str(&format!(r#"{{"c": {{"indexes": {expires}}}}}"#)).unwrap();
+    let arm = spec(&collections, &find).with_choices(&choices).unwrap();
+    assert!(matches!(arm.read().unwrap().operations[0].known, Known::Any(_)));
+}
+
+#[test]
+fn fields_of_shared_documents_are_not_counted() {
+    let inner = r#"{"shop": {"document": {"city": {"text": 8, "distinct": 9}}, "distinct": 4}}"#;
+    let collections = format!(r#"{{"c": {{"records": 1000, "document": {inner}}}}}"#);
+    let problems = spec(&collections, r#"{"x": {"find": "c", "by": "shop.city"}}"#).problems();
+    assert_eq!(problems[0].path, ["operations", "x", "by"]);
+    assert!(problems[0].what.contains("nobody knows which documents"), "{problems:?}");
+}
+
+/// Who looks for a value of a field that few documents have draws one of these.
+#[test]
+fn values_are_those_of_documents_that_have_the_field() {
+    for (share, keys) in [("40%", "uniform"), ("1%", "zipfian"), ("1%", "latest")] {
+        let spec = spec(
+            &format!(
+                r#"{{"c": {{"records": 1000, "document": {{"email": {{"text": 20, "unique": true, "present": "{share}"}}}}}}}}"#
+            ),
+            &format!(
+                r#"{{"x": {{"find": "c", "by": "email", "keys": "{keys}"}}, "y": {{"insert": "c"}}}}"#
+            ),
+        );
+        let documents = read(&spec);
+        assert_eq!(documents.operations[0].known, Known::Exactly(1));
+        let workload = workload(&spec);
+        let mut generator = workload.generator(0);
+        let field = documents.collections[0].field("email").unwrap();
+        let mut there = BTreeSet::new();
+        let mut stored = 0;
+        for _ in 0..1_000 {
+            let drawn = statement(generator.next());
+            match drawn.inserted {
+                Some(new) => generator.acknowledge_documents(new),
+                None => {
+                    let space = workload.key_space().documents.as_ref().unwrap();
+                    for number in stored..space.acknowledged(0) {
+                        let mut text = Vec::new();
+                        field.write(number, &mut text);
+                        there.insert(text);
+                    }
+                    stored = space.acknowledged(0);
+                    let filter = drawn.command.windows(6).position(|part| part == b"email\0");
+                    let from = filter.unwrap() - 1;
+                    let value = &drawn.command[from..from + 1 + 6 + 4 + 21];
+                    assert!(there.contains(value), "{share} {keys}: {value:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Values of documents: each is the first draw of a stream of its own.
+#[test]
+fn values_follow_their_laws_from_document_to_document() {
+    let spec = spec(
+        r#"{"c": {"records": 100000, "document": {"even": {"int": {"uniform": [1, 20]}}, "small": {"int": {"zipfian": [1, 100]}},
+            "middle": {"int": {"normal": {"mean": 0, "deviation": 1000000}}}, "long": {"int": {"lognormal": {"median": 1000000, "p99": 100000000}}},
+            "steps": {"int": {"table": {"p0": 0, "p50": 1000000, "p100": 9000000}}}}}}"#,
+        r#"{"x": {"find": "c", "by": "_id"}}"#,
+    );
+    let read = read(&spec);
+    let follows = |path: &str, edges: &[i64], shares: &[f64]| {
+        let field = read.collections[0].field(path).unwrap();
+        let (mut number, mut out) = (0, Vec::new());
+        assert_follows(shares, 100_000, || {
+            out.clear();
+            field.write_as(b"", number, &mut out);
+            number += 1;
+            let value = match out.len() {
+                6 => i64::from(i32::from_le_bytes(out[2..].try_into().unwrap())),
+                _ => i64::from_le_bytes(out[2..].try_into().unwrap()),
+            };
+            edges.partition_point(|edge| *edge <= value)
+        });
+    };
+    let twenty: Vec<i64> = (2..=20).collect();
+    follows("even", &twenty, &[0.05; 20]);
+    let zeta: f64 = (1..=100).map(|rank| f64::from(rank).powf(-0.99)).sum();
+    let (first, second) = (1.0 / zeta, 0.5_f64.powf(0.99) / zeta);
+    follows("small", &[2, 3], &[first, second, 1.0 - first - second]);
+    let quintiles = [-841_621, -253_347, 253_347, 841_621];
+    follows("middle", &quintiles, &[0.2; 5]);
+    follows("long", &[1_000_000, 100_000_000], &[0.5, 0.49, 0.01]);
+    follows("steps", &[500_000, 1_000_000, 5_000_000], &[0.25; 4]);
+}
+
+/// Fields with a known number of values are independent of each other and of whether documents have others, also among inserted documents.
+#[test]
+fn pairs_of_fields_are_independent() {
+    const EACH: u64 = 40_000;
+    let spec = spec(
+        r#"{"c": {"records": 40000, "document": {"even": {"text": 9, "distinct": 11}, "skewed": {"text": 9, "distinct": 9, "skew": "zipfian"},
+            "status": {"choice": {"open": "5%", "paid": "15%", "sent": "80%"}}, "gift": {"bool": "12%"}, "other": {"key_of": "d"},
+            "sub": {"document": {"even": {"text": 9, "distinct": 11}, "deep": {"document": {"status": {"choice": [1, 2, 3]}}}}},
+            "email": {"text": 20, "unique": true, "present": "30%"}, "code": {"int": 3, "present": "30%"}}},
+          "d": {"records": 12, "document": {"n": {"int": 1}}}}"#,
+        r#"{"x": {"find": "c", "by": "_id"}}"#,
+    );
+    let read = read(&spec);
+    let collection = &read.collections[0];
+    let field = |path: &str| Arc::clone(collection.field(path).unwrap());
+    let paths = ["even", "skewed", "status", "gift", "other", "sub.even", "sub.deep.status"];
+    let mut finites: Vec<(&str, super::Finite)> = Vec::new();
+    for path in paths {
+        let Pick::Finite(finite) = &field(path).pick else { panic!("{path}") };
+        finites.push((path, finite.clone()));
+    }
+    for path in ["email", "code"] {
+        finites.push((path, field(path).present.clone().unwrap()));
+    }
+    for first in [0, EACH] {
+        let values: Vec<Vec<u64>> = (finites.iter())
+            .map(|(_, finite)| {
+                (first..first + EACH).map(|number| finite.value_of(number)).collect()
+            })
+            .collect();
+        for (one, (path, rows)) in finites.iter().enumerate() {
+            for (other, (other_path, columns)) in finites.iter().enumerate().skip(one + 1) {
+                let width = columns.values() as usize;
+                let mut cells = vec![0_u32; rows.values() as usize * width];
+                for (row, column) in values[one].iter().zip(&values[other]) {
+                    cells[*row as usize * width + *column as usize] += 1;
+                }
+                let mut chi_square = 0.0;
+                for (cell, count) in cells.iter().enumerate() {
+                    let (row, column) = (cell / width, cell % width);
+                    let expected = rows.count(row as u64) as f64
+                        * columns.count(column as u64) as f64
+                        / EACH as f64;
+                    chi_square += (f64::from(*count) - expected).powi(2) / expected;
+                }
+                let freedom = ((rows.values() - 1) * (columns.values() - 1)) as f64;
+                let bound = freedom + 6.0 * (2.0 * freedom).sqrt();
+                assert!(chi_square < bound, "{path} and {other_path}: {chi_square}, {freedom}");
+            }
+        }
+    }
+}
+
+/// The share of a kilobyte that compressors remove from pages of 32 kB, as storage engines write them.
+fn removed(kind: &str, share: &str) -> [f64; 2] {
+    let spec = spec(
+        &format!(
+            r#"{{"c": {{"records": 1000, "document": {{"body": {{"{kind}": "1kB", "compressible": "{share}"}}}}}}}}"#
+        ),
+        r#"{"x": {"find": "c", "by": "_id"}}"#,
+    );
+    let read = read(&spec);
+    let body = read.collections[0].field("body").unwrap();
+    let mut all = Vec::new();
+    for number in 0..1_000 {
+        let mut value = Vec::new();
+        body.write_as(b"", number, &mut value);
+        all.extend_from_slice(&value[value.len() - 1_000..]);
+    }
+    let pages = || all.chunks(32 << 10);
+    let snappy: usize =
+        pages().map(|page| snap::raw::Encoder::new().compress_vec(page).unwrap().len()).sum();
+    let zstd: usize = pages().map(|page| zstd::bulk::compress(page, 6).unwrap().len()).sum();
+    [snappy, zstd].map(|size| 1.0 - size as f64 / all.len() as f64)
+}
+
+/// Within five points of what is requested. The letters of texts have 6 bits in 8, and zstd removes the rest as well.
+#[test]
+fn compressors_remove_what_is_requested() {
+    for share in [0.0, 0.2, 0.6, 0.9] {
+        let percent = format!("{}%", share * 100.0);
+        let (texts, bytes) = (removed("text", &percent), removed("bytes", &percent));
+        let is_near = |found: f64, wanted: f64| (found - wanted).abs() < 0.05;
+        let near = [
+            is_near(texts[0], share),
+            is_near(texts[1], 1.0 - (1.0 - share) * 0.75),
+            is_near(bytes[0], share),
+            is_near(bytes[1], share),
+        ];
+        assert_eq!(near, [true; 4], "{share}: texts {texts:?}, bytes {bytes:?}");
     }
 }
 

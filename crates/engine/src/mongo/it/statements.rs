@@ -51,6 +51,7 @@ impl Kept {
             expected: self.expected,
             units: 1,
             inserted: self.inserted,
+            growth: None,
         }
     }
 }
