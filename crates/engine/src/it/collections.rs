@@ -55,16 +55,16 @@ fn load_shop(engine: &dyn Engine, collections: &[CollectionOrder]) {
 }
 
 /// Another program on the same server.
-struct Other(LeanClient);
+pub struct Other(LeanClient);
 
 impl Other {
-    fn of(server: &Server) -> Self {
+    pub fn of(server: &Server) -> Self {
         let host = Host::Tcp { host: "127.0.0.1".into(), port: server.port };
         let options = LeanOptions::new(host, "ycsb", &verifiable(1));
         Self(LeanClient::connect(&options).unwrap())
     }
 
-    fn run(&mut self, command: &Document) -> Document {
+    pub fn run(&mut self, command: &Document) -> Document {
         let reply = self.0.command("ycsb", &command.to_vec().unwrap()).unwrap();
         Document::from_reader(&reply[..]).unwrap()
     }
