@@ -1,13 +1,14 @@
 //! Documents and operations of an application, on a real server.
 
-use super::{open_laboratory, run, run_text};
-use plimsoll_record::{RunRecord, Status};
+use super::{Laboratory, open_laboratory, run, run_text};
+use plimsoll_judge::Analysis;
+use plimsoll_record::{OperationPlan, RunRecord, Status, WarningId};
 use plimsoll_testing::assert_contains;
 use plimsoll_testing::servers::{Kind, Server};
 use std::collections::BTreeMap;
 
 /// An experiment on orders, with these operations in this mix.
-fn orders(operations: &str, mix: &str, arm: &str) -> String {
+fn orders(operations: &str, mix: &str, arms: &str) -> String {
     format!(
         "
 plimsoll: 1
@@ -29,7 +30,7 @@ workload:
   operations: {operations}
   mixes: {{day: {mix}}}
 defaults: {{engine: mongodb, server: mongod}}
-arms: {{one: {{{arm}}}}}
+arms: {{{arms}}}
 load: {{closed: {{threads: 2}}}}
 measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
 "
@@ -65,7 +66,7 @@ fn operations_find_what_was_predicted() {
       touch: {update: orders, by: _id, set: note},
       buy: {find_and_modify: products, by: _id, keys: zipfian, change: {$inc: {stock: -1}}}}";
     let mix = "{by-customer: 5, in-batches: 1, how-many: 1, one: 5, totals: 1, kinds: 1, place: 3, touch: 3, buy: 2}";
-    let (said, record) = run_text(&laboratory, orders(operations, mix, ""));
+    let (said, record) = run_text(&laboratory, orders(operations, mix, "one: {}"));
     assert_eq!(record.runs[0].records_loaded, Some(3_050), "{said:?}");
     let counts = counts(&record.runs[0]);
     for name in
@@ -133,7 +134,7 @@ fn a_filter_that_matches_nothing_is_named() {
     let laboratory = open_laboratory();
     let operations =
         "{lost: {find: orders, filter: {customer: nobody}}, one: {find: orders, by: _id}}";
-    let (said, record) = run_text(&laboratory, orders(operations, "{lost: 1, one: 1}", ""));
+    let (said, record) = run_text(&laboratory, orders(operations, "{lost: 1, one: 1}", "one: {}"));
     let counts = counts(&record.runs[0]);
     assert!(
         counts[&("lost", Status::NotFound)] > 0 && counts[&("one", Status::Ok)] > 0,
@@ -155,7 +156,10 @@ fn documents_of_others_are_left_alone() {
     let laboratory = open_laboratory();
     let operations = "{one: {find: orders, by: _id}}";
     let arm = |existing: &str| {
-        format!("uri: 'mongodb://127.0.0.1:{}/', database: shop, existing: {existing}", server.port)
+        format!(
+            "one: {{uri: 'mongodb://127.0.0.1:{}/', database: shop, existing: {existing}}}",
+            server.port
+        )
     };
     let text = |existing: &str| {
         orders(operations, "{one: 1}", &arm(existing)).replace(", server: mongod", "")
@@ -169,4 +173,93 @@ fn documents_of_others_are_left_alone() {
     assert_contains(&said.err, "nothing was begun");
     assert_contains(&said.err, "existing: drop");
     assert_eq!(record.runs[0].records_loaded, Some(3_050));
+}
+
+fn analysis(laboratory: &Laboratory) -> Analysis {
+    let said = run(laboratory, &["report", "last", "--json"]);
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+}
+
+/// The plans of an operation in all states of a run.
+fn plans<'a>(run: &'a RunRecord, name: &str) -> Vec<&'a OperationPlan> {
+    let plans = run.application.iter().flat_map(|state| &state.operations);
+    plans.filter(|plan| plan.operation.name() == name).collect()
+}
+
+/// What an index costs is the difference of two arms: the one without it reads the whole collection, is warned about, and the verdict says why.
+#[test]
+fn an_arm_without_an_index_reads_the_collection() {
+    if !Kind::Mongod.is_there_or_skip("own workloads") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let operations = "{by-customer: {find: orders, by: customer, keys: zipfian, limit: 10, sort: {placed: -1}}, one: {find: orders, by: _id}}";
+    let arms = "with: {}, without: {collections: {orders: {indexes: []}}}";
+    let text = orders(operations, "{by-customer: 1, one: 1}", arms);
+    let (said, record) = run_text(&laboratory, text.replace("blocks: 1", "blocks: 2"));
+    assert_eq!(record.runs.len(), 4, "{said:?}");
+    for run in &record.runs {
+        assert!(counts(run).keys().all(|(_, status)| *status == Status::Ok), "{said:?}");
+        let (stage, scans) = if run.arm == "with" { ("IXSCAN", false) } else { ("COLLSCAN", true) };
+        let plans = plans(run, "by-customer");
+        assert_eq!(plans.len(), 2, "before the first point and after the last");
+        for plan in plans {
+            assert!(plan.stages.iter().all(|stages| stages.starts_with(stage)), "{plan:?}");
+            assert_eq!(plan.scans_collection, scans, "{plan:?}");
+            assert_eq!(plan.documents_examined == 3_000.0, scans, "{plan:?}");
+        }
+        let indexes = &run.application[0].collections[0].indexes;
+        assert_eq!(indexes.len(), if scans { 1 } else { 3 }, "{indexes:?}");
+    }
+    let analysis = analysis(&laboratory);
+    let scans = analysis.warnings.iter().filter(|warning| warning.id == WarningId::CollectionScan);
+    let [scan] = &scans.collect::<Vec<_>>()[..] else { panic!("{:?}", analysis.warnings) };
+    assert_eq!(scan.subject, "without");
+    assert!(scan.message.starts_with("by-customer: COLLSCAN"), "{scan:?}");
+    // One for each metric.
+    assert!(!analysis.comparisons.is_empty());
+    for comparison in &analysis.comparisons {
+        let why = comparison.plans.as_deref().unwrap();
+        assert!(why.starts_with("Why: by-customer examines"), "{why}");
+        assert_contains(why, "3,000 for");
+    }
+}
+
+/// The server keeps the options that the file gives, and an operation that removes documents has a plan and removes some.
+#[test]
+fn options_are_in_force_and_documents_are_deleted() {
+    if !Kind::Mongod.is_there_or_skip("own workloads") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let operations = "{by-customer: {find: orders, by: customer}, drop-old: {delete: orders, by: _id, keys: sequential}, place: {insert: orders}}";
+    let options = "{validator: {placed: {$type: date}}, storageEngine: {wiredTiger: {configString: block_compressor=zstd}}}";
+    let arms = format!("one: {{collections: {{orders: {{options: {options}}}}}}}");
+    let text = orders(operations, "{by-customer: 2, drop-old: 2, place: 1}", &arms);
+    let (said, record) = run_text(&laboratory, text);
+    let run = &record.runs[0];
+    assert_eq!(run.records_loaded, Some(3_050), "{said:?}");
+    let counts = counts(run);
+    for name in ["by-customer", "drop-old", "place"] {
+        assert!(counts.get(&(name, Status::Ok)).is_some_and(|count| *count > 0), "{counts:?}");
+    }
+    // Who deletes finds nothing the second time, and that is no failure.
+    assert!(counts.keys().all(|(_, status)| *status == Status::Ok), "{counts:?}");
+    let plans = plans(run, "drop-old");
+    assert_eq!(plans.len(), 2);
+    for plan in &plans {
+        assert_eq!((plan.commands, &plan.refused), (5, &None), "{plan:?}");
+    }
+    // It was explained, and not carried out.
+    assert_eq!(plans[0].stages, ["IDHACK → DELETE"], "{plans:?}");
+    let [before, after] = &run.application[..] else { panic!("{:?}", run.application) };
+    let documents = [before, after].map(|state| state.collections[0].documents);
+    assert!(documents[0] == 3_000 && documents[1] < 3_000, "{documents:?}");
+
+    let wrong = options.replace("date", "string");
+    let arms = format!("one: {{collections: {{orders: {{options: {wrong}}}}}}}");
+    let text = orders(operations, "{place: 1}", &arms);
+    let (said, _) = run_text(&laboratory, text);
+    assert_ne!(said.code, Some(0));
+    assert_contains(&said.err, "failed validation");
 }
