@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 mod collections;
+mod concerns;
 mod documents;
 mod failover;
 mod figures;

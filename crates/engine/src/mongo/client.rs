@@ -96,12 +96,12 @@ impl LeanClient {
         let link = Link::open(options.clone())?;
         let most = u32::try_from(link.server().batch_documents).unwrap_or(u32::MAX);
         let is_acknowledged = options.write_concern.is_acknowledged();
-        let repeats_changes =
-            options.retry_writes && is_acknowledged && link.server().takes_repeated_changes();
-        let session = repeats_changes.then(new_session).transpose()?;
+        let session = link.server().takes_repeated_changes().then(new_session).transpose()?;
+        let numbers_changes = options.retry_writes && session.is_some();
+        let repeats_changes = numbers_changes && is_acknowledged;
         Ok(Self {
-            requests: Requests::new(options, session.as_ref()),
-            statements: Statements::new(options, session.as_ref()),
+            requests: Requests::new(options, session.as_ref().filter(|_| repeats_changes)),
+            statements: Statements::new(options, session.as_ref(), numbers_changes),
             waiting: 0,
             batch: options.batch.min(most),
             is_acknowledged,

@@ -7,6 +7,7 @@
 
 mod bson;
 mod changes;
+mod concerns;
 mod field;
 mod finite;
 mod law;

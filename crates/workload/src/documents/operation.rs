@@ -21,6 +21,8 @@ const MANY_EACH: u64 = 4;
 const TAKEN: [&str; 3] = ["overall", "verify", "load"];
 
 const COMMON: [&str; 5] = ["by", "keys", "filter", "with", "empty"];
+/// Of every operation; what the other kind of operation has is refused with its reason.
+const CONCERNS: [&str; 3] = ["read_concern", "write_concern", "max_time"];
 
 /// An operation, ready to be drawn.
 #[derive(Clone, Debug)]
@@ -37,6 +39,21 @@ pub(crate) struct OwnStatement {
     pub(crate) known: Known,
     /// Fields that it gives new values.
     pub(crate) changes: Vec<String>,
+    /// The read concern whose reads may lack acknowledged documents.
+    pub(crate) lagging: Option<&'static str>,
+}
+
+impl OwnStatement {
+    /// How the number of documents is verified, in words.
+    pub(crate) fn verified(&self) -> String {
+        let words = self.known.words();
+        match (self.lagging, &self.known) {
+            (None, _) | (_, Known::Any(_)) => words,
+            (Some(level), _) => format!(
+                "{words}; reads at `{level}` may lack the newest documents, so only those of the load must be found"
+            ),
+        }
+    }
 }
 
 /// What is known of how many documents an operation finds.
@@ -135,7 +152,8 @@ impl Reading {
             StatementKind::FindAndModify => &["set", "change", "sort", "new", "hint"],
         };
         let common: &[&str] = if *kind == StatementKind::Insert { &[] } else { &COMMON };
-        let known: Vec<&str> = [kind.word()].iter().chain(common).chain(own).copied().collect();
+        let known: Vec<&str> =
+            [kind.word()].iter().chain(common).chain(own).chain(&CONCERNS).copied().collect();
         self.known_keys(given, &known);
         let mut statement = OwnStatement {
             operation,
@@ -147,6 +165,7 @@ impl Reading {
             inserts: 0,
             known: Known::Any("it has a filter of its own"),
             changes: Vec::new(),
+            lagging: None,
         };
         let before = self.problems.len();
         self.parameters(given, collection, &mut statement)?;
@@ -571,6 +590,7 @@ impl Reading {
                 self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
             }
         }
+        statement.lagging = self.concerns(&mut to, given, kind);
         to.close();
         statement.template = to;
         Some(())
@@ -762,13 +782,29 @@ fn may_be_equal(field: &Field) -> bool {
         && matches!(field.shape, Shape::Document(_) | Shape::List { .. })
 }
 
-/// What a drawn operation must find, when documents below `acknowledged` are there and those below `issued` may be.
+/// What a drawn operation must find, when documents below `acknowledged` are there and those below `issued` may be. Reads that may lack acknowledged documents
+/// must find those of the load, which has `loaded` documents.
 #[inline]
 pub(crate) fn expected(
     own: &OwnStatement,
     picks: &[u64],
-    (acknowledged, issued): (u64, u64),
+    loaded: u64,
+    (mut acknowledged, issued): (u64, u64),
 ) -> Expected {
+    if own.lagging.is_some() {
+        acknowledged = loaded;
+        let is_newer = |(parameter, pick): (&Parameter, &u64)| {
+            matches!(parameter.drawn, Drawn::Document)
+                && !matches!(parameter.field.pick, Pick::Finite(_))
+                && *pick >= loaded
+        };
+        if own.parameters.iter().zip(picks).any(is_newer) {
+            return match own.known {
+                Known::Exactly(count) => Expected::Between(0, count),
+                _ => Expected::Any,
+            };
+        }
+    }
     match own.known {
         Known::Exactly(count) => Expected::Between(count, count),
         Known::Having { parameter, most } => match &own.parameters[parameter].field.pick {

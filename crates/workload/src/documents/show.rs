@@ -48,7 +48,7 @@ pub(crate) fn notes(
         operations.push(OperationNote {
             operation: own.operation,
             collection: space.documents.collections[own.collection].name.to_string(),
-            verified: own.known.words(),
+            verified: own.verified(),
             example,
         });
     }

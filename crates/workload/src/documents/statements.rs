@@ -226,7 +226,7 @@ impl StatementDesk {
         };
         let grows = space.grows[own.collection];
         let own_picks = &picks[..own.parameters.len()];
-        let wanted = expected(own, own_picks, present.bounds(grows));
+        let wanted = expected(own, own_picks, collection.records, present.bounds(grows));
         let growth = if grows { growth(own, own_picks, present) } else { None };
         let draws = Draws {
             parameters: &own.parameters,

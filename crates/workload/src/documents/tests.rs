@@ -219,6 +219,67 @@ fn a_load_has_every_document_once() {
     assert_eq!(documents, 20_300);
 }
 
+fn concerned() -> DocumentsSpec {
+    spec(
+        r#"{"c": {"records": 1000, "document": {"_id": {"int": "sequence"}, "s": {"text": 9, "distinct": 10}}}}"#,
+        r#"{"grow": {"insert": "c", "write_concern": {"w": "majority", "journal": true, "timeout": "5s"}},
+          "touch": {"update": "c", "by": "_id", "change": {"$set": {"x": 1}}, "write_concern": 2},
+          "having": {"find": "c", "by": "s", "max_time": "50ms"},
+          "agreed": {"find": "c", "by": "s", "read_concern": "majority"},
+          "newest": {"find": "c", "by": "_id", "keys": "latest", "read_concern": "snapshot"},
+          "sure": {"count": "c", "by": "s", "read_concern": "linearizable"}}"#,
+    )
+}
+
+#[test]
+fn concerns_stand_in_the_commands() {
+    let (_, operations) = concerned().notes(1);
+    let example = |name: &str| {
+        let note = operations.iter().find(|note| note.operation.name() == name).unwrap();
+        (note.example.as_str(), note.verified.as_str())
+    };
+    let ends = |name: &str, words: &str| {
+        let (example, _) = example(name);
+        assert!(example.contains(words), "{example}");
+    };
+    ends("grow", "], writeConcern: {w: 'majority', j: true, wtimeout: 5000}}");
+    ends("touch", "], writeConcern: {w: 2}}");
+    ends("having", "}, maxTimeMS: 50}");
+    ends("agreed", "}, readConcern: {level: 'majority'}}");
+    ends("sure", "}, readConcern: {level: 'linearizable'}}");
+    assert_eq!(example("sure").1, "each count is verified");
+    assert_eq!(
+        example("agreed").1,
+        "each count is verified; reads at `majority` may lack the newest documents, so only those of the load must be found"
+    );
+}
+
+/// What a lagging read must find is what was there after the load, and what it may find is what may be there now.
+#[test]
+fn lagging_reads_need_not_find_what_is_new() {
+    let workload = workload(&concerned());
+    let mut generator = workload.generator(0);
+    let mut newer = 0;
+    for _ in 0..20_000 {
+        let drawn = statement(generator.next());
+        match drawn.operation.name() {
+            "agreed" => {
+                let Expected::Between(least, most) = drawn.expected else { panic!() };
+                assert!(least == 100 && most >= 100, "{least} {most}");
+            }
+            "newest" => {
+                assert!(matches!(drawn.expected, Expected::Between(0 | 1, 1)));
+                newer += u64::from(drawn.expected.allows_none());
+            }
+            _ => {}
+        }
+        if let Some(new) = drawn.inserted {
+            generator.acknowledge_documents(new);
+        }
+    }
+    assert!(newer > 1_000, "{newer}");
+}
+
 /// New documents get numbers that nobody has, and only acknowledged ones are requested.
 #[test]
 fn inserted_documents_are_requested_when_they_are_there() {
@@ -368,6 +429,28 @@ fn mistakes_are_named_where_they_are() {
             "rises from document to document",
         ),
         (operation(r#"{"insert": "orders", "documents": 0}"#), "a whole number from 1"),
+        (
+            operation(r#"{"find": "orders", "by": "s", "write_concern": "majority"}"#),
+            "take no write concern",
+        ),
+        (operation(r#"{"insert": "orders", "read_concern": "majority"}"#), "take no read concern"),
+        (operation(r#"{"find": "orders", "by": "s", "read_concern": "fresh"}"#), "one of local"),
+        (
+            operation(r#"{"count": "orders", "by": "s", "read_concern": "snapshot"}"#),
+            "no server counts",
+        ),
+        (operation(r#"{"insert": "orders", "write_concern": 0}"#), "without an answer"),
+        (operation(r#"{"insert": "orders", "write_concern": {"w": 0}}"#), "without an answer"),
+        (operation(r#"{"insert": "orders", "write_concern": "all"}"#), "a number of members"),
+        (operation(r#"{"insert": "orders", "write_concern": {}}"#), "`majority`, a number"),
+        (operation(r#"{"insert": "orders", "write_concern": {"j": true}}"#), "no key `j`"),
+        (operation(r#"{"insert": "orders", "write_concern": {"journal": 1}}"#), "true or false"),
+        (
+            operation(r#"{"insert": "orders", "write_concern": {"timeout": "5"}}"#),
+            "whole milliseconds",
+        ),
+        (operation(r#"{"find": "orders", "by": "s", "max_time": "1500us"}"#), "whole milliseconds"),
+        (operation(r#"{"find": "orders", "by": "s", "max_time": 0}"#), "whole milliseconds"),
         (
             (
                 orders(r#"{"int": 3}"#),

@@ -16,11 +16,12 @@ use plimsoll_workload::Statement;
 /// The message of a statement, and what is known of the statements that were sent.
 pub(super) struct Statements {
     message: Message,
-    /// What follows the command, for each [`Manner`].
-    read: Tail,
-    store: Tail,
-    change: Tail,
-    numbered: Tail,
+    /// What follows the command, by [`tail_number`].
+    tails: [Tail; 8],
+    /// Whether changes have numbers, where they are acknowledged.
+    numbers_changes: bool,
+    /// Whether the connection's own write concern wants an answer.
+    is_acknowledged: bool,
     /// By their slots.
     shapes: Vec<Option<Shape>>,
 }
@@ -30,6 +31,13 @@ struct Tail {
     bytes: Vec<u8>,
     /// Where the number of the change is, from the end.
     number_from_end: usize,
+}
+
+/// The place of a tail with these elements.
+fn tail_number(has_read_concern: bool, has_write_concern: bool, has_number: bool) -> usize {
+    usize::from(has_read_concern)
+        | usize::from(has_write_concern) << 1
+        | usize::from(has_number) << 2
 }
 
 /// How a statement is sent, and sent again.
@@ -50,6 +58,9 @@ enum Manner {
 struct Shape {
     operation: OwnOperation,
     manner: Manner,
+    /// What follows the command: the concerns of the connection where it has none of its own.
+    tail: usize,
+    is_answered: bool,
     /// `batchSize` of the command, which every further batch repeats, as drivers do.
     batch_size: Option<i64>,
     /// Whether the command itself has a limit, so that the server may not send more.
@@ -59,19 +70,27 @@ struct Shape {
 }
 
 impl Statements {
-    pub(super) fn new(options: &LeanOptions, session: Option<&[u8; 16]>) -> Self {
-        let tail = |reads: bool, writes: bool, session: Option<&[u8; 16]>| {
+    pub(super) fn new(
+        options: &LeanOptions,
+        session: Option<&[u8; 16]>,
+        numbers_changes: bool,
+    ) -> Self {
+        let tail = |number: usize| {
             let mut bytes = Vec::new();
-            if reads && let Some(level) = &options.read_concern {
+            if number & 1 > 0
+                && let Some(level) = &options.read_concern
+            {
                 let concern = encode::begin_element(b"readConcern", &mut bytes);
                 encode::string(b"level", level.as_bytes(), &mut bytes);
                 encode::end(concern, &mut bytes);
             }
-            if writes {
+            if number & 2 > 0 {
                 options.write_concern.write(&mut bytes);
             }
             let mut number_at = bytes.len();
-            if let Some(session) = session {
+            if number & 4 > 0
+                && let Some(session) = session
+            {
                 let id = encode::begin_element(b"lsid", &mut bytes);
                 encode::uuid(b"id", session, &mut bytes);
                 encode::end(id, &mut bytes);
@@ -83,28 +102,22 @@ impl Statements {
         };
         Self {
             message: Message::empty(),
-            read: tail(true, false, None),
-            store: tail(true, true, None),
-            change: tail(false, true, None),
-            numbered: tail(false, true, session),
+            tails: std::array::from_fn(tail),
+            numbers_changes,
+            is_acknowledged: options.write_concern.is_acknowledged(),
             shapes: Vec::new(),
         }
     }
 
     /// Writes the message of a statement.
     #[inline]
-    fn write(&mut self, statement: &Statement<'_>, manner: Manner, transaction: i64) {
-        let tail = match manner {
-            Manner::Read => &self.read,
-            Manner::Store => &self.store,
-            Manner::Change => &self.change,
-            Manner::Numbered => &self.numbered,
-        };
+    fn write(&mut self, statement: &Statement<'_>, shape: Shape, transaction: i64) {
+        let tail = &self.tails[shape.tail];
         let out = self.message.restart();
         let elements = statement.command.get(4..statement.command.len().saturating_sub(1));
         out.extend_from_slice(elements.unwrap_or_default());
         out.extend_from_slice(&tail.bytes);
-        if manner == Manner::Numbered {
+        if shape.manner == Manner::Numbered {
             let at = out.len() - tail.number_from_end;
             out[at..at + size_of::<i64>()].copy_from_slice(&transaction.to_le_bytes());
         }
@@ -112,19 +125,27 @@ impl Statements {
 }
 
 impl Shape {
-    /// Reads a command. `repeats_changes` says whether changes have numbers.
-    fn of(statement: &Statement<'_>, repeats_changes: bool) -> Result<Self, Malformed> {
+    /// Reads a command, which is sent by a connection with this knowledge.
+    fn of(statement: &Statement<'_>, known: &Statements) -> Result<Self, Malformed> {
         let elements = Elements::of(statement.command)?;
         elements.check()?;
         let mut shape = Self {
             operation: statement.operation,
             manner: Manner::Read,
+            tail: 0,
+            is_answered: true,
             batch_size: None,
             has_limit: false,
             most: None,
         };
         let whole = |element: Option<Element<'_>>| element.and_then(|element| element.whole());
-        let change = if repeats_changes { Manner::Numbered } else { Manner::Change };
+        let own_write_concern = list(elements, b"writeConcern")?;
+        let is_acknowledged = match own_write_concern {
+            Some(concern) => whole(concern.find(b"w")?) != Some(0),
+            None => known.is_acknowledged,
+        };
+        let is_numbered = known.numbers_changes && is_acknowledged;
+        let change = if is_numbered { Manner::Numbered } else { Manner::Change };
         match statement.operation.kind() {
             StatementKind::Find => {
                 shape.batch_size = whole(elements.find(b"batchSize")?);
@@ -160,6 +181,15 @@ impl Shape {
             }
         }
         shape.batch_size = shape.batch_size.filter(|size| *size > 0);
+        let reads = matches!(shape.manner, Manner::Read | Manner::Store);
+        shape.tail = tail_number(
+            reads && elements.find(b"readConcern")?.is_none(),
+            shape.manner != Manner::Read && own_write_concern.is_none(),
+            shape.manner == Manner::Numbered,
+        );
+        use StatementKind::{Delete, Insert, Update};
+        let is_silent = matches!(statement.operation.kind(), Insert | Update | Delete);
+        shape.is_answered = is_acknowledged || !is_silent;
         Ok(shape)
     }
 }
@@ -218,20 +248,17 @@ impl LeanClient {
         statement: &Statement<'_>,
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
-        let kind = statement.operation.kind();
         let shape = self.shape(statement)?;
         if shape.manner == Manner::Numbered {
             self.transaction += 1;
         }
-        self.statements.write(statement, shape.manner, self.transaction);
+        self.statements.write(statement, shape, self.transaction);
         let bytes = self.statements.message.body_bytes() as u64;
         if bytes > self.link.server().document_bytes + STATEMENT_BYTES {
             return Err(self.statement_too_large(statement, bytes));
         }
-        use StatementKind::{Delete, Insert, Update};
-        let is_answered = self.is_acknowledged || !matches!(kind, Insert | Update | Delete);
-        self.statements.message.set_is_answered(is_answered);
-        if !is_answered {
+        self.statements.message.set_is_answered(shape.is_answered);
+        if !shape.is_answered {
             self.link.tell(&mut self.statements.message)?;
             *answer = Answer::as_expected(statement);
             return Ok(());
@@ -297,7 +324,7 @@ impl LeanClient {
 
     #[cold]
     fn new_shape(&mut self, statement: &Statement<'_>) -> Result<Shape, LeanError> {
-        let shape = Shape::of(statement, self.repeats_changes).map_err(|malformed| {
+        let shape = Shape::of(statement, &self.statements).map_err(|malformed| {
             let operation = statement.operation;
             let reason = format!("the command of {operation} is not BSON: {malformed}");
             LeanError::Options { reason: reason.into() }
@@ -354,7 +381,11 @@ impl LeanClient {
                 self.retries += u64::from(repeats);
                 repeats
             }
-            Manner::Numbered => self.repeats_change(error),
+            Manner::Numbered => {
+                let repeats = error.passes();
+                self.retries += u64::from(repeats);
+                repeats
+            }
             Manner::Store | Manner::Change => false,
         }
     }

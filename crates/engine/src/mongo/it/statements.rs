@@ -325,6 +325,62 @@ fn a_command_is_sent_as_it_is_with_what_the_client_adds() {
     assert_eq!(numbers, [None, None, Some(1), Some(2), None, Some(3), None, Some(4)]);
 }
 
+/// Each concern is sent once: that of the operation, else that of the connection.
+#[test]
+fn an_operation_can_have_its_own_concerns() {
+    let find = doc! {
+        "find": "orders", "filter": {}, "readConcern": { "level": "snapshot" }, "maxTimeMS": 50,
+    };
+    let concern = doc! { "w": 2, "j": true, "wtimeout": 5_000 };
+    let update = doc! {
+        "update": "orders", "updates": [{ "q": {}, "u": { "$set": { "a": 1 } } }], "writeConcern": concern,
+    };
+    let several = doc! {
+        "delete": "orders", "deletes": [{ "q": {}, "limit": 0 }], "writeConcern": { "w": "majority" },
+    };
+    let limited = doc! { "insert": "orders", "documents": [{ "_id": 1 }], "maxTimeMS": 50 };
+    let statements = [
+        (Kept::new(Find, &find), found("firstBatch", &[], 0)),
+        (Kept::new(Update, &update), written(1)),
+        (Kept::new(Delete, &several), written(7)),
+        (Kept::new(Insert, &limited), written(1)),
+    ];
+    let with = |command: &Document, rest: Document| {
+        let mut command = command.clone();
+        command.extend(rest);
+        body(&command)
+    };
+    let database = doc! { "$db": "ycsb" };
+    let requests = sent(
+        |options| {
+            options.read_concern = Some("local".into());
+            options.write_concern.w = Some(W::Number(1));
+        },
+        &statements,
+    );
+    let expected = [
+        with(&find, database.clone()),
+        with(&update, database.clone()),
+        with(&several, database.clone()),
+        with(&limited, doc! { "writeConcern": { "w": 1 }, "$db": "ycsb" }),
+    ];
+    assert_eq!(requests, expected);
+
+    // Own concerns leave the number of a change as it is, and where the connection wants no answer an operation can want one.
+    let requests = sent(
+        |options| {
+            options.write_concern.w = Some(W::Number(0));
+            options.retry_writes = true;
+        },
+        &statements[1..3],
+    );
+    let update_sent = Document::from_reader(&requests[0][1..]).unwrap();
+    let keys: Vec<&str> = update_sent.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["update", "updates", "writeConcern", "lsid", "txnNumber", "$db"]);
+    assert_eq!(update_sent.get_i64("txnNumber").unwrap(), 1);
+    assert_eq!(requests[1], with(&several, database));
+}
+
 #[test]
 fn a_cursor_is_asked_for_in_its_own_collection() {
     let one = [doc! { "_id": 1 }];
