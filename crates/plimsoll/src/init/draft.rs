@@ -56,7 +56,7 @@ workload:
         status: {choice: {open: 5%, paid: 15%, sent: 80%}}
         body: {text: {uniform: [200, 600]}, compressible: 60%}
   operations:
-    by-customer: {find: orders, by: customer, keys: zipfian, sort: {placed: -1}, limit: 10}
+    by-customer: {find: orders, by: customer, keys: documents, sort: {placed: -1}, limit: 10}
     place: {insert: orders}
     touch: {update: orders, by: _id, keys: latest, set: [status]}
   mixes: {day: {by-customer: 60%, place: 20%, touch: 20%}}

@@ -17,6 +17,9 @@ const MOST_INSERTED: f64 = 100_000.0;
 /// Documents for each value of a field that not all documents have, from which on hardly any value has none.
 const MANY_EACH: u64 = 4;
 
+/// How a value of `by` is drawn where each document is as likely as any other: as often as documents have it.
+const DOCUMENTS: &str = "documents";
+
 /// Names with a meaning of their own in exports.
 const TAKEN: [&str; 3] = ["overall", "verify", "load"];
 
@@ -251,7 +254,9 @@ impl Reading {
             Some("latest") => Some(RequestDistribution::Latest),
             Some("hotspot") => Some(RequestDistribution::hotspot()),
             Some("exponential") => Some(RequestDistribution::exponential()),
-            _ => reading.wrong("uniform, sequential, zipfian, latest, hotspot or exponential"),
+            _ => reading.wrong(
+                "uniform, sequential, zipfian, latest, hotspot or exponential; `by` takes documents too, and a parameter has `from`",
+            ),
         })
     }
 
@@ -267,9 +272,15 @@ impl Reading {
         }
         if let Some(by) = given.get("by") {
             let path = by.scalar().unwrap_or_default();
-            let keys = self.keys(given)?;
+            let of_documents = given.get("keys").and_then(Literal::scalar);
+            let of_documents = of_documents.is_some_and(|keys| keys == DOCUMENTS);
+            let keys = match of_documents {
+                true => RequestDistribution::Uniform,
+                false => self.keys(given)?,
+            };
             let field = self.at("by", |reading| reading.field_of(collection, &path))?;
             let drawn = match &field.pick {
+                Pick::Finite(_) if of_documents => Drawn::Document,
                 Pick::Finite(_) => Drawn::Value,
                 Pick::Unique => Drawn::Document,
                 Pick::Free => {
@@ -437,6 +448,9 @@ impl Reading {
                             Known::Any("no document has the field")
                         }
                         (Pick::Finite(_), Drawn::Value) => Known::Having { parameter, most },
+                        (Pick::Finite(_), Drawn::Document) if field.present.is_none() => {
+                            Known::Having { parameter, most }
+                        }
                         (Pick::Unique, Drawn::Document) => Known::Exactly(1),
                         (_, Drawn::Document) => Known::Some("its value is free"),
                         _ => Known::Any("its value is drawn freely"),

@@ -563,6 +563,32 @@ fn values_are_those_of_documents_that_have_the_field() {
     }
 }
 
+/// A customer with a tenth of the orders is asked for in a tenth of the calls, and how many orders it has is still known.
+#[test]
+fn values_are_drawn_as_often_as_documents_have_them() {
+    const DRAWS: u32 = 20_000;
+    let spec = spec(
+        r#"{"c": {"records": 1000, "document": {"who": {"text": 8, "distinct": 50, "skew": "zipfian"}}}}"#,
+        r#"{"x": {"find": "c", "by": "who", "keys": "documents"}}"#,
+    );
+    let workload = workload(&spec);
+    let mut generator = workload.generator(0);
+    let mut seen: BTreeMap<Vec<u8>, (u64, u32)> = BTreeMap::new();
+    for _ in 0..DRAWS {
+        let drawn = statement(generator.next());
+        let Expected::Between(least, most) = drawn.expected else { panic!("{drawn:?}") };
+        assert_eq!(least, most);
+        seen.entry(drawn.command.to_vec()).or_insert((least, 0)).1 += 1;
+    }
+    assert_eq!(seen.len(), 50);
+    assert_eq!(seen.values().map(|(count, _)| count).sum::<u64>(), 1_000);
+    for (count, draws) in seen.values() {
+        let share = *count as f64 / 1_000.0;
+        let (mean, deviation) = (share * f64::from(DRAWS), (share * f64::from(DRAWS)).sqrt());
+        assert!((f64::from(*draws) - mean).abs() < 5.0 * deviation, "{count} {draws}");
+    }
+}
+
 /// Values of documents: each is the first draw of a stream of its own.
 #[test]
 fn values_follow_their_laws_from_document_to_document() {
