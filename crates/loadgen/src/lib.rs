@@ -81,6 +81,7 @@ mod asking;
 mod clock;
 mod closed;
 mod collector;
+mod counts;
 mod exchange;
 mod grid;
 mod noted;

@@ -8,11 +8,11 @@
 //! sessions fill one, the collector reads the other. Tables are never emptied; what a slice counted is what its table has more than at its
 //! last reading. So no session ever hands anything over, and a slice is complete when it is over, also when a session is inside a long call.
 
+use crate::counts::Counts;
 use crate::exchange::Exchange;
 use crate::grid::Grid;
 use plimsoll_record::{
-    BUCKETS, Completed, Histogram, Latencies, OpenLatencies, Operation, OperationSlice, Status,
-    bucket_of,
+    Completed, Histogram, Latencies, OpenLatencies, Operation, OperationSlice, Status, bucket_of,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -32,17 +32,10 @@ fn table_of(grid: Grid, index: u32) -> usize {
     MEASURED * usize::from(!grid.is_warm_up(index)) + (index % 2) as usize
 }
 
-/// How often each bucket of a histogram was hit. Counts wrap around: only differences are read.
-struct Counts(Box<[AtomicU32]>);
-
 impl Counts {
-    fn new() -> Self {
-        Self((0..BUCKETS).map(|_| AtomicU32::new(0)).collect())
-    }
-
     #[inline(always)]
     fn add(&self, value_ns: u64, alone: bool) {
-        let count = &self.0[bucket_of(value_ns)];
+        let count = &self[bucket_of(value_ns)];
         if alone {
             count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
         } else {
@@ -59,11 +52,9 @@ struct Cell {
 }
 
 impl Cell {
-    fn new(timed: bool) -> Box<Self> {
-        Box::new(Self {
-            service: Counts::new(),
-            timed: timed.then(|| (Counts::new(), Counts::new())),
-        })
+    fn new(timed: bool, at_once: bool) -> Box<Self> {
+        let counts = || Counts::new(at_once);
+        Box::new(Self { service: counts(), timed: timed.then(|| (counts(), counts())) })
     }
 }
 
@@ -118,14 +109,11 @@ pub(crate) struct Recording {
     exchange: Exchange<AtomicU32, Mutex<Reading>>,
 }
 
-/// One sum over all shards for each bucket.
-type Sums = Box<[u32]>;
-
 /// What was read from the tables so far.
 #[derive(Default)]
 struct Reading {
-    /// The sums at the last reading, by table, cell, and service, response or wait.
-    sums: BTreeMap<(usize, usize, u8), Sums>,
+    /// The sums of all shards at the last reading, by table, cell, and service, response or wait.
+    sums: BTreeMap<(usize, usize, u8), Counts>,
     completed: [Completed; TABLES],
     /// Slices that were read and not taken.
     slices: BTreeMap<u32, Counted>,
@@ -161,7 +149,7 @@ impl Recording {
                     }
                 }
             }
-            Shard { tables, lag: open.then(Counts::new) }
+            Shard { tables, lag: open.then(|| Counts::new(true)) }
         };
         let sessions = sessions as usize;
         Self {
@@ -206,7 +194,7 @@ impl Recording {
         let mut lag = None::<Histogram>;
         for counts in self.shards.iter().filter_map(|shard| shard.lag.as_ref()) {
             let lag = lag.get_or_insert_default();
-            for (bucket, count) in counts.0.iter().enumerate() {
+            for (bucket, count) in counts.iter().enumerate() {
                 match count.load(Relaxed) {
                     0 => {}
                     count => lag.record_bucket(bucket, u64::from(count)),
@@ -258,6 +246,14 @@ impl Recording {
                     reading.add(of(1), timed().map(|(counts, _)| counts), &mut open.response);
                     reading.add(of(2), timed().map(|(_, counts)| counts), &mut open.wait);
                 }
+                // Of the many operations of an application, all histograms of a slice would take tens of megabytes.
+                if matches!(operation, Operation::Own(_)) {
+                    latencies.service = latencies.service.packed();
+                    latencies.open = latencies.open.map(|open| {
+                        let OpenLatencies { response, wait } = *open;
+                        Box::new(OpenLatencies { response: response.packed(), wait: wait.packed() })
+                    });
+                }
                 if latencies.count() > 0 {
                     operations.push(OperationSlice { operation, status, latencies });
                 }
@@ -275,20 +271,18 @@ impl Reading {
         counts: impl Iterator<Item = &'a Counts>,
         histogram: &mut Histogram,
     ) {
-        let mut now: Sums = vec![0; BUCKETS].into();
-        for counts in counts {
-            for (sum, count) in now.iter_mut().zip(&counts.0) {
-                *sum = sum.wrapping_add(count.load(Relaxed));
-            }
-        }
-        let before = self.sums.get(&key);
-        for (bucket, sum) in now.iter().enumerate() {
-            let more = sum.wrapping_sub(before.map_or(0, |before| before[bucket]));
+        let counts: Vec<&Counts> = counts.collect();
+        let sums = self.sums.entry(key).or_insert_with(|| Counts::new(false));
+        // Nothing is written where nothing was counted, so that it takes no memory.
+        for (bucket, sum) in sums.iter().enumerate() {
+            let counted = counts.iter().map(|counts| counts[bucket].load(Relaxed));
+            let now = counted.fold(0, u32::wrapping_add);
+            let more = now.wrapping_sub(sum.load(Relaxed));
             if more > 0 {
                 histogram.record_bucket(bucket, u64::from(more));
+                sum.store(now, Relaxed);
             }
         }
-        self.sums.insert(key, now);
     }
 }
 
@@ -310,7 +304,8 @@ impl Table {
 
     #[inline(always)]
     fn cell(&self, row: Row, status: Status, timed: bool) -> &Cell {
-        self.cells[cell_of(row, status)].get_or_init(|| Cell::new(timed))
+        self.cells[cell_of(row, status)]
+            .get_or_init(|| Cell::new(timed, row.0 < Operation::YCSB.len()))
     }
 }
 
@@ -491,7 +486,7 @@ mod tests {
         let recording = Recording::new(Grid::new(0), &READS, 1, false, false);
         let cell =
             recording.shards[0].tables[2].cell(Row::of(Operation::Read, 0), Status::Ok, false);
-        cell.service.0[7].store(u32::MAX, Relaxed);
+        cell.service[7].store(u32::MAX, Relaxed);
         assert_eq!(recording.take(0).operations[0].latencies.count(), u64::from(u32::MAX));
         let mut one = recording.recorder(0);
         for _ in 0..3 {

@@ -136,6 +136,16 @@ impl Histogram {
         self.dense().reset();
     }
 
+    /// The same in a few kB, until something is counted in it.
+    #[must_use]
+    pub fn packed(self) -> Self {
+        let packed = match &self.0 {
+            Form::Dense(dense) => Packed::from_v2(&v2_of(dense)),
+            Form::Packed(_) | Form::Known(_) => None,
+        };
+        packed.map_or(self, |packed| Self(Form::Packed(packed)))
+    }
+
     /// How many values were counted.
     pub fn count(&self) -> u64 {
         match &self.0 {
@@ -469,6 +479,8 @@ mod tests {
     fn read_back(histogram: &Histogram) -> Histogram {
         let again = Histogram::from_bytes(&histogram.to_bytes()).unwrap();
         assert!(matches!(again.0, Form::Packed(_)));
+        let packed = histogram.clone().packed();
+        assert!(matches!(packed.0, Form::Packed(_)) && packed == again);
         again
     }
 

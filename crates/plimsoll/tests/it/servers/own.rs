@@ -263,3 +263,29 @@ fn options_are_in_force_and_documents_are_deleted() {
     assert_ne!(said.code, Some(0));
     assert_contains(&said.err, "failed validation");
 }
+
+/// As many operations as there can be, from many sessions, in a worker that stays small.
+#[test]
+fn a_worker_of_many_operations_is_small() {
+    if !Kind::Mongod.is_there_or_skip("own workloads") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let (mut operations, mut mix) = (Vec::new(), Vec::new());
+    for number in 0..32 {
+        let by = ["_id", "customer", "placed", "status"][number % 4];
+        operations.push(format!("find-{number}: {{find: orders, by: {by}, limit: 3}}"));
+        mix.push(format!("find-{number}: 1"));
+    }
+    let [operations, mix] = [operations, mix].map(|all| format!("{{{}}}", all.join(", ")));
+    let text = orders(&operations, &mix, "one: {}")
+        .replace("{closed: {threads: 2}}", "{open: {rates: [500], sessions: 16}}")
+        .replace("duration: 1s", "duration: 3s");
+    let (said, record) = run_text(&laboratory, text);
+    let run = &record.runs[0];
+    assert_eq!(counts(run).len(), 32, "{said:?}");
+    let slices = run.points.iter().flat_map(|point| &point.slices);
+    let most = slices.map(|slice| slice.worker.resident_bytes).max().unwrap();
+    // 100 MB, and 30 MB for code that was not optimised.
+    assert!((1_000_000..130_000_000).contains(&most), "{most} bytes");
+}
