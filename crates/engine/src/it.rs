@@ -12,5 +12,6 @@ mod laboratory;
 mod mistakes;
 mod operations;
 mod scripted;
+mod transactions;
 
 use plimsoll_testing::servers as server;

@@ -113,6 +113,7 @@ fn statement_rounds(session: &mut dyn Session) {
             units: 1,
             inserted: (*kind == StatementKind::Insert).then_some(inserted),
             growth: None,
+            transaction: None,
         })
         .collect();
     for round in 0..3 {
@@ -176,6 +177,61 @@ fn wiredtiger() {
 #[cfg(feature = "mongodb")]
 mod slow {
     use super::*;
+
+    /// A transaction that inserts, reads over several batches, and removes.
+    fn transaction_rounds(session: &mut dyn Session) {
+        use plimsoll_workload::{Transaction, TransactionPart};
+        let (mut commands, mut parts) = (Vec::new(), Vec::new());
+        for place in [0, 1, 9] {
+            let (kind, command) = &statement_commands()[place];
+            commands.extend(command.to_vec().expect("it is BSON"));
+            let inserted = NewDocuments { collection: 0, first: 0, count: 50 };
+            parts.push(TransactionPart {
+                operation: OwnOperation::new(*kind, &format!("t{place}")).expect("a name"),
+                end: commands.len(),
+                limit: 0,
+                expected: Expected::Between(50, 50),
+                inserted: (*kind == StatementKind::Insert).then_some(inserted),
+            });
+        }
+        let commit = doc! { "commitTransaction": 1 }.to_vec().expect("it is BSON");
+        let statement = Statement {
+            operation: OwnOperation::new(StatementKind::Transaction, "t").expect("a name"),
+            slot: 0,
+            command: &commit,
+            limit: 0,
+            expected: Expected::Any,
+            units: 1,
+            inserted: None,
+            transaction: Some(Transaction { parts: &parts, commands: &commands, retries: 3 }),
+        };
+        for round in 0..5 {
+            let before = count();
+            let mut answer = Answer::default();
+            assert_ok(session.statement(&statement, &mut answer));
+            assert_eq!((answer.documents, answer.wrong), (150, None));
+            if round > 1 {
+                assert_eq!(count() - before, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn transactions_of_the_lean_client() {
+        use crate::{SetOrder, replica_set};
+        use plimsoll_testing::servers::{Kind, Server};
+        use plimsoll_testing::{Need, needs};
+        needs!([Need::Server("mongod")]);
+        let server = Server::start_with(Kind::Mongod, &["--replSet=plimsoll"]);
+        let host = format!("127.0.0.1:{}", server.port);
+        replica_set(SetOrder::Initiate, &host, &mut std::io::sink()).expect("a set");
+        let uri = SettingValue::Text(format!("mongodb://{host}/?replicaSet=plimsoll"));
+        let settings = Settings([("uri".into(), uri)].into());
+        let data = DataSpec::with_records(1);
+        let engine = open("mongodb", &Opening::new(&settings, &data)).expect("the engine opens");
+        transaction_rounds(&mut *engine.session().expect("a session"));
+        engine.close().expect("the engine closes");
+    }
 
     #[test]
     fn lean_client_of_mongodb() {

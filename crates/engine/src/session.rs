@@ -43,12 +43,25 @@ pub struct Answer {
     pub bytes: u64,
     /// Messages that were answered.
     pub round_trips: u32,
+    /// The first statement of a transaction, counted from 0, that found another number of documents than it must, and how many it found.
+    pub wrong: Option<(u8, u64)>,
+    /// Whether a transaction changed nothing, because it was aborted.
+    pub is_undone: bool,
 }
 
 impl Answer {
     /// The answer that a statement hopes for, where nobody knows better.
     #[inline]
     pub(crate) fn as_expected(statement: &Statement<'_>) -> Self {
+        if let Some(transaction) = statement.transaction {
+            let mut all = Self::default();
+            for one in transaction.statements(statement.slot) {
+                let answer = Self::as_expected(&one);
+                all.documents += answer.documents;
+                all.modified += answer.modified;
+            }
+            return all;
+        }
         let documents = match (statement.inserted, statement.expected) {
             (Some(inserted), _) => u64::from(inserted.count),
             (None, Expected::Between(least, _)) => least,
@@ -206,6 +219,7 @@ mod tests {
             units: 1,
             inserted,
             growth: None,
+            transaction: None,
         };
         let mut answer = Answer::default();
         let outcome = engine.session().unwrap().statement(&statement, &mut answer);

@@ -10,7 +10,8 @@ use crate::shared::Shared;
 use plimsoll_engine::{Answer, FieldVisitor, Outcome, Session};
 use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
 use plimsoll_workload::{
-    Ask, Expected, InsertGenerator, KeySpace, NewDocuments, OpGenerator, Statement, Verification,
+    Ask, Expected, InsertGenerator, KeySpace, NewDocuments, OpGenerator, Statement, TransactionEnd,
+    Verification,
 };
 use std::sync::Arc;
 
@@ -23,10 +24,18 @@ pub(crate) trait Source: Send {
     /// The same of a statement that inserts documents.
     fn acknowledge_documents(&self, _new: NewDocuments) {}
 
-    /// To be called with what an operation was to insert, when it has ended.
+    /// The same of a transaction.
+    fn transaction_ended(&mut self, _end: TransactionEnd) {}
+
+    /// To be called with what an operation was to insert and how it went, when it has ended.
     #[inline(always)]
-    fn ended(&self, inserted: Inserted) {
+    fn ended(&mut self, inserted: Inserted, times: &OperationTimes) {
         match inserted {
+            Inserted::Together => self.transaction_ended(match times.status {
+                Status::Ok => TransactionEnd::Committed,
+                _ if times.is_undone => TransactionEnd::Undone,
+                _ => TransactionEnd::InDoubt,
+            }),
             Inserted::Nothing => {}
             Inserted::Record(number) => self.acknowledge(number),
             Inserted::Documents(new) => self.acknowledge_documents(new),
@@ -40,6 +49,8 @@ pub(crate) enum Inserted {
     Nothing,
     Record(u64),
     Documents(NewDocuments),
+    /// What the statements of a transaction insert.
+    Together,
 }
 
 impl Inserted {
@@ -48,6 +59,7 @@ impl Inserted {
         match ask {
             Ask::Insert { number, .. } => Self::Record(*number),
             Ask::Statement(Statement { inserted: Some(new), .. }) => Self::Documents(*new),
+            Ask::Statement(Statement { transaction: Some(_), .. }) => Self::Together,
             _ => Self::Nothing,
         }
     }
@@ -67,6 +79,11 @@ impl Source for OpGenerator {
     #[inline(always)]
     fn acknowledge_documents(&self, new: NewDocuments) {
         OpGenerator::acknowledge_documents(self, new);
+    }
+
+    #[inline(always)]
+    fn transaction_ended(&mut self, end: TransactionEnd) {
+        OpGenerator::transaction_ended(self, end);
     }
 }
 
@@ -163,6 +180,8 @@ pub(crate) struct OperationTimes {
     pub(crate) completed: u64,
     pub(crate) operation: Operation,
     pub(crate) status: Status,
+    /// Whether it was a transaction that changed nothing.
+    pub(crate) is_undone: bool,
 }
 
 impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
@@ -263,6 +282,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 completed,
                 operation,
                 status: seen.status,
+                is_undone: answer.is_undone,
             };
         }
         self.recorder.reach(completed);
@@ -289,12 +309,16 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         }
         if let Ask::Statement(statement) = &ask
             && status == Status::Ok
-            && !statement.fits(answer.documents)
         {
-            self.wrong_number(statement, answer.documents, completed);
+            if !statement.fits(answer.documents) {
+                self.wrong_number(statement, answer.documents, completed);
+            } else if let Some((part, documents)) = answer.wrong {
+                self.wrong_part(statement, part, documents, completed);
+            }
         }
         self.end.ended = completed + 1;
-        OperationTimes { intended, dispatched, completed, operation, status }
+        let is_undone = answer.is_undone;
+        OperationTimes { intended, dispatched, completed, operation, status, is_undone }
     }
 
     /// Ends the session: sends the batch that has begun, and gives the session back to its engine.
@@ -347,6 +371,15 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
             self.end.error(operation, message);
         }
         status_of(outcome)
+    }
+
+    /// The same of a statement of a transaction.
+    #[cold]
+    fn wrong_part(&mut self, statement: &Statement<'_>, part: u8, documents: u64, completed: u64) {
+        let mut parts = statement.transaction.into_iter().flat_map(|all| all.statements(0));
+        if let Some(part) = parts.nth(usize::from(part)) {
+            self.wrong_number(&part, documents, completed);
+        }
     }
 
     /// Counts a statement that was answered with another number of documents than there must be.
@@ -407,6 +440,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
 fn judged(statement: &Statement<'_>, answer: &Answer, outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Error(_) => outcome,
+        _ if answer.is_undone => Outcome::NotFound,
         _ if answer.documents == 0 && !statement.expected.allows_none() => Outcome::NotFound,
         _ => Outcome::Ok,
     }

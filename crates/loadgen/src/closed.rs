@@ -60,7 +60,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
                 }
             }
         }
-        source.ended(inserted);
+        source.ended(inserted, &times);
         now = times.completed;
         if now >= warm_up_ns {
             finished += 1;

@@ -73,7 +73,7 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
         parts.end.first.get_or_insert(times.dispatched);
         // Whatever the observer wants: in an open loop each operation is sent once.
         parts.observer.after(times.operation, times.status, 1);
-        generator.ended(inserted);
+        generator.ended(inserted, &times);
         if waited && intended >= warm_up_ns {
             parts.recorder.lag(times.dispatched.saturating_sub(intended));
         }

@@ -31,11 +31,13 @@ pub enum StatementKind {
     Delete,
     /// Changes one document and returns it.
     FindAndModify,
+    /// Several statements that take effect together or not at all.
+    Transaction,
 }
 
 impl StatementKind {
     /// All kinds, in the order in which the reference lists them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Find,
         Self::Aggregate,
         Self::Count,
@@ -44,6 +46,7 @@ impl StatementKind {
         Self::Update,
         Self::Delete,
         Self::FindAndModify,
+        Self::Transaction,
     ];
 
     /// The word in experiment files and records.
@@ -57,13 +60,18 @@ impl StatementKind {
             Self::Update => "update",
             Self::Delete => "delete",
             Self::FindAndModify => "find_and_modify",
+            Self::Transaction => "transaction",
         }
     }
 
     /// What it has done with its documents, in the past: `found`.
     pub fn done(self) -> &'static str {
         match self {
-            Self::Find | Self::Aggregate | Self::Distinct | Self::FindAndModify => "found",
+            Self::Find
+            | Self::Aggregate
+            | Self::Distinct
+            | Self::FindAndModify
+            | Self::Transaction => "found",
             Self::Count => "counted",
             Self::Insert => "inserted",
             Self::Update => "matched",
@@ -73,7 +81,10 @@ impl StatementKind {
 
     /// Whether it changes what is stored.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Insert | Self::Update | Self::Delete | Self::FindAndModify)
+        matches!(
+            self,
+            Self::Insert | Self::Update | Self::Delete | Self::FindAndModify | Self::Transaction
+        )
     }
 }
 
@@ -208,6 +219,8 @@ mod tests {
             Operation::Own(own)
         );
         // An application may call its operation as YCSB does.
+        let together = OwnOperation::new(StatementKind::Transaction, "check-out").unwrap();
+        assert_eq!(serde_json::to_string(&together).unwrap(), "\"transaction:check-out\"");
         let read = OwnOperation::new(StatementKind::Find, "read").unwrap();
         assert_ne!(Operation::Own(read), Operation::Read);
     }

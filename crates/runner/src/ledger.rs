@@ -529,6 +529,7 @@ mod tests {
                 units: 1,
                 inserted: None,
                 growth: None,
+                transaction: None,
             };
             let mut answer = Answer::default();
             assert!(matches!(session.statement(&statement, &mut answer), Outcome::Ok));

@@ -76,6 +76,8 @@ pub struct Statement<'a> {
     pub inserted: Option<NewDocuments>,
     /// How many more it may find by the time it is answered; `None` where nobody inserts.
     pub growth: Option<Growth<'a>>,
+    /// Of a transaction its statements; `command` is then the one that commits them.
+    pub transaction: Option<Transaction<'a>>,
 }
 
 impl Statement<'_> {
@@ -107,6 +109,67 @@ impl Growth<'_> {
         let issued = self.records.issued();
         self.finite.bounds(self.value, issued, issued).1.min(self.limit)
     }
+}
+
+/// Statements that take effect together or not at all.
+///
+/// Whatever becomes of it is to be [reported](crate::OpGenerator::transaction_ended) to the generator that drew it.
+#[derive(Clone, Copy, Debug)]
+pub struct Transaction<'a> {
+    /// Its statements, in their order.
+    pub parts: &'a [TransactionPart],
+    /// Their commands, one after the other, as those of other statements.
+    pub commands: &'a [u8],
+    /// How often all statements, or the commit, are sent again after an error that passes.
+    pub retries: u32,
+}
+
+/// A statement of a transaction.
+#[derive(Clone, Copy, Debug)]
+pub struct TransactionPart {
+    /// The name of the transaction with the number of the statement from 1 on, and what the statement does.
+    pub operation: OwnOperation,
+    /// Where its command ends among the commands.
+    pub end: usize,
+    /// The most documents that are fetched; 0 for all of them.
+    pub limit: u32,
+    /// What it must find. A statement that finds nothing where it must find something ends the transaction, which is aborted.
+    pub expected: Expected,
+    /// The documents that it inserts.
+    pub inserted: Option<NewDocuments>,
+}
+
+impl<'a> Transaction<'a> {
+    /// The statements by themselves, each for this slot.
+    pub fn statements(self, slot: u8) -> impl Iterator<Item = Statement<'a>> {
+        let mut begin = 0;
+        self.parts.iter().map(move |part| {
+            let command = self.commands.get(begin..part.end).unwrap_or_default();
+            begin = part.end;
+            Statement {
+                operation: part.operation,
+                slot,
+                command,
+                limit: part.limit,
+                expected: part.expected,
+                units: 1,
+                inserted: part.inserted,
+                growth: None,
+                transaction: None,
+            }
+        })
+    }
+}
+
+/// What became of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionEnd {
+    /// Its changes are made.
+    Committed,
+    /// None of its changes is made.
+    Undone,
+    /// Nobody knows, because the commit was not answered.
+    InDoubt,
 }
 
 /// How many documents an operation must return, count, change or remove.

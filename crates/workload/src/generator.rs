@@ -2,7 +2,7 @@
 //!
 //! One session's way of asking.
 
-use crate::ask::{Ask, FieldChoice, Fields, NewDocuments};
+use crate::ask::{Ask, FieldChoice, Fields, NewDocuments, TransactionEnd};
 use crate::chooser::KeyChooser;
 use crate::documents::StatementDesk;
 use crate::key::KeyText;
@@ -133,6 +133,15 @@ impl OpGenerator {
     pub fn acknowledge_documents(&self, new: NewDocuments) {
         if let Some(space) = &self.desk.workload.key_space.documents {
             space.acknowledge(new);
+        }
+    }
+
+    /// To be called once for each transaction, after it and before the next operation: what it inserted is requested only if it is committed, and where
+    /// nothing was changed the next one inserts the same documents.
+    #[inline]
+    pub fn transaction_ended(&mut self, end: TransactionEnd) {
+        if let Some(own) = &mut self.own {
+            own.transaction_ended(end);
         }
     }
 

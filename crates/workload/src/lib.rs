@@ -88,6 +88,7 @@ mod zipfian;
 
 pub use ask::{
     Ask, CollectionOrder, Expected, FieldChoice, Fields, Growth, NewDocuments, Statement,
+    Transaction, TransactionEnd, TransactionPart,
 };
 pub use counter::{AcknowledgedCounter, Counter};
 pub use data::{DataSpec, FieldLength};

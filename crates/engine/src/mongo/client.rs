@@ -3,6 +3,7 @@
 //! The operations.
 
 mod statements;
+mod transactions;
 
 use crate::mongo::document::{BINARY, Elements};
 use crate::mongo::encode;
@@ -13,7 +14,7 @@ use crate::mongo::message::Message;
 use crate::mongo::options::LeanOptions;
 use crate::mongo::reply::{self, Batch, Failure, Flaw};
 use plimsoll_workload::{FieldChoice, Fields};
-use statements::Statements;
+use statements::{Statements, write_transaction};
 
 /// What a statement around a document may take of a message beyond the document's own limit. Servers allow as much.
 const STATEMENT_BYTES: u64 = 16 * 1024;
@@ -281,7 +282,7 @@ impl LeanClient {
                 return Ok(rows as u32);
             }
             if rows == u64::from(count) {
-                self.kill_cursor(cursor, None);
+                self.kill_cursor(cursor, None, None);
                 return Ok(rows as u32);
             }
             // Batches may be empty, but not forever.
@@ -289,7 +290,7 @@ impl LeanClient {
             if empty > MOST_EMPTY_BATCHES {
                 return Err(self.link.failed(Failure::Flaw(Flaw::NoProgress)));
             }
-            let counted = counted(self.get_more(cursor, None, None)?);
+            let counted = counted(self.get_more(cursor, None, None, None)?);
             batch = counted.map_err(|failure| self.link.failed(failure));
         }
     }
@@ -394,14 +395,15 @@ impl LeanClient {
         }
     }
 
-    /// Asks for the next batch, of at most `batch_size` documents, in the given collection or that of the records.
+    /// Asks for the next batch, of at most `batch_size` documents, in the given collection or that of the records, and in the transaction of this number.
     fn get_more(
         &mut self,
         cursor: i64,
         collection: Option<&[u8]>,
         batch_size: Option<i64>,
+        transaction: Option<i64>,
     ) -> Result<&[u8], LeanError> {
-        let Self { link, requests, .. } = self;
+        let Self { link, requests, statements, .. } = self;
         let LeanOptions { database, collection: of_records, .. } = link.options();
         let out = requests.cursor.restart();
         encode::int64(b"getMore", cursor, out);
@@ -409,20 +411,31 @@ impl LeanClient {
         if let Some(size) = batch_size {
             encode::int64(b"batchSize", size, out);
         }
+        if let Some(number) = transaction {
+            write_transaction(statements.session.as_ref(), number, false, out);
+        }
         encode::string(b"$db", database.as_bytes(), out);
         link.call(&mut requests.cursor)
     }
 
     /// Lets the server forget a cursor that still has something, though all that was requested is there. Says whether the server answered.
     #[cold]
-    fn kill_cursor(&mut self, cursor: i64, collection: Option<&[u8]>) -> bool {
-        let Self { link, requests, .. } = self;
+    fn kill_cursor(
+        &mut self,
+        cursor: i64,
+        collection: Option<&[u8]>,
+        transaction: Option<i64>,
+    ) -> bool {
+        let Self { link, requests, statements, .. } = self;
         let LeanOptions { database, collection: of_records, .. } = link.options();
         let out = requests.cursor.restart();
         encode::string(b"killCursors", collection.unwrap_or(of_records.as_bytes()), out);
         let cursors = encode::begin_list(b"cursors", out);
         encode::int64(b"0", cursor, out);
         encode::end(cursors, out);
+        if let Some(number) = transaction {
+            write_transaction(statements.session.as_ref(), number, false, out);
+        }
         encode::string(b"$db", database.as_bytes(), out);
         // The scan has succeeded. A server that does not answer to this is noticed by the next operation, and cursors end by themselves.
         link.call(&mut requests.cursor).is_ok()

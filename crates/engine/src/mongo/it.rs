@@ -17,3 +17,4 @@ mod scans;
 mod script;
 mod servers;
 pub(crate) mod statements;
+pub(crate) mod transactions;

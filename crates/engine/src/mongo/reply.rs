@@ -278,6 +278,7 @@ impl StatementReply {
                 Ok(Self { documents, modified, ..Self::default() })
             }
             StatementKind::FindAndModify => Self::of_find_and_modify(body),
+            StatementKind::Transaction => committed(body).map(|()| Self::default()),
         }
     }
 
@@ -392,6 +393,39 @@ fn check_durable(concern_error: Option<Element<'_>>) -> Result<(), Failure> {
     Err(Failure::NotDurable(refusal(error)?))
 }
 
+/// Reads the reply to `commitTransaction`.
+pub fn committed(body: &[u8]) -> Result<(), Failure> {
+    let mut top = Elements::of(body)?;
+    let (mut ok, mut concern_error) = (None, None);
+    while let Some(element) = top.next()? {
+        match element.name {
+            b"ok" => ok = element.truth(),
+            b"writeConcernError" => concern_error = Some(element),
+            _ => {}
+        }
+    }
+    check_ok(ok, body)?;
+    check_durable(concern_error)
+}
+
+/// Whether a server gave its error this label.
+#[cold]
+pub fn has_label(body: &[u8], label: &[u8]) -> bool {
+    let labels = || {
+        let labels = Elements::of(body).ok()?.find(b"errorLabels").ok()??;
+        labels.elements()
+    };
+    let Some(mut labels) = labels() else {
+        return false;
+    };
+    while let Ok(Some(one)) = labels.next() {
+        if one.string() == Some(label) {
+            return true;
+        }
+    }
+    false
+}
+
 pub fn succeeded(body: &[u8]) -> Result<(), Failure> {
     let mut top = Elements::of(body)?;
     let mut ok = None;
@@ -502,7 +536,7 @@ mod tests {
         #[test]
         fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = decode(&bytes);
-            let _ = (written(&bytes), succeeded(&bytes), Batch::of(&bytes).map(Batch::count));
+            let _ = (has_label(&bytes, b"x"), written(&bytes), succeeded(&bytes), Batch::of(&bytes).map(Batch::count));
             for kind in StatementKind::ALL {
                 let _ = StatementReply::of(kind, &bytes);
             }

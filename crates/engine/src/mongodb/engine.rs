@@ -17,7 +17,8 @@ use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
 use mongodb::error::Error;
 use mongodb::options::{Acknowledgment, ClientOptions, ReadPreference, SelectionCriteria};
-use plimsoll_record::{ApplicationState, EngineDescription, OwnOperation};
+use plimsoll_record::{ApplicationState, EngineDescription, OwnOperation, StatementKind};
+use plimsoll_workload::DataSpec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -93,6 +94,18 @@ impl MongoDb {
                 "FerretDB answers even what wants no answer, so this cannot be measured on it",
             ));
         }
+        if let Some(name) = transaction_in(opening.data) {
+            if !repeats {
+                return Err(target.failed(
+                    &format!("preparing the transaction `{name}`"),
+                    "a standalone server has no transactions: write `server: {replica_set: true}` or `server: {members: 3}` in the experiment file, or connect to a replica set or a sharded cluster",
+                ));
+            }
+            if writes_unacknowledged {
+                let reason = format!("`{name}` is a transaction, whose commit must be answered");
+                return Err(refuse("write_concern", "0", &reason));
+            }
+        }
         let database = target.database(&options);
         let places = collection::places(&target, &options);
         let to_mark = collection::prepare(&places, &administration, &target)?;
@@ -152,6 +165,14 @@ impl MongoDb {
         let answer = self.administration.command("admin", command);
         answer.map(drop).map_err(|error| self.failed("resizing the cache", &error))
     }
+}
+
+/// The first transaction of an application.
+fn transaction_in(data: &DataSpec) -> Option<&'static str> {
+    let operations = data.documents.as_ref()?.operations();
+    let mut operations = operations.iter();
+    let found = operations.find(|own| own.kind() == StatementKind::Transaction);
+    found.map(|own| own.name())
 }
 
 /// What sessions of the lean client share, if it is the one that asks.

@@ -10,7 +10,10 @@ use crate::shared::Shared;
 use plimsoll_engine::{Answer, FieldVisitor, Outcome, Session};
 use plimsoll_record::{Operation, OwnOperation, StatementKind, Status};
 use plimsoll_testing::allocations::during;
-use plimsoll_workload::{Ask, Expected, FieldChoice, Fields, NewDocuments, Statement};
+use plimsoll_workload::{
+    Ask, Expected, FieldChoice, Fields, NewDocuments, Statement, Transaction, TransactionEnd,
+    TransactionPart,
+};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,6 +49,10 @@ impl Session for Length {
             return Outcome::error("out of memory");
         }
         answer.documents = statement.command.len() as u64;
+        answer.is_undone = statement.command == b"undone";
+        if statement.command == b"wrong" {
+            answer.wrong = Some((1, 5));
+        }
         Outcome::Ok
     }
 }
@@ -57,6 +64,7 @@ struct List {
     /// How many were given.
     given: AtomicU64,
     acknowledged: Mutex<Vec<NewDocuments>>,
+    ends: Vec<TransactionEnd>,
 }
 
 impl Source for List {
@@ -71,6 +79,10 @@ impl Source for List {
 
     fn acknowledge_documents(&self, new: NewDocuments) {
         self.acknowledged.lock().unwrap().push(new);
+    }
+
+    fn transaction_ended(&mut self, end: TransactionEnd) {
+        self.ends.push(end);
     }
 }
 
@@ -89,6 +101,7 @@ fn find(command: &'static str, expected: Expected) -> Statement<'static> {
         units: 1,
         inserted: None,
         growth: None,
+        transaction: None,
     }
 }
 
@@ -96,6 +109,7 @@ struct Found {
     counted: Counted,
     end: SessionEnd,
     acknowledged: Vec<NewDocuments>,
+    ends: Vec<TransactionEnd>,
     allocations: u64,
 }
 
@@ -133,13 +147,15 @@ fn ask(statements: &[Statement<'static>], times: u64) -> Found {
         copied: None,
         observer: (),
     };
-    let mut list = List { statements: statements.to_vec(), ..List::default() };
+    let ends = Vec::with_capacity(times as usize);
+    let mut list = List { statements: statements.to_vec(), ends, ..List::default() };
     let shared = Shared::new(SECOND);
     let pacing = ClosedPace { warm_up_ns: 0, think_time_ns: 0, share: times, pace: None };
     let mut end = SessionEnd::default();
     let allocations = during(|| end = closed::run(parts, &mut list, &shared, pacing));
     let acknowledged = list.acknowledged.into_inner().unwrap();
-    Found { counted: recording.take(0), end, acknowledged, allocations }
+    let ends = list.ends;
+    Found { counted: recording.take(0), end, acknowledged, ends, allocations }
 }
 
 #[test]
@@ -241,4 +257,46 @@ fn operations_are_counted_apart_in_the_order_of_their_slots() {
     let parts = found.counted.operations.iter();
     let order: Vec<_> = parts.map(|part| (part.operation.name(), part.latencies.count())).collect();
     assert_eq!(order, [("pay", 2), ("expire", 2), ("basket", 3)]);
+}
+
+/// A transaction of two statements; its answer is by the first letter of its command.
+fn transaction(command: &'static [u8]) -> Statement<'static> {
+    static PARTS: std::sync::LazyLock<[TransactionPart; 2]> = std::sync::LazyLock::new(|| {
+        let part = |kind, name, end, expected| TransactionPart {
+            operation: own(kind, name),
+            end,
+            limit: 0,
+            expected,
+            inserted: None,
+        };
+        [
+            part(StatementKind::Insert, "check-out-1", 1, Expected::Any),
+            part(StatementKind::Update, "check-out-2", 2, Expected::Between(1, 1)),
+        ]
+    });
+    Statement {
+        operation: own(StatementKind::Transaction, "check-out"),
+        transaction: Some(Transaction { parts: &*PARTS, commands: b"iu", retries: 3 }),
+        command,
+        ..find("", Expected::Any)
+    }
+}
+
+#[test]
+fn a_transaction_is_one_operation_and_its_end_is_reported() {
+    use TransactionEnd::{Committed, InDoubt, Undone};
+    let operation = Operation::Own(own(StatementKind::Transaction, "check-out"));
+    let all = [b"committed".as_slice(), b"undone", b"wrong", b"!refused"].map(transaction);
+    let found = ask(&all, 8);
+    assert_eq!(found.ends, [Committed, Undone, Committed, InDoubt].repeat(2));
+    let counts = found.counts();
+    assert_eq!(counts[&(operation, Status::Ok)], 4);
+    assert_eq!(counts[&(operation, Status::NotFound)], 2);
+    assert_eq!(counts[&(operation, Status::Error)], 2);
+    assert_eq!(counts[&(Operation::Verify, Status::Error)], 2);
+    assert_eq!(found.completed(), [4, 2, 2]);
+    let wrong = "check-out-2 matched 5 documents, 1 was to be matched";
+    assert!(found.messages().contains(&(Operation::Verify, wrong, 2)), "{:?}", found.messages());
+    let committed = ask(&all[..1], 500);
+    assert_eq!((committed.completed(), committed.allocations), ([500, 0, 0], 0));
 }

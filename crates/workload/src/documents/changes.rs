@@ -47,13 +47,21 @@ impl DocumentsSpec {
         if reading.problems.is_empty() {
             for own in &documents.operations {
                 let name = own.operation.name();
-                if let Some(given) = self.operations.get(name) {
-                    let collection = &documents.collections[own.collection];
-                    reading.at(name, |reading| {
-                        reading.hint(given, collection);
-                        Some(())
-                    });
+                let Some(given) = self.operations.get(name) else { continue };
+                reading.path.push(name.into());
+                match given.get("transaction") {
+                    Some(Literal::List(items)) => {
+                        reading.path.push("transaction".into());
+                        for (number, (item, part)) in items.iter().zip(&own.parts).enumerate() {
+                            reading.path.push(number.to_string());
+                            reading.hint(item, &documents.collections[part.collection]);
+                            reading.path.pop();
+                        }
+                        reading.path.pop();
+                    }
+                    _ => reading.hint(given, &documents.collections[own.collection]),
                 }
+                reading.path.pop();
             }
         }
         match reading.problems.is_empty() {

@@ -19,6 +19,7 @@ mod statements;
 mod template;
 #[cfg(test)]
 mod tests;
+mod transaction;
 
 pub(crate) use finite::Finite;
 pub use literal::Literal;

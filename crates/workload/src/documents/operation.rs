@@ -5,7 +5,7 @@ use crate::documents::bson;
 use crate::documents::field::{Field, Number, Pick, Shape};
 use crate::documents::literal::Literal;
 use crate::documents::read::{Collection, Reading, quantity};
-use crate::documents::template::{Drawn, Parameter, Part, Template, parameters_in};
+use crate::documents::template::{Drawn, Parameter, Part, Template, parameters_of};
 use crate::mix::RequestDistribution;
 use plimsoll_record::{OwnOperation, StatementKind};
 use std::sync::Arc;
@@ -34,8 +34,8 @@ pub(crate) struct OwnStatement {
     pub(crate) collection: usize,
     pub(crate) template: Template,
     pub(crate) parameters: Vec<Parameter>,
-    /// How each parameter is drawn.
-    pub(crate) keys: Vec<RequestDistribution>,
+    /// The parameter of `by`.
+    by: Option<usize>,
     pub(crate) limit: u32,
     /// Documents that it inserts.
     pub(crate) inserts: u32,
@@ -44,11 +44,42 @@ pub(crate) struct OwnStatement {
     pub(crate) changes: Vec<String>,
     /// The read concern whose reads may lack acknowledged documents.
     pub(crate) lagging: Option<&'static str>,
+    /// Of a transaction its statements. The parameters of each begin with those of the transaction.
+    pub(crate) parts: Vec<OwnStatement>,
+    /// How often a transaction is sent again.
+    pub(crate) retries: u32,
 }
 
 impl OwnStatement {
+    pub(crate) fn new(
+        operation: OwnOperation,
+        collection: usize,
+        parameters: Vec<Parameter>,
+    ) -> Self {
+        Self {
+            operation,
+            collection,
+            template: Template::default(),
+            parameters,
+            by: None,
+            limit: 0,
+            inserts: 0,
+            known: Known::Any("it has a filter of its own"),
+            changes: Vec::new(),
+            lagging: None,
+            parts: Vec::new(),
+            retries: 0,
+        }
+    }
+
     /// How the number of documents is verified, in words.
     pub(crate) fn verified(&self) -> String {
+        if !self.parts.is_empty() {
+            let parts = self.parts.iter().enumerate();
+            let parts: Vec<String> =
+                parts.map(|(index, part)| format!("{}: {}", index + 1, part.verified())).collect();
+            return parts.join("; ");
+        }
         let words = self.known.words();
         match (self.lagging, &self.known) {
             (None, _) | (_, Known::Any(_)) => words,
@@ -117,6 +148,34 @@ impl Reading {
         given: &Literal,
         collections: &[Collection],
     ) -> Option<OwnStatement> {
+        let kinds = StatementKind::ALL.into_iter().filter(|kind| given.get(kind.word()).is_some());
+        if kinds.eq([StatementKind::Transaction]) {
+            return self.transaction(name, given, collections);
+        }
+        self.statement(name, given, collections, &[])
+    }
+
+    /// What an operation is called and what it does.
+    pub(crate) fn named(&mut self, kind: StatementKind, name: &str) -> Option<OwnOperation> {
+        let operation = match OwnOperation::new(kind, name) {
+            Ok(operation) => operation,
+            Err(error) => return self.wrong(error.to_string()),
+        };
+        if TAKEN.contains(&name) {
+            return self
+                .wrong(format!("`{name}` means something else in reports: choose another name"));
+        }
+        Some(operation)
+    }
+
+    /// An operation by itself or within a transaction, whose parameters are then `shared`.
+    pub(crate) fn statement(
+        &mut self,
+        name: &str,
+        given: &Literal,
+        collections: &[Collection],
+        shared: &[Parameter],
+    ) -> Option<OwnStatement> {
         let kinds: Vec<(StatementKind, &Literal)> = StatementKind::ALL
             .into_iter()
             .filter_map(|kind| Some((kind, given.get(kind.word())?)))
@@ -127,14 +186,7 @@ impl Reading {
                 "an operation is one of {list}, with the name of a collection: `find: orders`"
             ));
         };
-        let operation = match OwnOperation::new(*kind, name) {
-            Ok(operation) => operation,
-            Err(error) => return self.wrong(error.to_string()),
-        };
-        if TAKEN.contains(&name) {
-            return self
-                .wrong(format!("`{name}` means something else in reports: choose another name"));
-        }
+        let operation = self.named(*kind, name)?;
         let place = place.scalar().unwrap_or_default();
         let Some(index) = collections.iter().position(|known| *known.name == *place) else {
             let names: Vec<&str> = collections.iter().map(|known| &*known.name).collect();
@@ -153,23 +205,14 @@ impl Reading {
             StatementKind::Update => &["set", "change", "many", "upsert", "hint"],
             StatementKind::Delete => &["many", "hint"],
             StatementKind::FindAndModify => &["set", "change", "sort", "new", "hint"],
+            StatementKind::Transaction => &[],
         };
         let common: &[&str] = if *kind == StatementKind::Insert { &[] } else { &COMMON };
         let known: Vec<&str> =
             [kind.word()].iter().chain(common).chain(own).chain(&CONCERNS).copied().collect();
         self.known_keys(given, &known);
-        let mut statement = OwnStatement {
-            operation,
-            collection: index,
-            template: Template::default(),
-            parameters: Vec::new(),
-            keys: Vec::new(),
-            limit: self.whole(given, "limit", 1_000_000.0)?,
-            inserts: 0,
-            known: Known::Any("it has a filter of its own"),
-            changes: Vec::new(),
-            lagging: None,
-        };
+        let mut statement = OwnStatement::new(operation, index, shared.to_vec());
+        statement.limit = self.whole(given, "limit", 1_000_000.0)?;
         let before = self.problems.len();
         self.parameters(given, collection, &mut statement)?;
         if self.problems.len() > before {
@@ -220,7 +263,7 @@ impl Reading {
     }
 
     /// A whole number, 0 where it is not given.
-    fn whole(&mut self, given: &Literal, key: &str, most: f64) -> Option<u32> {
+    pub(crate) fn whole(&mut self, given: &Literal, key: &str, most: f64) -> Option<u32> {
         let Some(value) = given.get(key) else {
             return Some(0);
         };
@@ -291,8 +334,9 @@ impl Reading {
                     });
                 }
             };
-            statement.parameters.push(Parameter { name: "by".into(), path, field, drawn });
-            statement.keys.push(keys);
+            statement.by = Some(statement.parameters.len());
+            let (name, collection) = ("by".into(), statement.collection);
+            statement.parameters.push(Parameter { name, path, field, drawn, collection, keys });
         } else if given.get("keys").is_some() {
             return self.at("keys", |reading| {
                 reading
@@ -303,34 +347,44 @@ impl Reading {
             return Some(());
         };
         let mut used = Vec::new();
-        for key in ["filter", "change", "pipeline", "sort", "project"] {
-            if let Some(value) = given.get(key) {
-                parameters_in(value, &mut used);
-            }
-        }
+        parameters_of(given, &mut used);
+        let place = statement.collection;
         self.at("with", |reading| {
             for (name, described) in with.entries() {
-                let read = reading
-                    .at(name, |reading| reading.with(name, described, collection, statement));
-                if read.is_some() && !used.contains(name) {
-                    reading.at(name, |reading| {
-                        reading.wrong::<()>(format!(
-                            "nothing uses it: write `<{name}>` in the filter, or leave it out"
-                        ))
-                    });
+                let read = reading.at(name, |reading| {
+                    if statement.parameters.iter().any(|known| known.name == *name) {
+                        return reading.wrong(format!("there is a parameter `{name}` already"));
+                    }
+                    reading.with(name, described, collection, place)
+                });
+                if read.is_some() {
+                    reading.is_used(name, &used);
                 }
+                statement.parameters.extend(read);
             }
             Some(())
         })
     }
 
-    fn with(
+    /// Verifies that a parameter is among those that are used.
+    pub(crate) fn is_used(&mut self, name: &str, used: &[String]) {
+        if !used.iter().any(|known| known == name) {
+            self.at(name, |reading| {
+                reading.wrong::<()>(format!(
+                    "nothing uses it: write `<{name}>` in the filter, or leave it out"
+                ))
+            });
+        }
+    }
+
+    /// A parameter of `with`, on a field of the collection at this place.
+    pub(crate) fn with(
         &mut self,
         name: &str,
         described: &Literal,
         collection: &Collection,
-        statement: &mut OwnStatement,
-    ) -> Option<()> {
+        place: usize,
+    ) -> Option<Parameter> {
         let word = |key: &str| described.get(key).and_then(Literal::scalar);
         let (path, field, drawn) = if let Some(path) = word("value_of") {
             self.known_keys(described, &["value_of", "keys"]);
@@ -373,9 +427,7 @@ impl Reading {
             (String::new(), Arc::new(field), Drawn::New { records })
         };
         let keys = self.keys(described)?;
-        statement.parameters.push(Parameter { name: name.into(), path, field, drawn });
-        statement.keys.push(keys);
-        Some(())
+        Some(Parameter { name: name.into(), path, field, drawn, collection: place, keys })
     }
 
     fn field_of(&mut self, collection: &Collection, path: &str) -> Option<Arc<Field>> {
@@ -419,7 +471,7 @@ impl Reading {
         let limit = if statement.limit == 0 { u64::MAX } else { u64::from(statement.limit) };
         let most = if at_most_one { 1 } else { limit };
         statement.known = match kind {
-            StatementKind::Insert => return,
+            StatementKind::Insert | StatementKind::Transaction => return,
             StatementKind::Aggregate => Known::Some("pipelines group and filter"),
             StatementKind::Distinct => Known::Some("documents share values"),
             _ if self.flag(given, "upsert") => Known::Any("what is not there is inserted"),
@@ -494,7 +546,7 @@ impl Reading {
         let parameters = statement.parameters.clone();
         match kind {
             StatementKind::Find => {
-                self.filter(&mut to, "filter", given, &parameters);
+                self.filter(&mut to, "filter", given, statement);
                 for (key, word) in [("sort", "sort"), ("project", "projection"), ("hint", "hint")] {
                     self.optional(&mut to, word, given.get(key), key, &parameters);
                 }
@@ -535,7 +587,7 @@ impl Reading {
                 to.constant("cursor", &Literal::Map(size));
             }
             StatementKind::Count => {
-                self.filter(&mut to, "query", given, &parameters);
+                self.filter(&mut to, "query", given, statement);
                 if statement.limit > 0 {
                     to.constant("limit", &Literal::Int(i64::from(statement.limit)));
                 }
@@ -548,7 +600,7 @@ impl Reading {
                     );
                 };
                 to.constant("key", &Literal::Text(field));
-                self.filter(&mut to, "query", given, &parameters);
+                self.filter(&mut to, "query", given, statement);
             }
             StatementKind::Insert => {
                 statement.inserts = self.whole(given, "documents", MOST_INSERTED)?.max(1);
@@ -566,7 +618,7 @@ impl Reading {
             StatementKind::Update => {
                 to.open_element(bson::ARRAY, "updates");
                 to.open_element(bson::DOCUMENT, "0");
-                self.filter(&mut to, "q", given, &parameters);
+                self.filter(&mut to, "q", given, statement);
                 self.change(&mut to, "u", given, collection, &parameters, statement)?;
                 if self.flag(given, "upsert") && given.get("by").is_none() {
                     // What it inserts has values that nobody counts.
@@ -587,7 +639,7 @@ impl Reading {
             StatementKind::Delete => {
                 to.open_element(bson::ARRAY, "deletes");
                 to.open_element(bson::DOCUMENT, "0");
-                self.filter(&mut to, "q", given, &parameters);
+                self.filter(&mut to, "q", given, statement);
                 let many = self.flag(given, "many");
                 to.constant("limit", &Literal::Int(i64::from(!many)));
                 self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
@@ -595,7 +647,7 @@ impl Reading {
                 to.close();
             }
             StatementKind::FindAndModify => {
-                self.filter(&mut to, "query", given, &parameters);
+                self.filter(&mut to, "query", given, statement);
                 self.optional(&mut to, "sort", given.get("sort"), "sort", &parameters);
                 self.change(&mut to, "update", given, collection, &parameters, statement)?;
                 if self.flag(given, "new") {
@@ -603,6 +655,7 @@ impl Reading {
                 }
                 self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
             }
+            StatementKind::Transaction => return None,
         }
         statement.lagging = self.concerns(&mut to, given, kind);
         to.close();
@@ -610,10 +663,11 @@ impl Reading {
         Some(())
     }
 
-    fn filter(&mut self, to: &mut Template, word: &str, given: &Literal, parameters: &[Parameter]) {
+    fn filter(&mut self, to: &mut Template, word: &str, given: &Literal, statement: &OwnStatement) {
+        let parameters = &statement.parameters;
         if let Some(by) = given.get("by").and_then(Literal::scalar) {
             to.open_element(bson::DOCUMENT, word);
-            to.parameter(&by, 0, Part::Whole);
+            to.parameter(&by, statement.by.unwrap_or_default(), Part::Whole);
             to.close();
             return;
         }
@@ -721,8 +775,8 @@ fn filter_parameter(
     collection: &Collection,
     statement: &OwnStatement,
 ) -> Option<(usize, Part)> {
-    if given.get("by").is_some() {
-        return Some((0, Part::Whole));
+    if let Some(by) = statement.by {
+        return Some((by, Part::Whole));
     }
     let [(path, value)] = given.get("filter")?.entries() else {
         return None;
@@ -732,7 +786,10 @@ fn filter_parameter(
         let name = text.strip_prefix('<')?.strip_suffix('>')?.strip_suffix(suffix)?.to_owned();
         let found = statement.parameters.iter().position(|parameter| parameter.name == name)?;
         let field = collection.field(path)?;
-        Arc::ptr_eq(&statement.parameters[found].field, field).then_some(found)
+        let parameter = &statement.parameters[found];
+        let is_same =
+            parameter.collection == statement.collection && Arc::ptr_eq(&parameter.field, field);
+        is_same.then_some(found)
     };
     if let Some(parameter) = named(value, "") {
         return Some((parameter, Part::Whole));
@@ -748,18 +805,19 @@ fn filter_parameter(
 fn loosen(operations: &mut [OwnStatement]) {
     let changes: Vec<(usize, Vec<String>, StatementKind)> = operations
         .iter()
+        .flat_map(|own| own.parts.iter().chain([own]))
         .map(|own| (own.collection, own.changes.clone(), own.operation.kind()))
         .collect();
-    for own in operations.iter_mut().filter(|own| own.inserts == 0) {
+    for own in singly(operations).filter(|own| own.inserts == 0) {
         let same = changes.iter().filter(|(collection, ..)| *collection == own.collection);
         let mut removed = false;
         let mut changed = false;
         for (_, names, kind) in same {
             removed |= *kind == StatementKind::Delete;
-            changed |= own
-                .parameters
-                .iter()
-                .any(|parameter| names.iter().any(|name| overlap(name, &parameter.path)));
+            changed |= own.parameters.iter().any(|parameter| {
+                parameter.collection == own.collection
+                    && names.iter().any(|name| overlap(name, &parameter.path))
+            });
         }
         let counted =
             matches!(own.known, Known::Having { .. } | Known::Exactly(_) | Known::Some(_));
@@ -776,6 +834,14 @@ fn loosen(operations: &mut [OwnStatement]) {
     }
 }
 
+/// Operations, and of transactions their statements.
+fn singly(operations: &mut [OwnStatement]) -> impl Iterator<Item = &mut OwnStatement> {
+    operations.iter_mut().flat_map(|own| match own.parts.is_empty() {
+        true => std::slice::from_mut(own),
+        false => own.parts.as_mut_slice(),
+    })
+}
+
 /// Whether a change of one path can change the value of the other: `address` and `address.city`.
 fn overlap(one: &str, other: &str) -> bool {
     one.split('.').zip(other.split('.')).all(|(one, other)| one == other)
@@ -783,7 +849,7 @@ fn overlap(one: &str, other: &str) -> bool {
 
 /// Nothing is known of collections from which an index of theirs removes documents.
 pub(crate) fn loosen_expiring(operations: &mut [OwnStatement], collections: &[Collection]) {
-    for own in operations.iter_mut().filter(|own| own.inserts == 0) {
+    for own in singly(operations).filter(|own| own.inserts == 0) {
         if collections[own.collection].indexes.iter().any(|index| index.expires) {
             own.known = Known::Any("documents of its collection expire");
         }

@@ -1,6 +1,7 @@
 //! Documents and commands as text, for people.
 
-use crate::ask::Expected;
+use crate::ask::{Expected, Statement};
+use crate::documents::operation::OwnStatement;
 use crate::documents::statements::{DocumentSpace, StatementDesk};
 use crate::documents::{CollectionNote, Documents, OperationNote, bson};
 use crate::mix::Mix;
@@ -42,17 +43,39 @@ pub(crate) fn notes(
             Err(error) => error.to_string(),
             Ok(desk) => {
                 let statement = desk.draw(index, &mut Stream::from_state(1), || 0);
-                format!("{}   {}", shown(statement.command), wanted(statement.expected))
+                let line = |one: Statement<'_>| {
+                    format!("{}   {}", shown(one.command), wanted(one.expected))
+                };
+                match statement.transaction {
+                    None => line(statement),
+                    Some(transaction) => {
+                        let mut lines: Vec<String> = transaction.statements(0).map(line).collect();
+                        lines.push(shown(statement.command));
+                        lines.join("; ")
+                    }
+                }
             }
         };
         operations.push(OperationNote {
             operation: own.operation,
-            collection: space.documents.collections[own.collection].name.to_string(),
+            collection: collections_of(own, &space.documents),
             verified: own.verified(),
             example,
         });
     }
     (collections, operations)
+}
+
+/// The collections of an operation, each once.
+fn collections_of(own: &OwnStatement, documents: &Documents) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for one in own.parts.iter().chain(own.parts.is_empty().then_some(own)) {
+        let name = &*documents.collections[one.collection].name;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 fn wanted(expected: Expected) -> String {

@@ -2,11 +2,14 @@
 //!
 //! Operations drawn one after the other, and the load that comes before them.
 
-use crate::ask::{Ask, Expected, Growth, NewDocuments, Statement};
+use crate::ask::{
+    Ask, Expected, Growth, NewDocuments, Statement, Transaction, TransactionEnd, TransactionPart,
+};
 use crate::chooser::{KeyChooser, Keys};
 use crate::documents::field::{Field, Pick};
 use crate::documents::operation::{Known, OwnStatement, expected};
-use crate::documents::template::{Drawn, Draws, new_pick};
+use crate::documents::template::{Drawn, Draws, Parameter, new_pick};
+use crate::documents::transaction::MOST_STATEMENTS;
 use crate::documents::{Documents, DocumentsSpec, Finite, bson};
 use crate::inserted::Records;
 use crate::mix::Mix;
@@ -43,7 +46,8 @@ impl DocumentSpace {
         let records = documents.collections.iter();
         let present = records.map(|collection| Records::new(collection.records, share)).collect();
         let inserts = |collection| {
-            let mut operations = documents.operations.iter();
+            let mut operations =
+                documents.operations.iter().flat_map(|own| own.parts.iter().chain([own]));
             operations.any(|own| own.inserts > 0 && own.collection == collection)
         };
         let grows = (0..documents.collections.len()).map(inserts).collect();
@@ -75,10 +79,27 @@ impl DocumentSpace {
                 continue;
             }
             let mut desk = StatementDesk::new(self, mix)?;
+            desk.takes_numbers = false;
             let turn = std::cell::Cell::new(0);
             let next = || turn.replace(turn.get() + 1);
-            let command = |_| desk.draw(index, stream, next).command.to_vec();
-            samples.push((own.operation, (0..count).map(command).collect()));
+            let mut whole = Vec::new();
+            let mut parts: Vec<Vec<Vec<u8>>> = vec![Vec::new(); own.parts.len()];
+            for _ in 0..count {
+                let drawn = desk.draw(index, stream, next);
+                match drawn.transaction {
+                    None => whole.push(drawn.command.to_vec()),
+                    Some(transaction) => {
+                        for (part, one) in parts.iter_mut().zip(transaction.statements(0)) {
+                            part.push(one.command.to_vec());
+                        }
+                    }
+                }
+            }
+            if own.parts.is_empty() {
+                samples.push((own.operation, whole));
+            }
+            let parts = own.parts.iter().zip(parts).filter(|(part, _)| part.inserts == 0);
+            samples.extend(parts.map(|(part, commands)| (part.operation, commands)));
         }
         Ok(samples)
     }
@@ -128,60 +149,153 @@ impl Weighted {
     }
 }
 
+/// How the parameters of an operation are drawn in one session.
+#[derive(Clone, Debug, Default)]
+struct Choosers {
+    /// One for each parameter; of a statement of a transaction only for its own.
+    parameters: Vec<Option<KeyChooser>>,
+    /// Of a transaction those of its statements.
+    parts: Vec<Choosers>,
+    /// The first of the numbers that a statement of a transaction took and that no document got.
+    unused: Option<u64>,
+}
+
+impl Choosers {
+    /// # Errors
+    /// When a distribution is impossible for the documents there are.
+    fn new(
+        own: &OwnStatement,
+        shared: usize,
+        documents: &Documents,
+        mix: &Mix,
+    ) -> Result<Self, WorkloadError> {
+        let mut parameters = Vec::new();
+        for parameter in &own.parameters[shared..] {
+            let records = documents.collections[parameter.collection].records;
+            let count = match (&parameter.drawn, &parameter.field.pick) {
+                (Drawn::New { .. }, _) => {
+                    parameters.push(None);
+                    continue;
+                }
+                (Drawn::Value, Pick::Finite(finite)) => finite.values(),
+                (Drawn::Range { documents }, _) => records - documents + 1,
+                _ => records,
+            };
+            let mix = Mix { request_distribution: parameter.keys, ..Mix::named(&mix.name) };
+            let keys = Keys { first: 0, count, present: count, expected: 0 };
+            let chooser = KeyChooser::new(&mix, keys);
+            parameters.push(Some(
+                chooser.map_err(|problem| WorkloadError::Impossible { problems: vec![problem] })?,
+            ));
+        }
+        let parts = own.parts.iter();
+        let parts = parts.map(|part| Self::new(part, own.parameters.len(), documents, mix));
+        Ok(Self { parameters, parts: parts.collect::<Result<_, _>>()?, unused: None })
+    }
+}
+
 /// One session's way of drawing operations.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementDesk {
     space: Arc<DocumentSpace>,
     weighted: Weighted,
-    /// For each operation, one for each parameter.
-    choosers: Vec<Vec<Option<KeyChooser>>>,
+    /// For each operation.
+    choosers: Vec<Choosers>,
     /// Place of each operation among those of the mix.
     slots: Vec<u8>,
     picks: Vec<u64>,
     command: Vec<u8>,
+    /// Statements of the transaction that was drawn last, and their commands.
+    parts: Vec<TransactionPart>,
+    commands: Vec<u8>,
+    /// The operation that was drawn last.
+    last: usize,
+    /// Whether what is drawn is sent, so that documents need numbers of their own.
+    takes_numbers: bool,
+}
+
+/// Draws parameters into `picks`, which has a place for each.
+#[inline]
+fn pick(
+    space: &DocumentSpace,
+    parameters: &[Parameter],
+    choosers: &mut [Option<KeyChooser>],
+    picks: &mut [u64],
+    stream: &mut Stream,
+    turn: &mut impl FnMut() -> u64,
+) {
+    for (at, parameter) in parameters.iter().enumerate() {
+        let present = &space.present[parameter.collection];
+        let chooser = choosers[at].as_mut();
+        let draw = |count| chooser.map_or(0, |chooser| chooser.draw(count, &mut *turn, stream));
+        picks[at] = match (&parameter.drawn, &parameter.field.pick) {
+            (Drawn::New { records }, _) => new_pick(&parameter.field, *records, stream),
+            (Drawn::Value, Pick::Finite(finite)) => draw(finite.values()),
+            (Drawn::Range { documents }, _) => {
+                draw(space.documents.collections[parameter.collection].records - documents + 1)
+            }
+            _ => parameter.field.pick(holder(&parameter.field, present, draw(present.limit()))),
+        };
+    }
+}
+
+/// Writes a command with its parameters. Gives what it must find and what it inserts, from `first` on where that is given.
+#[inline]
+fn render(
+    space: &DocumentSpace,
+    own: &OwnStatement,
+    picks: &[u64],
+    first: Option<u64>,
+    stream: &mut Stream,
+    command: &mut Vec<u8>,
+) -> (Expected, Option<NewDocuments>) {
+    let collection = &space.documents.collections[own.collection];
+    let present = &space.present[own.collection];
+    let (inserted, numbers) = if own.inserts > 0 {
+        let first = first.unwrap_or_else(|| present.take_own(own.inserts));
+        let new = NewDocuments { collection: own.collection as u8, first, count: own.inserts };
+        (Some(new), present.numbers(first))
+    } else {
+        (None, (0, 1))
+    };
+    let picked = &picks[..own.parameters.len()];
+    let bounds = present.bounds(space.grows[own.collection]);
+    let wanted = expected(own, picked, collection.records, bounds);
+    let draws = Draws {
+        parameters: &own.parameters,
+        picks,
+        first: numbers.0,
+        step: numbers.1,
+        inserts: own.inserts,
+        collection,
+    };
+    own.template.render(&draws, stream, command);
+    (wanted, inserted)
 }
 
 impl StatementDesk {
     /// # Errors
     /// When a distribution is impossible for the documents there are.
     pub(crate) fn new(space: &Arc<DocumentSpace>, mix: &Mix) -> Result<Self, WorkloadError> {
-        let Documents { collections, operations } = &*space.documents;
-        let mut choosers = Vec::new();
-        let mut most = 0;
-        for own in operations {
-            let mut of_operation = Vec::new();
-            for (parameter, keys) in own.parameters.iter().zip(&own.keys) {
-                let records = collections[own.collection].records;
-                let count = match (&parameter.drawn, &parameter.field.pick) {
-                    (Drawn::New { .. }, _) => {
-                        of_operation.push(None);
-                        continue;
-                    }
-                    (Drawn::Value, Pick::Finite(finite)) => finite.values(),
-                    (Drawn::Range { documents }, _) => records - documents + 1,
-                    _ => records,
-                };
-                let mix = Mix { request_distribution: *keys, ..Mix::named(&mix.name) };
-                let keys = Keys { first: 0, count, present: count, expected: 0 };
-                let chooser = KeyChooser::new(&mix, keys);
-                of_operation
-                    .push(Some(chooser.map_err(|problem| WorkloadError::Impossible {
-                        problems: vec![problem],
-                    })?));
-            }
-            most = most.max(of_operation.len());
-            choosers.push(of_operation);
-        }
+        let documents = &*space.documents;
+        let operations = &documents.operations;
+        let choosers = operations.iter().map(|own| Choosers::new(own, 0, documents, mix));
+        let all = operations.iter().flat_map(|own| own.parts.iter().chain([own]));
+        let most = all.map(|own| own.parameters.len()).max().unwrap_or(0);
         let slot = |operation: OwnOperation| {
             let place = mix.operations.iter().position(|(own, _)| *own == operation);
             place.unwrap_or(0) as u8
         };
         Ok(Self {
-            weighted: Weighted::new(mix, &space.documents),
+            weighted: Weighted::new(mix, documents),
             slots: operations.iter().map(|own| slot(own.operation)).collect(),
-            choosers,
+            choosers: choosers.collect::<Result<_, _>>()?,
             picks: vec![0; most],
             command: Vec::with_capacity(4_096),
+            parts: Vec::with_capacity(MOST_STATEMENTS),
+            commands: Vec::new(),
+            last: 0,
+            takes_numbers: true,
             space: Arc::clone(space),
         })
     }
@@ -201,53 +315,89 @@ impl StatementDesk {
         stream: &mut Stream,
         mut turn: impl FnMut() -> u64,
     ) -> Statement<'_> {
+        self.last = index;
+        if !self.space.documents.operations[index].parts.is_empty() {
+            return self.draw_transaction(index, stream, turn);
+        }
         let Self { space, choosers, slots, picks, command, .. } = self;
         let own = &space.documents.operations[index];
-        let collection = &space.documents.collections[own.collection];
-        let present = &space.present[own.collection];
-        let limit = present.limit();
-        for (at, parameter) in own.parameters.iter().enumerate() {
-            let chooser = choosers[index][at].as_mut();
-            let draw =
-                |present| chooser.map_or(0, |chooser| chooser.draw(present, &mut turn, stream));
-            picks[at] = match (&parameter.drawn, &parameter.field.pick) {
-                (Drawn::New { records }, _) => new_pick(&parameter.field, *records, stream),
-                (Drawn::Value, Pick::Finite(finite)) => draw(finite.values()),
-                (Drawn::Range { documents }, _) => draw(collection.records - documents + 1),
-                _ => parameter.field.pick(holder(&parameter.field, present, draw(limit))),
-            };
-        }
-        let (inserted, numbers) = if own.inserts > 0 {
-            let first = present.take_own(own.inserts);
-            let new = NewDocuments { collection: own.collection as u8, first, count: own.inserts };
-            (Some(new), present.numbers(first))
-        } else {
-            (None, (0, 1))
-        };
-        let grows = space.grows[own.collection];
-        let own_picks = &picks[..own.parameters.len()];
-        let wanted = expected(own, own_picks, collection.records, present.bounds(grows));
-        let growth = if grows { growth(own, own_picks, present) } else { None };
-        let draws = Draws {
-            parameters: &own.parameters,
-            picks,
-            first: numbers.0,
-            step: numbers.1,
-            inserts: own.inserts,
-            collection,
-        };
+        let choosers = &mut choosers[index].parameters;
+        pick(space, &own.parameters, choosers, picks, stream, &mut turn);
         command.clear();
-        own.template.render(&draws, stream, command);
+        let (expected, inserted) = render(space, own, picks, None, stream, command);
         Statement {
             operation: own.operation,
             slot: slots[index],
             command,
             limit: own.limit,
-            expected: wanted,
+            expected,
             units: 1,
             inserted,
-            growth,
+            growth: growth(space, own, picks),
+            transaction: None,
         }
+    }
+
+    /// A transaction: its parameters once, then its statements one after the other.
+    fn draw_transaction(
+        &mut self,
+        index: usize,
+        stream: &mut Stream,
+        mut turn: impl FnMut() -> u64,
+    ) -> Statement<'_> {
+        let Self { space, choosers, slots, picks, command, parts, commands, .. } = self;
+        let own = &space.documents.operations[index];
+        let shared = own.parameters.len();
+        let choosers = &mut choosers[index];
+        pick(space, &own.parameters, &mut choosers.parameters, picks, stream, &mut turn);
+        command.clear();
+        parts.clear();
+        commands.clear();
+        for (part, choosers) in own.parts.iter().zip(&mut choosers.parts) {
+            let parameters = &part.parameters[shared..];
+            let own_picks = &mut picks[shared..];
+            pick(space, parameters, &mut choosers.parameters, own_picks, stream, &mut turn);
+            let present = &space.present[part.collection];
+            let first = match self.takes_numbers {
+                true => choosers.unused.take(),
+                false => Some(present.limit()),
+            };
+            let (mut expected, inserted) = render(space, part, picks, first, stream, commands);
+            // What others insert before the statement is answered is not known.
+            if let Expected::Between(least, _) = expected
+                && growth(space, part, picks).is_some()
+            {
+                expected = if least > 0 { Expected::Some } else { Expected::Any };
+            }
+            let (operation, end, limit) = (part.operation, commands.len(), part.limit);
+            parts.push(TransactionPart { operation, end, limit, expected, inserted });
+        }
+        let (expected, _) = render(space, own, picks, None, stream, command);
+        Statement {
+            operation: own.operation,
+            slot: slots[index],
+            command,
+            limit: 0,
+            expected,
+            units: 1,
+            inserted: None,
+            growth: None,
+            transaction: Some(Transaction { parts, commands, retries: own.retries }),
+        }
+    }
+
+    /// Ends the transaction that was drawn last.
+    #[inline]
+    pub(crate) fn transaction_ended(&mut self, end: TransactionEnd) {
+        let parts = self.parts.iter().zip(&mut self.choosers[self.last].parts);
+        for (inserted, choosers) in parts.filter_map(|(part, own)| Some((part.inserted?, own))) {
+            match end {
+                TransactionEnd::Committed => self.space.acknowledge(inserted),
+                TransactionEnd::Undone => choosers.unused = Some(inserted.first),
+                TransactionEnd::InDoubt => {}
+            }
+        }
+        self.parts.clear();
     }
 }
 
@@ -274,10 +424,18 @@ fn other_holder(has: &Finite, present: &Records, drawn: u64) -> u64 {
 
 /// How many more documents an operation may find when others are inserted before it is answered.
 #[inline]
-fn growth<'a>(own: &'a OwnStatement, picks: &[u64], records: &'a Records) -> Option<Growth<'a>> {
+fn growth<'a>(
+    space: &'a DocumentSpace,
+    own: &'a OwnStatement,
+    picks: &[u64],
+) -> Option<Growth<'a>> {
     let Known::Having { parameter, most } = own.known else {
         return None;
     };
+    if !space.grows[own.collection] {
+        return None;
+    }
+    let records = &space.present[own.collection];
     match &own.parameters[parameter].field.pick {
         Pick::Finite(finite) => {
             Some(Growth { records, finite, value: picks[parameter], limit: most })
@@ -347,6 +505,7 @@ impl DocumentLoad {
             units: count,
             inserted: None,
             growth: None,
+            transaction: None,
         })
     }
 }

@@ -6,6 +6,7 @@ use crate::documents::bson;
 use crate::documents::field::{Field, Pick};
 use crate::documents::literal::Literal;
 use crate::documents::read::{Collection, Reading};
+use crate::mix::RequestDistribution;
 use crate::stream::Stream;
 use std::ops::Range;
 use std::sync::Arc;
@@ -61,6 +62,9 @@ pub(crate) struct Parameter {
     pub(crate) path: String,
     pub(crate) field: Arc<Field>,
     pub(crate) drawn: Drawn,
+    /// The collection of the field.
+    pub(crate) collection: usize,
+    pub(crate) keys: RequestDistribution,
 }
 
 /// How the value of a parameter is found.
@@ -115,6 +119,13 @@ impl Template {
 
     pub(crate) fn close(&mut self) {
         self.depth -= 1;
+        self.pieces.push(Piece::Close);
+    }
+
+    /// Adds elements at the end of a whole command.
+    pub(crate) fn add(&mut self, write: impl FnOnce(&mut Self)) {
+        self.pieces.pop();
+        write(self);
         self.pieces.push(Piece::Close);
     }
 
@@ -252,8 +263,17 @@ fn has_hole(value: &Literal) -> bool {
     }
 }
 
+/// The names of all parameters that an operation uses.
+pub(crate) fn parameters_of(operation: &Literal, into: &mut Vec<String>) {
+    for key in ["filter", "change", "pipeline", "sort", "project"] {
+        if let Some(value) = operation.get(key) {
+            parameters_in(value, into);
+        }
+    }
+}
+
 /// The names of all parameters in a value.
-pub(crate) fn parameters_in(value: &Literal, into: &mut Vec<String>) {
+fn parameters_in(value: &Literal, into: &mut Vec<String>) {
     match value {
         Literal::Text(text) => {
             into.extend(hole(text).map(|name| name.split('.').next().unwrap_or(name).to_owned()));

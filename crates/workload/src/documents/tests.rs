@@ -5,7 +5,7 @@ use super::operation::Known;
 use super::*;
 use crate::law::assert_follows;
 use crate::schedule::Share;
-use crate::{Ask, DataSpec, Expected, KeySpace, Mix, Statement, Workload};
+use crate::{Ask, DataSpec, Expected, KeySpace, Mix, Statement, TransactionEnd, Workload};
 use plimsoll_record::StatementKind;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,6 +217,180 @@ fn a_load_has_every_document_once() {
         turn += 1;
     }
     assert_eq!(documents, 20_300);
+}
+
+/// A shop whose orders and stock change together.
+fn shop() -> DocumentsSpec {
+    spec(
+        r#"{"orders": {"records": 100, "document": {"_id": {"int": "sequence"}, "status": {"choice": {"open": "20%", "sent": "80%"}}}},
+          "products": {"records": 10, "document": {"_id": {"int": "sequence"}, "kind": {"text": 6, "distinct": 5}, "stock": {"int": 1000}}}}"#,
+        r#"{"check-out": {"transaction": [
+              {"insert": "orders", "documents": 2},
+              {"update": "products", "filter": {"_id": "<product>"}, "change": {"$inc": {"stock": "<taken>"}}},
+              {"find": "products", "by": "kind"},
+              {"find": "products", "filter": {"_id": "<product>", "stock": {"$gte": "<least>"}}, "with": {"least": {"int": 0}}}],
+            "with": {"product": {"value_of": "_id", "in": "products", "keys": "zipfian"}, "taken": {"int": {"uniform": [-3, -1]}}},
+            "retries": 7, "read_concern": "snapshot", "write_concern": "majority"},
+          "newest": {"find": "orders", "by": "_id", "keys": "latest"}}"#,
+    )
+}
+
+/// The value of an integer of 32 bits behind this name.
+fn int_after(command: &[u8], name: &[u8]) -> i32 {
+    let element = [&[0x10], name, &[0]].concat();
+    let at = command.windows(element.len()).position(|part| part == element).unwrap();
+    let at = at + element.len();
+    i32::from_le_bytes(command[at..at + 4].try_into().unwrap())
+}
+
+#[test]
+fn a_transaction_shares_what_is_drawn_for_it() {
+    let workload = workload(&shop());
+    let mut generator = workload.generator(0);
+    let mut products = BTreeSet::new();
+    for _ in 0..500 {
+        let drawn = statement(generator.next());
+        let Some(transaction) = drawn.transaction else {
+            assert_eq!(drawn.operation.to_string(), "find:newest");
+            continue;
+        };
+        assert_eq!(drawn.operation.to_string(), "transaction:check-out");
+        assert_eq!((transaction.retries, drawn.inserted), (7, None));
+        assert_eq!(
+            show::shown(drawn.command),
+            "{commitTransaction: 1, writeConcern: {w: 'majority'}}"
+        );
+        let parts: Vec<Statement<'_>> = transaction.statements(drawn.slot).collect();
+        let names: Vec<String> = parts.iter().map(|part| part.operation.to_string()).collect();
+        assert_eq!(
+            names,
+            ["insert:check-out-1", "update:check-out-2", "find:check-out-3", "find:check-out-4"]
+        );
+        let expected: Vec<Expected> = parts.iter().map(|part| part.expected).collect();
+        let exactly = |count| Expected::Between(count, count);
+        assert_eq!(expected, [exactly(2), exactly(1), exactly(2), Expected::Some]);
+        // The first statement has the read concern of all.
+        let concerned = parts.iter().map(|part| show::shown(part.command).contains("readConcern"));
+        assert!(concerned.eq([true, false, false, false]));
+        let product = int_after(parts[1].command, b"_id");
+        assert_eq!(int_after(parts[3].command, b"_id"), product);
+        assert!((-3..=-1).contains(&int_after(parts[1].command, b"stock")));
+        assert_eq!(int_after(parts[3].command, b"$gte"), 0);
+        products.insert(product);
+    }
+    assert!(products.len() > 5);
+}
+
+/// Documents of a transaction are requested when it is committed; the numbers of one that changed nothing are those of the next, and one in doubt keeps its own.
+#[test]
+fn only_what_is_committed_is_there() {
+    let workload = workload(&shop());
+    let space = workload.key_space().documents.as_ref().unwrap();
+    let mut generator = workload.generator(0);
+    let mut run = |end: TransactionEnd| {
+        let first = loop {
+            if let Some(transaction) = statement(generator.next()).transaction {
+                break transaction.parts[0].inserted.unwrap().first;
+            }
+        };
+        generator.transaction_ended(end);
+        (first, space.acknowledged(0))
+    };
+    assert_eq!(run(TransactionEnd::Committed), (100, 102));
+    assert_eq!(run(TransactionEnd::Undone), (102, 102));
+    assert_eq!(run(TransactionEnd::Undone), (102, 102));
+    assert_eq!(run(TransactionEnd::Committed), (102, 104));
+    assert_eq!(run(TransactionEnd::InDoubt), (104, 104));
+    assert_eq!(run(TransactionEnd::Committed), (106, 104));
+}
+
+#[test]
+fn statements_of_transactions_are_explained_by_themselves() {
+    let spec = shop();
+    let key_space = KeySpace::new(&DataSpec::with_documents(spec.clone())).unwrap();
+    let operations = spec.operations().into_iter().map(|own| (own, 1.0)).collect();
+    let mixes = [Mix { operations, ..Mix::named("all") }];
+    let samples = key_space.samples(&mixes, 3, 4).unwrap();
+    let names: Vec<(String, usize)> =
+        samples.iter().map(|(own, commands)| (own.to_string(), commands.len())).collect();
+    let of = |name: &str| (name.to_owned(), 4);
+    assert_eq!(
+        names,
+        [
+            of("update:check-out-2"),
+            of("find:check-out-3"),
+            of("find:check-out-4"),
+            of("find:newest")
+        ]
+    );
+    // They are not sent, so no document takes a number.
+    let space = key_space.documents.as_ref().unwrap();
+    let mut desk = StatementDesk::new(space, &mixes[0]).unwrap();
+    let drawn = desk.draw(0, &mut crate::stream::Stream::from_state(1), || 0);
+    assert_eq!(drawn.transaction.unwrap().parts[0].inserted.unwrap().first, 100);
+}
+
+#[test]
+fn drawing_transactions_allocates_nothing() {
+    let workload = workload(&shop());
+    let mut generator = workload.generator(0);
+    let mut draw = |count: u64| {
+        for number in 0..count {
+            if statement(generator.next()).transaction.is_some() {
+                let ends = [TransactionEnd::Committed, TransactionEnd::Undone];
+                generator.transaction_ended(ends[number as usize % 2]);
+            }
+        }
+    };
+    draw(2_000);
+    assert_eq!(plimsoll_testing::allocations::during(|| draw(5_000)), 0);
+}
+
+/// Each mistake in a transaction is named at its place.
+#[test]
+fn mistakes_in_transactions_are_named_where_they_are() {
+    let collections = r#"{"a": {"records": 9, "document": {"s": {"text": 9, "distinct": 3}}},
+        "b": {"records": 9, "document": {"n": {"int": "sequence"}}}}"#;
+    let one = r#"{"find": "a", "by": "s"}"#;
+    let with = |rest: &str| format!(r#"{{"transaction": [{one}, {{"insert": "b"}}], {rest}}}"#);
+    let of = |items: &str| format!(r#"{{"transaction": [{items}]}}"#);
+    for (operation, place, words) in [
+        (of(""), "transaction", "a list of 1 to 16 operations"),
+        (r#"{"transaction": "a"}"#.into(), "transaction", "a list of 1 to 16 operations"),
+        (of(&[one; 17].join(",")), "transaction", "a list of 1 to 16 operations"),
+        (
+            of(r#"{"transaction": [{"insert": "a"}]}"#),
+            "transaction.0.transaction",
+            "holds no other",
+        ),
+        (of(r#"{"count": "a", "by": "s"}"#), "transaction.0.count", "no server counts"),
+        (of(r#"{"find": "c", "by": "s"}"#), "transaction.0.find", "no collection `c`"),
+        (of(r#"{"insert": "a", "write_concern": 1}"#), "transaction.0.write_concern", "beside"),
+        (
+            of(r#"{"find": "a", "by": "s", "read_concern": "local"}"#),
+            "transaction.0.read_concern",
+            "beside",
+        ),
+        (
+            of(r#"{"find": "a", "filter": {"s": "<p>"}}"#),
+            "transaction.0.filter.s",
+            "`<p>` is no parameter",
+        ),
+        (with(r#""write_concern": 0"#), "write_concern", "without an answer"),
+        (with(r#""read_concern": "linearizable""#), "read_concern", "local, majority or snapshot"),
+        (with(r#""retries": 1001"#), "retries", "0 to 1000"),
+        (with(r#""retries": -1"#), "retries", "0 to 1000"),
+        (with(r#""max_time": "5ms""#), "max_time", "no key `max_time`"),
+        (with(r#""with": {"p": {"int": 3}}"#), "with.p", "nothing uses it"),
+        (with(r#""with": {"p": {"value_of": "s"}}"#), "with.p", "`in:` with one of a, b"),
+        (with(r#""with": {"p": {"value_of": "s", "in": "z"}}"#), "with.p", "no collection `z`"),
+        (with(r#""with": {"by": {"int": 3}}"#), "with.by", "each statement's own"),
+    ] {
+        let problems = spec(collections, &format!(r#"{{"x": {operation}}}"#)).problems();
+        let [problem] = &problems[..] else { panic!("{operation}: {problems:?}") };
+        assert_eq!(problem.path.join("."), format!("operations.x.{place}"));
+        assert!(problem.what.contains(words), "{words}: {problem:?}");
+    }
 }
 
 fn concerned() -> DocumentsSpec {

@@ -4,6 +4,7 @@
 
 use super::{LeanClient, MOST_EMPTY_BATCHES, STATEMENT_BYTES, miscounted};
 use crate::Answer;
+use crate::mongo::concern::WriteConcern;
 use crate::mongo::document::{Element, Elements, Malformed};
 use crate::mongo::encode;
 use crate::mongo::error::LeanError;
@@ -15,7 +16,9 @@ use plimsoll_workload::Statement;
 
 /// The message of a statement, and what is known of the statements that were sent.
 pub(super) struct Statements {
-    message: Message,
+    pub(super) message: Message,
+    /// The session, where the server has transactions.
+    pub(super) session: Option<[u8; 16]>,
     /// What follows the command, by [`tail_number`].
     tails: [Tail; 8],
     /// Whether changes have numbers, where they are acknowledged.
@@ -32,6 +35,9 @@ struct Tail {
     /// Where the number of the change is, from the end.
     number_from_end: usize,
 }
+
+/// Slots of a mix.
+const SLOTS: usize = 32;
 
 /// The place of a tail with these elements.
 fn tail_number(has_read_concern: bool, has_write_concern: bool, has_number: bool) -> usize {
@@ -55,12 +61,14 @@ enum Manner {
 
 /// What stays the same in the statements of a slot, read in the first of them.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+pub(super) struct Shape {
     operation: OwnOperation,
     manner: Manner,
     /// What follows the command: the concerns of the connection where it has none of its own.
     tail: usize,
     is_answered: bool,
+    has_read_concern: bool,
+    pub(super) has_write_concern: bool,
     /// `batchSize` of the command, which every further batch repeats, as drivers do.
     batch_size: Option<i64>,
     /// Whether the command itself has a limit, so that the server may not send more.
@@ -102,6 +110,7 @@ impl Statements {
         };
         Self {
             message: Message::empty(),
+            session: session.copied(),
             tails: std::array::from_fn(tail),
             numbers_changes,
             is_acknowledged: options.write_concern.is_acknowledged(),
@@ -109,13 +118,46 @@ impl Statements {
         }
     }
 
+    /// Writes the message of a statement of a transaction, of which the first starts it.
+    #[inline]
+    pub(super) fn write_part(
+        &mut self,
+        statement: &Statement<'_>,
+        shape: Shape,
+        number: i64,
+        is_first: bool,
+    ) {
+        let tail = tail_number(is_first && !shape.has_read_concern, false, false);
+        let out = self.message.restart();
+        out.extend_from_slice(elements_of(statement.command));
+        out.extend_from_slice(&self.tails[tail].bytes);
+        write_transaction(self.session.as_ref(), number, is_first, out);
+        self.message.set_is_answered(true);
+    }
+
+    /// Writes the message that ends a transaction.
+    pub(super) fn write_end(
+        &mut self,
+        command: &[u8],
+        number: i64,
+        concern: Option<&WriteConcern>,
+    ) {
+        let out = self.message.restart();
+        out.extend_from_slice(elements_of(command));
+        write_transaction(self.session.as_ref(), number, false, out);
+        if let Some(concern) = concern {
+            concern.write(out);
+        }
+        encode::string(b"$db", b"admin", out);
+        self.message.set_is_answered(true);
+    }
+
     /// Writes the message of a statement.
     #[inline]
     fn write(&mut self, statement: &Statement<'_>, shape: Shape, transaction: i64) {
         let tail = &self.tails[shape.tail];
         let out = self.message.restart();
-        let elements = statement.command.get(4..statement.command.len().saturating_sub(1));
-        out.extend_from_slice(elements.unwrap_or_default());
+        out.extend_from_slice(elements_of(statement.command));
         out.extend_from_slice(&tail.bytes);
         if shape.manner == Manner::Numbered {
             let at = out.len() - tail.number_from_end;
@@ -134,6 +176,8 @@ impl Shape {
             manner: Manner::Read,
             tail: 0,
             is_answered: true,
+            has_read_concern: elements.find(b"readConcern")?.is_some(),
+            has_write_concern: elements.find(b"writeConcern")?.is_some(),
             batch_size: None,
             has_limit: false,
             most: None,
@@ -162,6 +206,8 @@ impl Shape {
                 }
             }
             StatementKind::Count | StatementKind::Distinct => {}
+            // Whoever sends it numbers it.
+            StatementKind::Transaction => shape.manner = Manner::Change,
             StatementKind::Insert => shape.manner = change,
             StatementKind::FindAndModify => {
                 shape.manner = change;
@@ -183,8 +229,8 @@ impl Shape {
         shape.batch_size = shape.batch_size.filter(|size| *size > 0);
         let reads = matches!(shape.manner, Manner::Read | Manner::Store);
         shape.tail = tail_number(
-            reads && elements.find(b"readConcern")?.is_none(),
-            shape.manner != Manner::Read && own_write_concern.is_none(),
+            reads && !shape.has_read_concern,
+            shape.manner != Manner::Read && !shape.has_write_concern,
             shape.manner == Manner::Numbered,
         );
         use StatementKind::{Delete, Insert, Update};
@@ -192,6 +238,31 @@ impl Shape {
         shape.is_answered = is_acknowledged || !is_silent;
         Ok(shape)
     }
+}
+
+/// What stands between the braces of a command.
+#[inline]
+fn elements_of(command: &[u8]) -> &[u8] {
+    command.get(4..command.len().saturating_sub(1)).unwrap_or_default()
+}
+
+/// Writes to which transaction a command belongs.
+pub(super) fn write_transaction(
+    session: Option<&[u8; 16]>,
+    number: i64,
+    starts: bool,
+    out: &mut Vec<u8>,
+) {
+    let id = encode::begin_element(b"lsid", out);
+    if let Some(session) = session {
+        encode::uuid(b"id", session, out);
+    }
+    encode::end(id, out);
+    encode::int64(b"txnNumber", number, out);
+    if starts {
+        encode::boolean(b"startTransaction", true, out);
+    }
+    encode::boolean(b"autocommit", false, out);
 }
 
 /// The elements of an element that is a list or a document.
@@ -248,7 +319,10 @@ impl LeanClient {
         statement: &Statement<'_>,
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
-        let shape = self.shape(statement)?;
+        if let Some(transaction) = statement.transaction {
+            return self.transact(statement, transaction, answer);
+        }
+        let shape = self.shape(statement, 0)?;
         if shape.manner == Manner::Numbered {
             self.transaction += 1;
         }
@@ -272,33 +346,36 @@ impl LeanClient {
             self.statements.message.truncate(end);
             reply = self.send_statement(statement, shape, answer);
         }
-        self.fetch_all(statement, shape, reply?, answer)
+        self.fetch_all(statement, shape, reply?, None, answer)
     }
 
     /// Adds a reply to the answer, and fetches the batches that follow it.
     #[inline]
-    fn fetch_all(
+    pub(super) fn fetch_all(
         &mut self,
         statement: &Statement<'_>,
         shape: Shape,
         mut reply: StatementReply,
+        transaction: Option<i64>,
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
         let limit = if statement.limit == 0 { u64::MAX } else { u64::from(statement.limit) };
-        let mut empty = 0;
+        let (mut empty, before) = (0, answer.documents);
         loop {
             answer.documents += reply.documents;
             answer.modified += reply.modified;
             answer.bytes += reply.bytes;
-            if answer.documents > limit && shape.has_limit {
+            let documents = answer.documents - before;
+            if documents > limit && shape.has_limit {
                 return Err(self.link.failed(Failure::Flaw(Flaw::TooMany)));
             }
             if reply.cursor == 0 {
                 return Ok(());
             }
             let collection = collection(statement);
-            if answer.documents >= limit {
-                answer.round_trips += u32::from(self.kill_cursor(reply.cursor, collection));
+            if documents >= limit {
+                let is_answered = self.kill_cursor(reply.cursor, collection, transaction);
+                answer.round_trips += u32::from(is_answered);
                 return Ok(());
             }
             // Batches may be empty, but not forever.
@@ -306,39 +383,44 @@ impl LeanClient {
             if empty > MOST_EMPTY_BATCHES {
                 return Err(self.link.failed(Failure::Flaw(Flaw::NoProgress)));
             }
-            let body = self.get_more(reply.cursor, collection, shape.batch_size)?;
+            let body = self.get_more(reply.cursor, collection, shape.batch_size, transaction)?;
             answer.round_trips += 1;
             let next = StatementReply::of(StatementKind::Find, body);
             reply = next.map_err(|failure| self.link.failed(failure))?;
         }
     }
 
-    /// What is known of the statement's slot.
+    /// What is known of the statement's slot; of a transaction its statements have their numbers from 1 on.
     #[inline]
-    fn shape(&mut self, statement: &Statement<'_>) -> Result<Shape, LeanError> {
-        match self.statements.shapes.get(usize::from(statement.slot)) {
+    pub(super) fn shape(
+        &mut self,
+        statement: &Statement<'_>,
+        number: usize,
+    ) -> Result<Shape, LeanError> {
+        let place = usize::from(statement.slot) + number * SLOTS;
+        match self.statements.shapes.get(place) {
             Some(Some(shape)) if shape.operation == statement.operation => Ok(*shape),
-            _ => self.new_shape(statement),
+            _ => self.new_shape(statement, place),
         }
     }
 
     #[cold]
-    fn new_shape(&mut self, statement: &Statement<'_>) -> Result<Shape, LeanError> {
+    fn new_shape(&mut self, statement: &Statement<'_>, place: usize) -> Result<Shape, LeanError> {
         let shape = Shape::of(statement, &self.statements).map_err(|malformed| {
             let operation = statement.operation;
             let reason = format!("the command of {operation} is not BSON: {malformed}");
             LeanError::Options { reason: reason.into() }
         })?;
-        let (slot, shapes) = (usize::from(statement.slot), &mut self.statements.shapes);
-        if shapes.len() <= slot {
-            shapes.resize(slot + 1, None);
+        let shapes = &mut self.statements.shapes;
+        if shapes.len() <= place {
+            shapes.resize(place + 1, None);
         }
-        shapes[slot] = Some(shape);
+        shapes[place] = Some(shape);
         Ok(shape)
     }
 
     #[cold]
-    fn statement_too_large(&self, statement: &Statement<'_>, bytes: u64) -> LeanError {
+    pub(super) fn statement_too_large(&self, statement: &Statement<'_>, bytes: u64) -> LeanError {
         let (host, most) = (self.link.host(), self.link.server().document_bytes);
         let operation = statement.operation;
         let reason = format!(
@@ -393,7 +475,11 @@ impl LeanClient {
 
 /// What a reply counts that cannot be.
 #[inline]
-fn impossible(statement: &Statement<'_>, shape: Shape, reply: StatementReply) -> Option<Flaw> {
+pub(super) fn impossible(
+    statement: &Statement<'_>,
+    shape: Shape,
+    reply: StatementReply,
+) -> Option<Flaw> {
     if let Some(inserted) = statement.inserted
         && reply.documents != u64::from(inserted.count)
     {

@@ -52,6 +52,7 @@ impl Kept {
             units: 1,
             inserted: self.inserted,
             growth: None,
+            transaction: None,
         }
     }
 }
@@ -66,7 +67,7 @@ fn send(client: &mut LeanClient, kind: StatementKind, command: &Document) -> Ans
 }
 
 fn of(documents: u64, modified: u64, bytes: u64, round_trips: u32) -> Answer {
-    Answer { documents, modified, bytes, round_trips }
+    Answer { documents, modified, bytes, round_trips, ..Answer::default() }
 }
 
 fn order(number: i32) -> Document {
