@@ -203,6 +203,7 @@ mod slow {
             expected: Expected::Any,
             units: 1,
             inserted: None,
+            growth: None,
             transaction: Some(Transaction { parts: &parts, commands: &commands, retries: 3 }),
         };
         for round in 0..5 {

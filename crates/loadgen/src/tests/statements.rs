@@ -276,6 +276,7 @@ fn transaction(command: &'static [u8]) -> Statement<'static> {
     });
     Statement {
         operation: own(StatementKind::Transaction, "check-out"),
+        growth: None,
         transaction: Some(Transaction { parts: &*PARTS, commands: b"iu", retries: 3 }),
         command,
         ..find("", Expected::Any)

@@ -51,6 +51,7 @@ impl KeptTransaction {
             expected: Expected::Any,
             units: 1,
             inserted: None,
+            growth: None,
             transaction: Some(Transaction { parts, commands, retries: *retries }),
         }
     }
