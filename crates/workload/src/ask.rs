@@ -172,6 +172,9 @@ pub enum TransactionEnd {
     InDoubt,
 }
 
+/// Whole commands of operations, to be explained by a server.
+pub type CommandSamples = Vec<(OwnOperation, Vec<Vec<u8>>)>;
+
 /// How many documents an operation must return, count, change or remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {

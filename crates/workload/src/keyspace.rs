@@ -1,7 +1,8 @@
 //! The records of a database, as far as the questions need to know them.
 
+use crate::ask::CommandSamples;
 use crate::data::DataSpec;
-use crate::documents::{DocumentSpace, OperationSamples};
+use crate::documents::DocumentSpace;
 use crate::inserted::Records;
 use crate::integrity::Verifier;
 use crate::mix::Mix;
@@ -91,7 +92,7 @@ impl KeySpace {
         mixes: &[Mix],
         seed: u64,
         count: u32,
-    ) -> Result<OperationSamples, WorkloadError> {
+    ) -> Result<CommandSamples, WorkloadError> {
         match &self.documents {
             Some(space) => space.samples(mixes, &mut Stream::from_state(seed), count),
             None => Ok(Vec::new()),

@@ -183,3 +183,77 @@ arms: {one: {}}
         "caution no mix gives the operation newest a weight: it is not measured",
     );
 }
+
+/// Each mistake in a transaction or a concern has its line.
+#[test]
+fn mistakes_of_transactions_are_named_where_they_are() {
+    let check = |extra: &str| {
+        let text = format!(
+            "plimsoll: 1
+name: shop
+workload:
+  collections:
+    orders: {{records: 1k, document: {{status: {{choice: [open, sent]}}}}}}
+    products: {{records: 10, document: {{_id: {{int: sequence}}, stock: {{int: 1000}}}}}}
+  operations:
+    buy:
+      transaction:
+        - insert: orders
+        - update: products
+          filter: {{_id: <product>}}
+          change: {{$inc: {{stock: -1}}}}
+{extra}
+  mixes: {{day: {{buy: 1}}}}
+load: {{closed: {{threads: 1}}}}
+defaults: {{engine: mongodb}}
+arms: {{one: {{}}, two: {{}}}}
+"
+        );
+        let overrides = Overrides::default();
+        let surroundings = Surroundings { engines: &ENGINES, ..surroundings(&overrides) };
+        check(&text, "shop.yaml", &surroundings)
+    };
+    let with = "      with: {product: {value_of: _id, in: products}}";
+    let plan = check(with).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(plan.mixes[0].operations[0].0.to_string(), "transaction:buy");
+    let kept = serde_json::to_value(&plan).unwrap();
+    assert_eq!(serde_json::from_value::<Plan>(kept).unwrap(), plan);
+    for (extra, line, words) in [
+        ("", 12, "`<product>` is no parameter"),
+        (
+            "        - count: products\n      with: {product: {value_of: _id, in: products}}",
+            14,
+            "no server counts",
+        ),
+        (
+            "        - transaction: []\n      with: {product: {value_of: _id, in: products}}",
+            14,
+            "holds no other",
+        ),
+        ("      with:\n        product: {value_of: _id}", 15, "`in:` with one of orders, products"),
+        (
+            "      with: {product: {value_of: _id, in: products}}\n      write_concern: 0",
+            15,
+            "without an answer",
+        ),
+        (
+            "      with: {product: {value_of: _id, in: products}}\n      retries: many",
+            15,
+            "0 to 1000",
+        ),
+        (
+            "      with: {product: {value_of: _id, in: products}}\n    read:\n      find: orders\n      max_time: soon",
+            17,
+            "whole milliseconds",
+        ),
+    ] {
+        let problems = check(extra).unwrap_err();
+        assert_contains(&problems, words);
+        let lines: Vec<Option<u64>> = problems
+            .list()
+            .iter()
+            .map(|problem| problems.position(problem).map(|(line, _)| line as u64))
+            .collect();
+        assert_eq!(lines, [Some(line)], "{problems}");
+    }
+}

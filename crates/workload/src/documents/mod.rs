@@ -24,7 +24,6 @@ mod transaction;
 pub(crate) use finite::Finite;
 pub use literal::Literal;
 pub use read::DocumentProblem;
-pub use statements::OperationSamples;
 pub(crate) use statements::{DocumentLoad, DocumentSpace, StatementDesk};
 
 use crate::ask::CollectionOrder;

@@ -3,7 +3,8 @@
 //! Operations drawn one after the other, and the load that comes before them.
 
 use crate::ask::{
-    Ask, Expected, Growth, NewDocuments, Statement, Transaction, TransactionEnd, TransactionPart,
+    Ask, CommandSamples, Expected, Growth, NewDocuments, Statement, Transaction, TransactionEnd,
+    TransactionPart,
 };
 use crate::chooser::{KeyChooser, Keys};
 use crate::documents::field::{Field, Pick};
@@ -21,9 +22,6 @@ use std::sync::Arc;
 
 /// Documents among which the next one with a field is looked for.
 const NEAR: usize = 64;
-
-/// Operations with whole commands of each.
-pub type OperationSamples = Vec<(OwnOperation, Vec<Vec<u8>>)>;
 
 /// The collections of a database, with the documents that are in them now.
 #[derive(Debug)]
@@ -66,7 +64,7 @@ impl DocumentSpace {
         mixes: &[Mix],
         stream: &mut Stream,
         count: u32,
-    ) -> Result<OperationSamples, WorkloadError> {
+    ) -> Result<CommandSamples, WorkloadError> {
         let mut samples = Vec::new();
         for (index, own) in self.documents.operations.iter().enumerate() {
             let is_named = |mix: &&Mix| {
