@@ -255,8 +255,7 @@ pub(crate) fn explain(comparisons: &mut [Comparison], plan: &Plan, all: &[ArmApp
         };
         let mut parts = other_plans(baseline, arm, &is_in_mix);
         if mix.operations.iter().any(|(own, weight)| own.kind().writes() && *weight > 0.0) {
-            parts.extend(further_indexes(arm, baseline));
-            parts.extend(further_indexes(baseline, arm));
+            parts.extend(other_indexes(baseline, arm));
         }
         one.plans = (!parts.is_empty()).then(|| format!("Why: {}.", parts.join("; ")));
     }
@@ -306,38 +305,56 @@ fn other_plans(
     parts
 }
 
-/// `in wide, each insert writes 1 index more: customer_1 (3.1 MiB)`, and what nothing has used.
-fn further_indexes(arm: &ArmApplication, than: &ArmApplication) -> Option<String> {
+/// `in wide, each insert writes 1 index more: customer_1 (3.1 MiB)`, and what nothing has used; where each has its own,
+/// `inserts write customer_1 (1.7 MiB) in one, placed_1 (2 MiB) in the other`.
+fn other_indexes(baseline: &ArmApplication, arm: &ArmApplication) -> Option<String> {
+    let of_baseline = further_indexes(baseline, arm);
+    let of_arm = further_indexes(arm, baseline);
+    let (further, indexes) = match (of_baseline.is_empty(), of_arm.is_empty()) {
+        (true, true) => return None,
+        (false, true) => (baseline, of_baseline),
+        (true, false) => (arm, of_arm),
+        (false, false) => {
+            return Some(format!(
+                "inserts write {} in {}, {} in {}",
+                in_words(&of_baseline),
+                baseline.arm,
+                in_words(&of_arm),
+                arm.arm
+            ));
+        }
+    };
+    let more = match indexes.len() {
+        1 => "1 index".to_owned(),
+        several => format!("{several} indexes"),
+    };
+    Some(format!("in {}, each insert writes {more} more: {}", further.arm, in_words(&indexes)))
+}
+
+/// Indexes that the other arm does not have.
+fn further_indexes<'a>(arm: &'a ArmApplication, than: &ArmApplication) -> Vec<&'a IndexUse> {
     let is_there = |one: &&IndexUse| {
         let same = |other: &IndexUse| other.collection == one.collection && other.name == one.name;
         !than.indexes.iter().any(same)
     };
-    let further: Vec<&IndexUse> = arm.indexes.iter().filter(is_there).collect();
-    if further.is_empty() {
-        return None;
-    }
+    arm.indexes.iter().filter(is_there).collect()
+}
+
+/// `customer_1 and note_1 (3 MiB), of which nothing uses note_1`.
+fn in_words(indexes: &[&IndexUse]) -> String {
     let names = |indexes: &[&IndexUse]| {
         let names: Vec<String> = indexes.iter().map(|one| one.name.clone()).collect();
         list(&names)
     };
-    let index_bytes: f64 = further.iter().map(|one| one.bytes).sum();
-    let more = match further.len() {
-        1 => "1 index".to_owned(),
-        several => format!("{several} indexes"),
-    };
-    let unused = further.iter().filter(|one| one.uses == Some(0.0)).copied();
+    let index_bytes: f64 = indexes.iter().map(|one| one.bytes).sum();
+    let unused = indexes.iter().filter(|one| one.uses == Some(0.0)).copied();
     let unused: Vec<&IndexUse> = unused.collect();
     let in_vain = match unused.len() {
         0 => String::new(),
-        all if all == further.len() => ", which nothing uses".into(),
+        all if all == indexes.len() => ", which nothing uses".into(),
         _ => format!(", of which nothing uses {}", names(&unused)),
     };
-    Some(format!(
-        "in {}, each insert writes {more} more: {} ({}){in_vain}",
-        arm.arm,
-        names(&further),
-        bytes(index_bytes)
-    ))
+    format!("{} ({}){in_vain}", names(indexes), bytes(index_bytes))
 }
 
 fn documents(count: f64) -> String {

@@ -111,6 +111,17 @@ fn other_plans_and_further_indexes_stand_beside_the_verdict() {
 }
 
 #[test]
+fn indexes_in_the_place_of_others_are_not_more() {
+    let finds = operation(StatementKind::Find, "by-customer");
+    let analysis = judged(|arm, _| {
+        let index = if arm == "slow" { ("a_1", 1 << 20, 1) } else { ("a_1_b_1", 2 << 20, 1) };
+        vec![state(&[plan(finds, &[BY_INDEX], 1.0, 1.0)], &[("_id_", 1, 1), index], 100)]
+    });
+    let told = "Why: inserts write a_1 (1 MiB) in slow, a_1_b_1 (2 MiB) in fast.";
+    assert_eq!(analysis.comparisons[0].plans.as_deref(), Some(told));
+}
+
+#[test]
 fn the_same_plans_are_no_reason() {
     let finds = operation(StatementKind::Find, "by-customer");
     // Draws may have different plans: one in common is enough.
