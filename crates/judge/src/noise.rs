@@ -198,7 +198,7 @@ fn sentence(result: &NoiseResult) -> String {
     let mut text = match result.is_told_apart {
         true => format!("{from}: {remedy}."),
         false => format!(
-            "Points of {} are too short to say where the noise comes from: use 10 s or more.",
+            "Points of {} are too short to say where the noise comes from: longer ones can tell.",
             seconds(result.point_seconds)
         ),
     };
