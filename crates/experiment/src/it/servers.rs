@@ -487,7 +487,7 @@ thresholds: [{metric: response.p99 <= 50ms, operation: place, arm: two}, {metric
 #[test]
 fn bounds_on_operations_that_nobody_measures_are_refused() {
     let problems = application(
-        "objective: {response: {p99: 20ms}, operations: {by-custmer: {response: {p99: 10ms}}, never: {response: {p99: 1ms}}}}
+        "objective: {response: {p99: 20ms}, operations: {by-customs: {response: {p99: 10ms}}, never: {response: {p99: 1ms}}}}
 thresholds:
 - {metric: response.p99 <= 50ms, operation: read}
 - {metric: response.p99 <= 50ms, operation: place, mix: night}
