@@ -84,11 +84,12 @@ impl Statement<'_> {
     /// Whether this many is what it must find. To be called when it is answered, because documents may have been inserted since it was drawn.
     #[inline]
     pub fn fits(&self, documents: u64) -> bool {
-        self.expected.fits(documents)
-            || self.growth.is_some_and(|growth| match self.expected {
-                Expected::Between(least, _) => (least..=growth.most()).contains(&documents),
-                Expected::Some | Expected::Any => true,
-            })
+        match (self.expected, self.growth) {
+            (Expected::Between(least, most), Some(growth)) if documents > most => {
+                (least..=growth.most()).contains(&documents)
+            }
+            (expected, _) => expected.fits(documents),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What arms choose of collections, and how two descriptions differ.
 
-use crate::documents::literal::Literal;
+use crate::documents::literal::{Literal, index_keys, index_name};
 use crate::documents::operation::loosen_expiring;
 use crate::documents::read::{DocumentProblem, Reading};
 use crate::documents::{Documents, DocumentsSpec, SharedReading};
@@ -143,22 +143,16 @@ fn indexes_in_words(collection: &Literal) -> String {
 }
 
 fn index_in_words(index: &Literal) -> String {
-    let long = index.get("keys").filter(|keys| matches!(keys, Literal::Map(_)));
-    let name = |keys: &Literal| {
-        let keys = keys.entries().iter();
-        let parts = keys
-            .map(|(key, direction)| format!("{key}_{}", direction.scalar().unwrap_or_default()));
-        parts.collect::<Vec<_>>().join("_")
-    };
-    let Some(keys) = long else {
-        return name(index);
-    };
+    let (keys, is_long) = index_keys(index);
+    if !is_long {
+        return index_name(keys);
+    }
     let properties = index.entries().iter().filter(|(key, _)| key != "keys");
     let properties: Vec<String> =
         properties.map(|(key, value)| format!("{key}: {value}")).collect();
     match properties.is_empty() {
-        true => name(keys),
-        false => format!("{} ({})", name(keys), properties.join(", ")),
+        true => index_name(keys),
+        false => format!("{} ({})", index_name(keys), properties.join(", ")),
     }
 }
 

@@ -108,14 +108,35 @@ impl Literal {
             }
             Self::Map(entries) => {
                 bson::name(bson::DOCUMENT, name, out);
-                let at = bson::begin(out);
-                for (key, value) in entries {
-                    value.write(key.as_bytes(), out);
-                }
-                bson::end(at, out);
+                write_document(entries, out);
             }
         }
     }
+}
+
+/// Writes a whole document.
+pub(crate) fn write_document(entries: &[(String, Literal)], out: &mut Vec<u8>) {
+    let at = bson::begin(out);
+    for (key, value) in entries {
+        value.write(key.as_bytes(), out);
+    }
+    bson::end(at, out);
+}
+
+/// The keys of an index, and whether it is written in the long form, with `keys` and properties.
+pub(crate) fn index_keys(index: &Literal) -> (&[(String, Literal)], bool) {
+    match index.get("keys") {
+        Some(Literal::Map(keys)) => (keys, true),
+        _ => (index.entries(), false),
+    }
+}
+
+/// The name of an index by its keys: `customer_1_placed_-1`.
+pub(crate) fn index_name(keys: &[(String, Literal)]) -> String {
+    let part = |(field, direction): &(String, Literal)| {
+        format!("{field}_{}", direction.scalar().unwrap_or_default())
+    };
+    keys.iter().map(part).collect::<Vec<_>>().join("_")
 }
 
 /// A literal in the notation of experiment files: `{customer: 1, placed: -1}`.

@@ -72,6 +72,15 @@ impl OwnStatement {
         }
     }
 
+    /// What is sent for it, of which each has a collection: the statements of a transaction, otherwise itself.
+    pub(crate) fn statements(&self) -> &[Self] {
+        if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
+    }
+
+    fn statements_mut(&mut self) -> &mut [Self] {
+        if self.parts.is_empty() { std::slice::from_mut(self) } else { &mut self.parts }
+    }
+
     /// How the number of documents is verified, in words.
     pub(crate) fn verified(&self) -> String {
         if !self.parts.is_empty() {
@@ -478,33 +487,27 @@ impl Reading {
             _ => match filter_parameter(given, collection, statement) {
                 Some((parameter, Part::Whole)) => {
                     let Parameter { field, drawn, .. } = &statement.parameters[parameter];
-                    match (&field.pick, drawn) {
-                        (_, Drawn::Value | Drawn::Document) if may_be_equal(field) => {
+                    match (&field.pick, drawn, &field.present) {
+                        (_, Drawn::Value | Drawn::Document, _) if may_be_equal(field) => {
                             Known::Some("several of its values may be the same")
                         }
-                        (Pick::Finite(finite), Drawn::Value) if field.present.is_some() => {
-                            let has = field.present.as_ref().map_or(0, |present| present.count(1));
-                            // With few documents for each value some have none.
-                            if has / finite.values() >= MANY_EACH {
-                                Known::Some("not all documents have the field")
-                            } else {
-                                Known::Any("not all documents have the field")
-                            }
-                        }
-                        (_, Drawn::Document)
-                            if field
-                                .present
-                                .as_ref()
-                                .is_some_and(|present| present.count(1) == 0) =>
+                        // With few documents for each value some have none.
+                        (Pick::Finite(finite), Drawn::Value, Some(present))
+                            if present.count(1) / finite.values() < MANY_EACH =>
                         {
+                            Known::Any("not all documents have the field")
+                        }
+                        (Pick::Finite(_), Drawn::Value, Some(_)) => {
+                            Known::Some("not all documents have the field")
+                        }
+                        (_, Drawn::Document, Some(present)) if present.count(1) == 0 => {
                             Known::Any("no document has the field")
                         }
-                        (Pick::Finite(_), Drawn::Value) => Known::Having { parameter, most },
-                        (Pick::Finite(_), Drawn::Document) if field.present.is_none() => {
+                        (Pick::Finite(_), Drawn::Value | Drawn::Document, None) => {
                             Known::Having { parameter, most }
                         }
-                        (Pick::Unique, Drawn::Document) => Known::Exactly(1),
-                        (_, Drawn::Document) => Known::Some("its value is free"),
+                        (Pick::Unique, Drawn::Document, _) => Known::Exactly(1),
+                        (_, Drawn::Document, _) => Known::Some("its value is free"),
                         _ => Known::Any("its value is drawn freely"),
                     }
                 }
@@ -805,10 +808,11 @@ fn filter_parameter(
 fn loosen(operations: &mut [OwnStatement]) {
     let changes: Vec<(usize, Vec<String>, StatementKind)> = operations
         .iter()
-        .flat_map(|own| own.parts.iter().chain([own]))
+        .flat_map(OwnStatement::statements)
         .map(|own| (own.collection, own.changes.clone(), own.operation.kind()))
         .collect();
-    for own in singly(operations).filter(|own| own.inserts == 0) {
+    let each = operations.iter_mut().flat_map(OwnStatement::statements_mut);
+    for own in each.filter(|own| own.inserts == 0) {
         let same = changes.iter().filter(|(collection, ..)| *collection == own.collection);
         let mut removed = false;
         let mut changed = false;
@@ -834,14 +838,6 @@ fn loosen(operations: &mut [OwnStatement]) {
     }
 }
 
-/// Operations, and of transactions their statements.
-fn singly(operations: &mut [OwnStatement]) -> impl Iterator<Item = &mut OwnStatement> {
-    operations.iter_mut().flat_map(|own| match own.parts.is_empty() {
-        true => std::slice::from_mut(own),
-        false => own.parts.as_mut_slice(),
-    })
-}
-
 /// Whether a change of one path can change the value of the other: `address` and `address.city`.
 fn overlap(one: &str, other: &str) -> bool {
     one.split('.').zip(other.split('.')).all(|(one, other)| one == other)
@@ -849,7 +845,8 @@ fn overlap(one: &str, other: &str) -> bool {
 
 /// Nothing is known of collections from which an index of theirs removes documents.
 pub(crate) fn loosen_expiring(operations: &mut [OwnStatement], collections: &[Collection]) {
-    for own in singly(operations).filter(|own| own.inserts == 0) {
+    let each = operations.iter_mut().flat_map(OwnStatement::statements_mut);
+    for own in each.filter(|own| own.inserts == 0) {
         if collections[own.collection].indexes.iter().any(|index| index.expires) {
             own.known = Known::Any("documents of its collection expire");
         }

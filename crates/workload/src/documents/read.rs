@@ -4,7 +4,7 @@ use crate::documents::bson;
 use crate::documents::field::{BLOCK, Field, MOST_LENGTH, Number, Pick, Shape, Text};
 use crate::documents::finite::{Finite, Shares};
 use crate::documents::law::Law;
-use crate::documents::literal::Literal;
+use crate::documents::literal::{Literal, index_keys, index_name, write_document};
 use crate::stream::scatter;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -313,11 +313,7 @@ impl Reading {
             self.at(key, |reading| reading.wrong::<()>(format!("{why}: leave out `{key}`")));
         }
         let mut out = Vec::new();
-        let at = bson::begin(&mut out);
-        for (key, value) in entries {
-            value.write(key.as_bytes(), &mut out);
-        }
-        bson::end(at, &mut out);
+        write_document(entries, &mut out);
         (!entries.is_empty()).then_some(out)
     }
 
@@ -327,20 +323,16 @@ impl Reading {
         };
         for (number, item) in items.iter().enumerate() {
             self.path.push(number.to_string());
-            // The short form has the keys alone.
-            let long = item.get("keys").is_some_and(|keys| matches!(keys, Literal::Map(_)));
-            let keys = if long { item.get("keys") } else { Some(item) };
-            let keys = keys.map(Literal::entries).unwrap_or_default();
+            let (keys, long) = index_keys(item);
             if keys.is_empty() {
                 self.wrong::<()>("an index needs fields, such as `{customer: 1, placed: -1}`");
             }
             if long {
                 self.known_keys(item, &["keys", "unique", "sparse", "only", "expire_after"]);
             }
-            let mut name = Vec::new();
             for (field, direction) in keys {
-                let direction_text = direction.scalar().unwrap_or_default();
-                if !matches!(direction_text.as_str(), "1" | "-1" | "hashed" | "text" | "2dsphere") {
+                let direction = direction.scalar().unwrap_or_default();
+                if !matches!(direction.as_str(), "1" | "-1" | "hashed" | "text" | "2dsphere") {
                     self.at(field, |reading| {
                         reading.wrong::<()>("the direction of an index is 1 or -1; or `hashed`")
                     });
@@ -358,9 +350,8 @@ impl Reading {
                         ))
                     });
                 }
-                name.push(format!("{field}_{direction_text}"));
             }
-            let name = name.join("_");
+            let name = index_name(keys);
             let mut spec: Vec<(String, Literal)> = vec![
                 ("key".into(), Literal::Map(keys.to_vec())),
                 ("name".into(), Literal::Text(name.clone())),
@@ -392,11 +383,7 @@ impl Reading {
                 self.wrong::<()>("this index is there twice");
             }
             let mut out = Vec::new();
-            let at = bson::begin(&mut out);
-            for (key, value) in &spec {
-                value.write(key.as_bytes(), &mut out);
-            }
-            bson::end(at, &mut out);
+            write_document(&spec, &mut out);
             let expires = spec.iter().any(|(key, _)| key == "expireAfterSeconds");
             collection.indexes.push(Index { name, keys: keys.to_vec(), order: out, expires });
             self.path.pop();

@@ -69,7 +69,7 @@ pub(crate) fn notes(
 /// The collections of an operation, each once.
 fn collections_of(own: &OwnStatement, documents: &Documents) -> String {
     let mut names: Vec<&str> = Vec::new();
-    for one in own.parts.iter().chain(own.parts.is_empty().then_some(own)) {
+    for one in own.statements() {
         let name = &*documents.collections[one.collection].name;
         if !names.contains(&name) {
             names.push(name);

@@ -17,7 +17,7 @@ use crate::mix::Mix;
 use crate::problem::{Problem, WorkloadError, Wrong};
 use crate::schedule::Share;
 use crate::stream::Stream;
-use plimsoll_record::{OwnOperation, StatementKind};
+use plimsoll_record::{Operation, OwnOperation, StatementKind};
 use std::sync::Arc;
 
 /// Documents among which the next one with a field is looked for.
@@ -44,9 +44,8 @@ impl DocumentSpace {
         let records = documents.collections.iter();
         let present = records.map(|collection| Records::new(collection.records, share)).collect();
         let inserts = |collection| {
-            let mut operations =
-                documents.operations.iter().flat_map(|own| own.parts.iter().chain([own]));
-            operations.any(|own| own.inserts > 0 && own.collection == collection)
+            let mut statements = documents.operations.iter().flat_map(OwnStatement::statements);
+            statements.any(|own| own.inserts > 0 && own.collection == collection)
         };
         let grows = (0..documents.collections.len()).map(inserts).collect();
         Self { documents, present, grows }
@@ -66,18 +65,14 @@ impl DocumentSpace {
         count: u32,
     ) -> Result<CommandSamples, WorkloadError> {
         let mut samples = Vec::new();
+        let mut desk = StatementDesk::new(self, &Mix::named("samples"))?;
+        desk.takes_numbers = false;
         for (index, own) in self.documents.operations.iter().enumerate() {
-            let is_named = |mix: &&Mix| {
-                mix.operations
-                    .iter()
-                    .any(|(known, weight)| *known == own.operation && *weight > 0.0)
-            };
-            let Some(mix) = mixes.iter().find(is_named) else { continue };
-            if own.inserts > 0 {
+            let is_measured =
+                mixes.iter().any(|mix| mix.share_of(Operation::Own(own.operation)) > 0.0);
+            if own.inserts > 0 || !is_measured {
                 continue;
             }
-            let mut desk = StatementDesk::new(self, mix)?;
-            desk.takes_numbers = false;
             let turn = std::cell::Cell::new(0);
             let next = || turn.replace(turn.get() + 1);
             let mut whole = Vec::new();
@@ -278,7 +273,8 @@ impl StatementDesk {
         let documents = &*space.documents;
         let operations = &documents.operations;
         let choosers = operations.iter().map(|own| Choosers::new(own, 0, documents, mix));
-        let all = operations.iter().flat_map(|own| own.parts.iter().chain([own]));
+        // The parameters of a transaction are among those of its statements.
+        let all = operations.iter().flat_map(OwnStatement::statements);
         let most = all.map(|own| own.parameters.len()).max().unwrap_or(0);
         let slot = |operation: OwnOperation| {
             let place = mix.operations.iter().position(|(own, _)| *own == operation);
