@@ -6,7 +6,8 @@ use plimsoll_plan::Plan;
 use plimsoll_record::figures::ENGINE_CACHE_MAXIMUM;
 use plimsoll_record::quantities::words::{grouped, percent};
 use plimsoll_record::{
-    ApplicationState, CollectionState, OperationPlan, RunRecord, StatementKind, Warning, WarningId,
+    ApplicationState, CollectionState, Operation, OperationPlan, RunRecord, StatementKind, Warning,
+    WarningId,
 };
 use plimsoll_stats::median;
 use std::collections::BTreeMap;
@@ -20,31 +21,33 @@ const GROWN: f64 = 1.2;
 /// Operations that one sentence names.
 const NAMED: usize = 2;
 
-/// The finished runs of one arm that say something of an application.
-struct Runs<'a> {
-    states: Vec<&'a [ApplicationState]>,
-    cache_bytes: Option<f64>,
-}
+/// What the server said in each finished run of one arm: before the first point, and after the last.
+struct Runs<'a>(Vec<&'a [ApplicationState]>);
 
 impl<'a> Runs<'a> {
     fn of(runs: &BTreeMap<u32, &'a RunRecord>) -> Self {
         let states = runs.values().map(|run| run.application.as_slice());
-        let slices = runs.values().flat_map(|run| &run.points).flat_map(|point| &point.slices);
-        let cache = slices.filter_map(|slice| slice.telemetry.get(ENGINE_CACHE_MAXIMUM)).next();
-        Self {
-            states: states.filter(|states| !states.is_empty()).collect(),
-            cache_bytes: cache.copied(),
-        }
+        Self(states.filter(|states| !states.is_empty()).collect())
     }
 
-    /// As it was before the first point of each run.
     fn first(&self) -> impl Iterator<Item = &'a ApplicationState> {
-        self.states.iter().filter_map(|states| states.first())
+        self.0.iter().filter_map(|states| states.first())
     }
 
-    /// As it was after the last point of each run.
     fn last(&self) -> impl Iterator<Item = &'a ApplicationState> {
-        self.states.iter().filter_map(|states| states.last())
+        self.0.iter().filter_map(|states| states.last())
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'a ApplicationState> {
+        self.0.iter().flat_map(|states| states.iter())
+    }
+
+    /// First and last, where there are both.
+    fn pairs(&self) -> impl Iterator<Item = [&'a ApplicationState; 2]> {
+        self.0.iter().filter_map(|states| match states {
+            [first, .., last] => Some([first, last]),
+            _ => None,
+        })
     }
 }
 
@@ -56,9 +59,7 @@ pub(crate) fn applications(
     let mut all = Vec::new();
     for (arm, runs) in plan.arms.iter().zip(finished) {
         let runs = Runs::of(runs);
-        let Some(example) = runs.states.first().and_then(|states| states.first()) else {
-            continue;
-        };
+        let Some(example) = runs.first().next() else { continue };
         all.push(ArmApplication {
             arm: arm.name.clone(),
             operations: (example.operations.iter())
@@ -71,10 +72,8 @@ pub(crate) fn applications(
 }
 
 fn operation_use(example: &OperationPlan, runs: &Runs<'_>) -> OperationUse {
-    let of = |state: &'_ ApplicationState| state.plan(example.operation).cloned();
-    let first: Vec<OperationPlan> = runs.first().filter_map(of).collect();
-    let all: Vec<OperationPlan> =
-        runs.states.iter().flat_map(|states| states.iter()).filter_map(of).collect();
+    let first: Vec<&OperationPlan> =
+        runs.first().filter_map(|state| state.plan(example.operation)).collect();
     let mut plans: Vec<String> = Vec::new();
     for stages in first.iter().flat_map(|plan| &plan.stages) {
         if !plans.contains(stages) {
@@ -82,11 +81,13 @@ fn operation_use(example: &OperationPlan, runs: &Runs<'_>) -> OperationUse {
         }
     }
     let middle = |value: fn(&OperationPlan) -> f64| {
-        let values: Vec<f64> = first.iter().map(value).collect();
+        let values: Vec<f64> = first.iter().map(|plan| value(plan)).collect();
         median(&values).unwrap_or(0.0)
     };
-    let explained = || all.iter().filter(|plan| !plan.stages.is_empty());
-    let other = explained().find(|plan| !shares_a_plan(&plan.stages, &plans));
+    let other = runs
+        .all()
+        .filter_map(|state| state.plan(example.operation))
+        .find(|plan| !plan.stages.is_empty() && !shares_a_plan(&plan.stages, &plans));
     OperationUse {
         operation: example.operation,
         // Draws may have different plans; it is another one only where none is the same.
@@ -109,7 +110,7 @@ fn shares_a_plan(one: &[String], other: &[String]) -> bool {
 }
 
 /// Two runs that have no plan in common.
-fn two_apart(plans: &[OperationPlan]) -> Option<(&[String], &[String])> {
+fn two_apart<'a>(plans: &[&'a OperationPlan]) -> Option<(&'a [String], &'a [String])> {
     let mut known = plans.iter().map(|plan| plan.stages.as_slice()).filter(|one| !one.is_empty());
     let first = known.next()?;
     known.find(|one| !shares_a_plan(first, one)).map(|other| (first, other))
@@ -122,15 +123,15 @@ fn collection<'a>(state: &'a ApplicationState, name: &str) -> Option<&'a Collect
 fn index_uses(example: &CollectionState, runs: &Runs<'_>) -> Vec<IndexUse> {
     let mut uses = Vec::new();
     for index in &example.indexes {
-        let of = |state: &'_ ApplicationState| {
-            let indexes = collection(state, &example.name)?.indexes.iter();
-            indexes.clone().find(|one| one.name == index.name).cloned()
+        let of = |state| {
+            let mut indexes = collection(state, &example.name)?.indexes.iter();
+            indexes.find(|one| one.name == index.name)
         };
         let sizes: Vec<f64> = runs.last().filter_map(of).map(|one| one.bytes as f64).collect();
-        let used = runs.states.iter().filter_map(|states| {
-            let (first, last) = (of(states.first()?)?.uses?, of(states.last()?)?.uses?);
+        let used = runs.pairs().filter_map(|[first, last]| {
+            let (first, last) = (of(first)?.uses?, of(last)?.uses?);
             // A server that was started again counts from 0.
-            (states.len() > 1).then(|| last.checked_sub(first).unwrap_or(last) as f64)
+            Some(last.checked_sub(first).unwrap_or(last) as f64)
         });
         let used: Vec<f64> = used.collect();
         uses.push(IndexUse {
@@ -167,7 +168,7 @@ pub(crate) fn warnings(
         for words in grown(&runs) {
             add(WarningId::Growing, words);
         }
-        if let Some(words) = outgrown(application, runs.cache_bytes) {
+        if let Some(words) = outgrown(application, cache_bytes(&finished[place])) {
             add(WarningId::IndexesOutgrow, words);
         }
     }
@@ -204,16 +205,13 @@ impl OperationUse {
 /// Collections whose documents are longer after the last point than before the first.
 fn grown(runs: &Runs<'_>) -> Vec<String> {
     let mut words = Vec::new();
-    let Some(example) = runs.states.first().and_then(|states| states.first()) else {
-        return words;
-    };
-    for known in &example.collections {
-        let ratios = runs.states.iter().filter_map(|states| {
+    for known in runs.first().take(1).flat_map(|state| &state.collections) {
+        let ratios = runs.pairs().filter_map(|[first, last]| {
             let mean = |state| {
                 let one = collection(state, &known.name)?;
                 (one.documents > 0).then(|| one.bytes as f64 / one.documents as f64)
             };
-            let (before, after) = (mean(states.first()?)?, mean(states.last()?)?);
+            let (before, after) = (mean(first)?, mean(last)?);
             (before > 0.0).then_some((after / before, before, after))
         });
         let most = ratios.max_by(|one, other| one.0.total_cmp(&other.0));
@@ -228,6 +226,12 @@ fn grown(runs: &Runs<'_>) -> Vec<String> {
         }
     }
     words
+}
+
+/// The size of the engine's cache, where it is known.
+fn cache_bytes(runs: &BTreeMap<u32, &RunRecord>) -> Option<f64> {
+    let mut slices = runs.values().flat_map(|run| &run.points).flat_map(|point| &point.slices);
+    slices.find_map(|slice| slice.telemetry.get(ENGINE_CACHE_MAXIMUM)).copied()
 }
 
 /// `the indexes in use take 310 MiB, the engine's cache has 256 MiB`.
@@ -250,11 +254,9 @@ pub(crate) fn explain(comparisons: &mut [Comparison], plan: &Plan, all: &[ArmApp
         let of = |arm: &str| all.iter().find(|application| application.arm == arm);
         let (Some(baseline), Some(arm)) = (of(&one.baseline), of(&one.arm)) else { continue };
         let Some(mix) = plan.mixes.iter().find(|mix| mix.name == one.mix) else { continue };
-        let is_in_mix = |used: &&OperationUse| {
-            mix.operations.iter().any(|(own, weight)| *own == used.operation && *weight > 0.0)
-        };
+        let is_in_mix = |used: &&OperationUse| mix.share_of(Operation::Own(used.operation)) > 0.0;
         let mut parts = other_plans(baseline, arm, &is_in_mix);
-        if mix.operations.iter().any(|(own, weight)| own.kind().writes() && *weight > 0.0) {
+        if mix.measured_operations().into_iter().any(Operation::writes) {
             parts.extend(other_indexes(baseline, arm));
         }
         one.plans = (!parts.is_empty()).then(|| format!("Why: {}.", parts.join("; ")));
@@ -340,7 +342,7 @@ fn further_indexes<'a>(arm: &'a ArmApplication, than: &ArmApplication) -> Vec<&'
     arm.indexes.iter().filter(is_there).collect()
 }
 
-/// `customer_1 and note_1 (3 MiB), of which nothing uses note_1`.
+/// `customer_1 and note_1 (3 MiB), but no operation uses note_1`.
 fn in_words(indexes: &[&IndexUse]) -> String {
     let names = |indexes: &[&IndexUse]| {
         let names: Vec<String> = indexes.iter().map(|one| one.name.clone()).collect();
@@ -351,8 +353,8 @@ fn in_words(indexes: &[&IndexUse]) -> String {
     let unused: Vec<&IndexUse> = unused.collect();
     let in_vain = match unused.len() {
         0 => String::new(),
-        all if all == indexes.len() => ", which nothing uses".into(),
-        _ => format!(", of which nothing uses {}", names(&unused)),
+        all if all == indexes.len() => ", which no operation uses".into(),
+        _ => format!(", but no operation uses {}", names(&unused)),
     };
     format!("{} ({}){in_vain}", names(indexes), bytes(index_bytes))
 }

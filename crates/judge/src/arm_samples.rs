@@ -124,10 +124,7 @@ impl ArmSamples {
             if !is_line(point) || trials.is_empty() {
                 continue;
             }
-            let mixes = &requested.plan.mixes;
-            let Some(mix) = usize::try_from(point.mix).ok().and_then(|mix| mixes.get(mix)) else {
-                continue;
-            };
+            let Some(mix) = requested.plan.mix_of(point) else { continue };
             let aim = MixObjective { objective, mix };
             let (found, at_line) = replay(&trials, arm, requested, (aim, search), run.block);
             self.searches.entry(index).or_default().push(found);

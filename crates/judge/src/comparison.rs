@@ -190,7 +190,7 @@ impl Case {
             measured.clear();
             obstacle = Some(prices);
         }
-        let mix = usize::try_from(plan.points[point].mix).ok().and_then(|mix| plan.mixes.get(mix));
+        let mix = plan.mix_of(&plan.points[point]);
         Self {
             arms,
             mix: mix.map(|mix| mix.name.clone()).unwrap_or_default(),

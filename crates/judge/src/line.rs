@@ -56,7 +56,7 @@ fn result(
         Some((sample.result.block, reading.value))
     }));
     let beyond: Vec<&Sample> = sound.iter().flat_map(|block| &block.beyond).collect();
-    let mix = usize::try_from(plan.points[point].mix).ok().and_then(|mix| plan.mixes.get(mix));
+    let mix = plan.mix_of(&plan.points[point]);
     let aim = plan.objective.as_ref().zip(mix);
     let aim = aim.map(|(objective, mix)| MixObjective { objective, mix });
     let mut result = LineResult {

@@ -47,8 +47,7 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
 /// Whether the mix of a point has the operation that a bound is limited to.
 fn has_operation(plan: &Plan, threshold: &Threshold, point: &Point) -> bool {
     let Some(operation) = threshold.operation else { return true };
-    let mix = usize::try_from(point.mix).ok().and_then(|mix| plan.mixes.get(mix));
-    mix.is_some_and(|mix| mix.share_of(operation) > 0.0)
+    plan.mix_of(point).is_some_and(|mix| mix.share_of(operation) > 0.0)
 }
 
 /// Whether a bound speaks of this point. A bound on the line speaks of the point that searched it alone, and one that names no load speaks there of nothing

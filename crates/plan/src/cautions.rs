@@ -77,12 +77,9 @@ pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
 /// Names the operations of an application that have no weight in any mix.
 fn unmeasured_operations(plan: &Plan) -> Option<String> {
     let documents = plan.arms.iter().find_map(|arm| arm.data.documents.as_ref())?;
-    let weighted = |name: &String| {
-        let mut weights = plan.mixes.iter().flat_map(|mix| &mix.operations);
-        weights.any(|(operation, weight)| operation.name() == name && *weight > 0.0)
-    };
+    let measured: Vec<_> = plan.mixes.iter().flat_map(Mix::measured_operations).collect();
     let mut names = documents.operation_names();
-    names.retain(|name| !weighted(name));
+    names.retain(|name| measured.iter().all(|operation| operation.name() != name));
     match names.as_slice() {
         [] => None,
         [one] => Some(format!("no mix gives the operation {one} a weight: it is not measured")),

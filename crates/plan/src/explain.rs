@@ -15,8 +15,9 @@ use crate::{Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, P
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::{about, shortened_to, to_the_second};
 use plimsoll_record::quantities::words::decimal_bytes;
+use plimsoll_workload::documents::DocumentsSpec;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Arms that are listed one by one in a grid.
 const MOST_ARMS_IN_TABLES: usize = 24;
@@ -87,13 +88,15 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         }
     }
     let needs = needs(plan, engines);
+    let alike = alike(plan);
+    let explained = |arm| explain_arm(plan, arm, &alike, &needs, engines);
     PlanExplanation {
         name: plan.name.clone(),
         question: plan.question.clone(),
         scale: plan.scale.as_ref().map(|scale| scale_words(plan, scale)),
         hash: plan.hash(),
         grid: GridExplanation::of(plan),
-        arms: plan.arms.iter().map(|arm| explain_arm(plan, arm, &needs, engines)).collect(),
+        arms: plan.arms.iter().map(explained).collect(),
         points: point_lines(plan),
         events: plan.events.iter().map(|event| event_in_words(*event)).collect(),
         point_count: plan.points.len(),
@@ -122,7 +125,13 @@ fn scale_words(plan: &Plan, scale: &str) -> String {
     }
 }
 
-fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) -> ArmExplanation {
+fn explain_arm(
+    plan: &Plan,
+    arm: &Arm,
+    alike: &BTreeSet<(String, String)>,
+    needs: &Needs,
+    engines: &[EngineKind],
+) -> ArmExplanation {
     ArmExplanation {
         name: arm.name.clone(),
         levels: arm.levels.clone(),
@@ -135,7 +144,7 @@ fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) ->
         working_set: arm.working_set,
         shares: shares(arm, engines),
         disk_bytes: held_bytes(plan, arm, engines) as u64,
-        collections: collections(plan, arm),
+        collections: parts(arm).into_iter().filter(|part| !alike.contains(part)).collect(),
         on: arm.on.clone(),
         load_hosts: load_hosts(plan, arm, engines),
         disk: arm.rig.disk.as_ref().map(disk_line),
@@ -147,13 +156,16 @@ fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) ->
     }
 }
 
-/// What an arm has of its collections that another arm has otherwise.
-fn collections(plan: &Plan, arm: &Arm) -> BTreeMap<String, String> {
-    let parts = |arm: &Arm| arm.data.documents.as_ref().map(|documents| documents.parts());
-    let others: Vec<_> = plan.arms.iter().filter_map(parts).collect();
-    let mut own = parts(arm).unwrap_or_default();
-    own.retain(|part| others.iter().any(|other| !other.contains(part)));
-    own.into_iter().collect()
+/// What an arm says of its collections and operations, piece by piece.
+fn parts(arm: &Arm) -> Vec<(String, String)> {
+    arm.data.documents.as_ref().map(DocumentsSpec::parts).unwrap_or_default()
+}
+
+/// What all arms say alike.
+fn alike(plan: &Plan) -> BTreeSet<(String, String)> {
+    let mut each = plan.arms.iter().map(|arm| BTreeSet::from_iter(parts(arm)));
+    let first = each.next().unwrap_or_default();
+    each.fold(first, |alike, other| &alike & &other)
 }
 
 /// Who asks an arm, where there are several machines.

@@ -66,6 +66,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The mix of a point; `None` where a record names one that there is not.
+    pub fn mix_of(&self, point: &Point) -> Option<&Mix> {
+        self.mixes.get(usize::try_from(point.mix).ok()?)
+    }
+
     /// How many runs are made at the same time.
     pub fn at_once(&self) -> usize {
         match self.measurement.pairing {

@@ -141,7 +141,7 @@ impl RunResults {
             return;
         }
         let planned = usize::try_from(index).ok().and_then(|index| plan.points.get(index));
-        let mix = planned.and_then(|planned| plan.mixes.get(usize::try_from(planned.mix).ok()?));
+        let mix = planned.and_then(|planned| plan.mix_of(planned));
         let objective = plan.objective.as_ref();
         let search = objective.and_then(|objective| objective.search.as_ref());
         if let (Some(objective), Some(mix), Some(search)) = (objective, mix, search)

@@ -98,7 +98,7 @@ fn other_plans_and_further_indexes_stand_beside_the_verdict() {
     });
     let told = "Why: by-customer examines 100,000 documents for 9.6 in slow (COLLSCAN → SORT), \
                 9.6 for 9.6 in fast (IXSCAN customer_1 → FETCH); \
-                in fast, each insert writes 2 indexes more: customer_1 and note_1 (3 MiB), of which nothing uses note_1.";
+                in fast, each insert writes 2 indexes more: customer_1 and note_1 (3 MiB), but no operation uses note_1.";
     assert_eq!(analysis.comparisons[0].plans.as_deref(), Some(told));
     assert_eq!(analysis.headline[1], told);
     let scans = messages(&analysis, WarningId::CollectionScan);

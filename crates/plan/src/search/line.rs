@@ -33,13 +33,13 @@ pub fn trial_with_outcome(
     if end.cut_short && !tally.is_lost(rate * search.trial_ns as f64 / 1e9) {
         return None;
     }
-    let outcome = tally.outcome(end);
+    let (outcome, misses) = tally.judged(end);
     let trial = LineTrial {
         rate,
         seconds: search.trial_ns as f64 / 1e9,
         is_good: outcome.meets_objective == Some(true) && !end.cut_short,
     };
-    Some((trial, outcome, tally.misses(end)))
+    Some((trial, outcome, misses))
 }
 
 /// The search as it stands after these trials, in their order; it began at the rate of the first.

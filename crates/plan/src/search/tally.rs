@@ -159,21 +159,25 @@ impl<'a> Tally<'a> {
 
     /// What the trial showed about the line.
     pub fn outcome(&self, end: &PointEnd) -> Outcome {
-        let units = self.units_with_unfinished(end);
+        self.judged(end).0
+    }
+
+    /// The same with the bounds of the objective that were not kept: none where it was met, or there is none.
+    pub fn judged(&self, end: &PointEnd) -> (Outcome, Vec<Miss>) {
+        let mut units = self.units();
+        if let Some(unfinished) = &end.unfinished {
+            units.merge(unfinished);
+        }
+        let misses = self.aim.map(|aim| self.misses_of(aim, &units, end));
         let throughput =
             if self.seconds > 0.0 { self.completed.ok as f64 / self.seconds } else { 0.0 };
-        Outcome {
+        let outcome = Outcome {
             throughput,
             p99_ns: units.percentile_ns(99.0).map(|ns| ns as f64),
             achieved: self.achieved(end),
-            meets_objective: self.aim.map(|aim| self.misses_of(aim, &units, end).is_empty()),
-        }
-    }
-
-    /// The bounds of the objective that were not kept: none where it was met, or there is none.
-    pub fn misses(&self, end: &PointEnd) -> Vec<Miss> {
-        let units = self.units_with_unfinished(end);
-        self.aim.map_or_else(Vec::new, |aim| self.misses_of(aim, &units, end))
+            meets_objective: misses.as_ref().map(Vec::is_empty),
+        };
+        (outcome, misses.unwrap_or_default())
     }
 
     fn misses_of(&self, aim: MixObjective<'_>, units: &Histogram, end: &PointEnd) -> Vec<Miss> {
@@ -214,14 +218,6 @@ impl<'a> Tally<'a> {
     fn achieved(&self, end: &PointEnd) -> Option<f64> {
         let due = end.due.filter(|due| *due > 0)?;
         Some(self.completed.total() as f64 / due as f64)
-    }
-
-    fn units_with_unfinished(&self, end: &PointEnd) -> Histogram {
-        let mut units = self.units();
-        if let Some(unfinished) = &end.unfinished {
-            units.merge(unfinished);
-        }
-        units
     }
 }
 

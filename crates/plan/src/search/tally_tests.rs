@@ -176,7 +176,7 @@ fn an_operation_has_to_hold_its_own_bounds_too() {
     let misses = |slice: &Slice, end: &PointEnd| {
         let mut tally = tally(&objective);
         tally.add(slice);
-        let misses = tally.misses(end);
+        let misses = tally.judged(end).1;
         assert_eq!(tally.outcome(end).meets_objective, Some(misses.is_empty()));
         misses
     };
@@ -203,7 +203,7 @@ fn bounds_on_an_operation_apply_to_mixes_that_have_it() {
     let mix = Mix::preset("c").expect("it is one of YCSB's");
     let mut tally = Tally::new(Some(MixObjective { objective: &objective, mix: &mix }));
     tally.add(&slice(1, &[(FAST, 1_000)], 0));
-    assert_eq!(tally.misses(&end(1_000, 0)), []);
+    assert_eq!(tally.judged(&end(1_000, 0)).1, []);
 }
 
 #[test]
@@ -215,11 +215,11 @@ fn the_unfinished_are_shared_out_by_the_time_that_operations_take() {
     slice.operations[0] = part(Operation::Read, &[(FAST / 100, 950)]);
     slow.add(&slice);
     let unfinished = Miss::Unfinished { operation: Some(Operation::Update), percentile: 99.0 };
-    assert!(slow.misses(&end(1_005, 5)).contains(&unfinished));
+    assert!(slow.judged(&end(1_005, 5)).1.contains(&unfinished));
     // Of operations that take equally long each has its share of the unfinished: 0.25 of 50 are less than 1 %.
     let mut even = tally(&objective);
     even.add(&with_reads(950, &[(FAST, 50)]));
-    assert_eq!(even.misses(&end(1_005, 5)), []);
+    assert_eq!(even.judged(&end(1_005, 5)).1, []);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_trial_is_lost_when_one_operation_is_late_too_often() {
     assert!(!tally.is_lost(10_000.0));
     tally.add(&with_reads(750, &[(FAST, 240), (SLOW, 10)]));
     assert!(tally.is_lost(10_000.0));
-    assert!(!tally.is_lost(20_000.0), "of twice as many as many more may be slow");
+    assert!(!tally.is_lost(20_000.0), "twice as many operations allow twice as many slow ones");
 }
 
 #[test]
@@ -242,5 +242,5 @@ fn several_hosts_are_judged_by_their_common_sum() {
     let mut tally = tally(&objective);
     tally.add(&merged);
     // 10 of 500 are late, which is more than one in a hundred.
-    assert!(matches!(tally.misses(&end(2_000, 0))[..], [Miss::Response { .. }]));
+    assert!(matches!(tally.judged(&end(2_000, 0)).1[..], [Miss::Response { .. }]));
 }
