@@ -65,6 +65,14 @@ pub(crate) fn uuid(name: &[u8], value: &[u8; 16], out: &mut Vec<u8>) {
     out.extend_from_slice(value);
 }
 
+/// The session of a command, and its number there, which comes last.
+pub(crate) fn session(id: &[u8; 16], number: i64, out: &mut Vec<u8>) {
+    let at = begin_element(b"lsid", out);
+    uuid(b"id", id, out);
+    end(at, out);
+    int64(b"txnNumber", number, out);
+}
+
 #[inline]
 pub(crate) fn string(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     write_name(STRING, name, out);

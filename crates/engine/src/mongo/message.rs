@@ -95,10 +95,7 @@ impl Message {
         encode::boolean(b"ordered", ordered, &mut bytes);
         concern.write(&mut bytes);
         let transaction_at = session.map(|session| {
-            let id = encode::begin_element(b"lsid", &mut bytes);
-            encode::uuid(b"id", session, &mut bytes);
-            encode::end(id, &mut bytes);
-            encode::int64(b"txnNumber", 0, &mut bytes);
+            encode::session(session, 0, &mut bytes);
             bytes.len() - size_of::<i64>()
         });
         encode::string(b"$db", database.as_bytes(), &mut bytes);

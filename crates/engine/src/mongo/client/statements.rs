@@ -99,10 +99,7 @@ impl Statements {
             if number & 4 > 0
                 && let Some(session) = session
             {
-                let id = encode::begin_element(b"lsid", &mut bytes);
-                encode::uuid(b"id", session, &mut bytes);
-                encode::end(id, &mut bytes);
-                encode::int64(b"txnNumber", 0, &mut bytes);
+                encode::session(session, 0, &mut bytes);
                 number_at = bytes.len() - size_of::<i64>();
             }
             encode::string(b"$db", options.database.as_bytes(), &mut bytes);
@@ -118,7 +115,7 @@ impl Statements {
         }
     }
 
-    /// Writes the message of a statement of a transaction, of which the first starts it.
+    /// Writes the message of a statement of a transaction. The first statement starts the transaction.
     #[inline]
     pub(super) fn write_part(
         &mut self,
@@ -253,12 +250,9 @@ pub(super) fn write_transaction(
     starts: bool,
     out: &mut Vec<u8>,
 ) {
-    let id = encode::begin_element(b"lsid", out);
     if let Some(session) = session {
-        encode::uuid(b"id", session, out);
+        encode::session(session, number, out);
     }
-    encode::end(id, out);
-    encode::int64(b"txnNumber", number, out);
     if starts {
         encode::boolean(b"startTransaction", true, out);
     }
@@ -457,19 +451,13 @@ impl LeanClient {
     /// Whether a statement that failed so is to be sent once more.
     #[cold]
     fn repeats_statement(&mut self, shape: Shape, error: &LeanError) -> bool {
-        match shape.manner {
-            Manner::Read => {
-                let repeats = self.link.repeats_read(error);
-                self.retries += u64::from(repeats);
-                repeats
-            }
-            Manner::Numbered => {
-                let repeats = error.passes();
-                self.retries += u64::from(repeats);
-                repeats
-            }
+        let repeats = match shape.manner {
+            Manner::Read => self.link.repeats_read(error),
+            Manner::Numbered => error.passes(),
             Manner::Store | Manner::Change => false,
-        }
+        };
+        self.retries += u64::from(repeats);
+        repeats
     }
 }
 
