@@ -175,13 +175,11 @@ pub fn check(
     }
 
     // What is judged. Names of arms with mistakes are still valid; if a mix or a load has a mistake, any name may be.
-    let mix_names: Vec<String> = mixes.iter().map(|mix| mix.name.clone()).collect();
     let has_all_mixes = mixes_are_complete(&file, mixes.len());
     let mut reader = JudgedReader {
         names: Names {
             arms: &arm_names,
-            mixes: if has_all_mixes { &mix_names } else { &[] },
-            measured: if has_all_mixes { &mixes } else { &[] },
+            mixes: if has_all_mixes { &mixes } else { &[] },
             points: if complete { &points } else { &[] },
         },
         basis: Basis {

@@ -21,9 +21,7 @@ pub(crate) fn path(key: &Key) -> String {
 /// Names that comparison and thresholds can refer to. An empty list means unknown: every name passes.
 pub(crate) struct Names<'n> {
     pub arms: &'n [String],
-    pub mixes: &'n [String],
-    /// The mixes with their operations.
-    pub measured: &'n [Mix],
+    pub mixes: &'n [Mix],
     pub points: &'n [LoadPoint],
 }
 
@@ -277,14 +275,12 @@ impl JudgedReader<'_, '_> {
 
     pub(crate) fn mix(&mut self, path: &str, checked: &Checked) -> Option<String> {
         let name = checked.text()?.to_owned();
-        if self.names.mixes.is_empty() || self.names.mixes.contains(&name) {
+        let mixes = self.names.mixes;
+        if mixes.is_empty() || mixes.iter().any(|mix| mix.name == name) {
             return Some(name);
         }
-        self.problems.add(
-            path,
-            Some(checked.place),
-            Mistake::UnknownMix { name, mixes: self.names.mixes.to_vec() },
-        );
+        let mixes = mixes.iter().map(|mix| mix.name.clone()).collect();
+        self.problems.add(path, Some(checked.place), Mistake::UnknownMix { name, mixes });
         None
     }
 
@@ -295,7 +291,7 @@ impl JudgedReader<'_, '_> {
         (name, place): (&str, Span),
         mix: Option<&str>,
     ) -> Option<Operation> {
-        let mixes = self.names.measured.iter();
+        let mixes = self.names.mixes.iter();
         let concerned = mixes.filter(|one| mix.is_none_or(|only| only == one.name));
         let mut operations: Vec<Operation> = concerned.flat_map(Mix::measured_operations).collect();
         operations.sort();

@@ -1,6 +1,7 @@
 //! `workload.collections` and `workload.operations`: the documents and operations of an application. What they mean is read by `plimsoll_workload`; here each of its
 //! problems gets its line.
 
+use crate::Collector;
 use crate::document::{Field, Kind, Node, Span, Value, join};
 use crate::elements::arm::{AMOUNTS, ArmValue, ReadArm};
 use crate::elements::workload::{PATH, WorkloadReader};
@@ -62,9 +63,7 @@ impl WorkloadReader<'_, '_> {
             DocumentsSpec::new(self.seed, of(workload::collections)?, of(workload::operations)?);
         let problems = spec.problems();
         for problem in &problems {
-            let place = self.node.map(|node| place_of(node, &problem.path));
-            let path = problem.path.iter().fold(PATH.to_owned(), |path, key| join(&path, key));
-            self.problems.add(&path, place, Mistake::Workload { what: problem.what.clone() });
+            report(self.problems, (PATH, self.node), &problem.path, problem.what.clone());
         }
         for (key, field, names) in [
             (workload::collections, collections, spec.collection_names()),
@@ -168,16 +167,12 @@ impl WorkloadReader<'_, '_> {
         for DocumentProblem { path, what } in problems {
             let (collections, operations) = (workload::collections.name, workload::operations.name);
             if path.first().is_some_and(|first| first == collections) {
-                let place = place_of(&given.node, &path[1..]);
-                let path = path[1..].iter().fold(given.path.clone(), |path, key| join(&path, key));
-                let mistake = Mistake::Workload { what: what.clone() };
-                self.problems.add(&path, Some(place), mistake);
+                let of_arm = (given.path.as_str(), Some(&given.node));
+                report(self.problems, of_arm, &path[1..], what.clone());
             } else if known.is_none() && path.first().is_some_and(|first| first == operations) {
                 // A hint at an index that the arm does not have.
-                let place = self.node.map(|node| place_of(node, path));
-                let path = path.iter().fold(PATH.to_owned(), |path, key| join(&path, key));
                 let what = format!("in the arm {}, {what}", arm.name);
-                self.problems.add(&path, place, Mistake::Workload { what });
+                report(self.problems, (PATH, self.node), path, what);
             }
         }
         None
@@ -196,6 +191,18 @@ impl WorkloadReader<'_, '_> {
     fn wrong_in_arm(&mut self, given: &ArmValue, what: String) {
         self.problems.add(&given.path, Some(given.checked.place), Mistake::Workload { what });
     }
+}
+
+/// Reports a problem at the place to which keys lead from a node of the file.
+fn report(
+    problems: &mut Collector<'_>,
+    (from, node): (&str, Option<&Node>),
+    keys: &[String],
+    what: String,
+) {
+    let place = node.map(|node| place_of(node, keys));
+    let path = keys.iter().fold(from.to_owned(), |path, key| join(&path, key));
+    problems.add(&path, place, Mistake::Workload { what });
 }
 
 /// A value as it was written.

@@ -81,7 +81,7 @@ impl JudgedReader<'_, '_> {
     /// Least share of an operation in the mixes that have it and are meant; 1 for all operations together.
     fn least_share(&self, operation: Option<Operation>, mix: Option<&str>) -> f64 {
         let Some(operation) = operation else { return 1.0 };
-        let mixes = self.names.measured.iter();
+        let mixes = self.names.mixes.iter();
         let concerned = mixes.filter(|one| mix.is_none_or(|only| only == one.name));
         let shares = concerned.map(|mix| mix.share_of(operation)).filter(|share| *share > 0.0);
         shares.fold(1.0, f64::min)
