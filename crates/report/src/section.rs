@@ -47,6 +47,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// A table without further words, whose rows are all in the analysis.
+    fn new(title: &'static str, columns: Vec<Column>, groups: Vec<Group>, narrow: Narrow) -> Self {
+        let (lead, remark, file) = ("", "", "analysis.json");
+        Self { title, lead, columns, groups, remark, file, narrow }
+    }
+
     /// The first rows with their groups. Groups that have none of them are left out.
     pub(crate) fn first(&self, most: usize) -> Vec<(&Group, &[Vec<Cell>])> {
         let mut left = most;
@@ -120,6 +126,10 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    pub(crate) fn of_arm(arm: &str, rows: Vec<Vec<Cell>>) -> Self {
+        Self { arm: Some(arm.to_owned()), words: String::new(), rows }
+    }
+
     pub(crate) fn plain(rows: Vec<Vec<Cell>>) -> Self {
         Self { arm: None, words: String::new(), rows }
     }

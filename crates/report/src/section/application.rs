@@ -23,49 +23,31 @@ pub(crate) fn application(analysis: &Analysis, numbers: Numbers) -> Option<Secti
 }
 
 fn plans(analysis: &Analysis, numbers: Numbers) -> Table {
-    Table {
-        title: "plans of operations",
-        lead: "",
-        columns: vec![
-            Column::words("Operation"),
-            Column::figure("Keys", "examined", "keys"),
-            Column::figure("Documents", "examined", "documents"),
-            Column::figure("Found", "documents", "found"),
-            Column::words("Plan"),
-        ],
-        groups: groups(analysis, |one| {
-            one.operations.iter().map(|used| plan(used, numbers)).collect()
-        }),
-        remark: "",
-        file: "analysis.json",
-        narrow: Narrow::List,
-    }
+    let columns = vec![
+        Column::words("Operation"),
+        Column::figure("Keys", "examined", "keys"),
+        Column::figure("Documents", "examined", "documents"),
+        Column::figure("Found", "documents", "found"),
+        Column::words("Plan"),
+    ];
+    let rows =
+        |one: &ArmApplication| one.operations.iter().map(|used| plan(used, numbers)).collect();
+    Table::new("plans of operations", columns, groups(analysis, rows), Narrow::List)
 }
 
 fn indexes(analysis: &Analysis, numbers: Numbers) -> Table {
-    Table {
-        title: "indexes",
-        lead: "",
-        columns: vec![
-            Column::words("Index"),
-            Column::figure("Size", "on disk", "size"),
-            Column::figure("Used", "times in a run", "used"),
-        ],
-        groups: groups(analysis, |one| {
-            one.indexes.iter().map(|index| index_row(index, numbers)).collect()
-        }),
-        remark: "",
-        file: "analysis.json",
-        narrow: Narrow::List,
-    }
+    let columns = vec![
+        Column::words("Index"),
+        Column::figure("Size", "on disk", "size"),
+        Column::figure("Used", "times in a run", "used"),
+    ];
+    let rows =
+        |one: &ArmApplication| one.indexes.iter().map(|index| index_row(index, numbers)).collect();
+    Table::new("indexes", columns, groups(analysis, rows), Narrow::List)
 }
 
 fn groups(analysis: &Analysis, rows: impl Fn(&ArmApplication) -> Vec<Vec<Cell>>) -> Vec<Group> {
-    let group = |one: &ArmApplication| Group {
-        arm: Some(one.arm.clone()),
-        words: String::new(),
-        rows: rows(one),
-    };
+    let group = |one: &ArmApplication| Group::of_arm(&one.arm, rows(one));
     analysis.application.iter().map(group).filter(|group| !group.rows.is_empty()).collect()
 }
 

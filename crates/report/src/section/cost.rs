@@ -52,14 +52,10 @@ pub(crate) fn costs(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
             rows: rows(&costs, &places, numbers),
         })
     };
+    let groups = select::mixes(analysis).into_iter().filter_map(group).collect();
     let table = Table {
-        title: "cost per 1M operations",
-        lead: "",
-        columns,
-        groups: select::mixes(analysis).into_iter().filter_map(group).collect(),
         remark: "★ is the cheapest of its column, where all prices are in one currency. The verdict says whether a difference is more than chance.",
-        file: "analysis.json",
-        narrow: Narrow::List,
+        ..Table::new("cost per 1M operations", columns, groups, Narrow::List)
     };
     Some(Section {
         lead: "Cost per million successful operations: the price of an hour divided by the operations done in an hour. The interval comes from the operations; the price is as given.",

@@ -19,21 +19,15 @@ pub(crate) fn events(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
         words: format!(" · {} · {}", text::short(&result.mix, NAME), result.load_label),
         rows: result.events.iter().map(row).collect(),
     };
-    let table = Table {
-        title: "events",
-        lead: "",
-        columns: vec![
-            Column::words("Event"),
-            Column::figure("Without writes, s", "", ""),
-            Column::figure("Without reads, s", "", ""),
-            Column::figure("Failed operations", "", "failed"),
-            Column::figure("p99 back after, s", "", ""),
-        ],
-        groups: results.iter().map(group).collect(),
-        remark: "",
-        file: "analysis.json",
-        narrow: Narrow::List,
-    };
+    let columns = vec![
+        Column::words("Event"),
+        Column::figure("Without writes, s", "", ""),
+        Column::figure("Without reads, s", "", ""),
+        Column::figure("Failed operations", "", "failed"),
+        Column::figure("p99 back after, s", "", ""),
+    ];
+    let groups = results.iter().map(group).collect();
+    let table = Table::new("events", columns, groups, Narrow::List);
     let kept = |result: &EventsResult| {
         let kept = result.acknowledged.as_ref()?;
         let subject = format!("{}, {}, {}", result.arm, result.mix, result.load_label);

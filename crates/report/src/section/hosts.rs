@@ -17,10 +17,8 @@ pub(crate) fn hosts(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
         columns,
         groups: arms
             .iter()
-            .map(|(arm, hosts)| Group {
-                arm: Some((*arm).to_owned()),
-                words: String::new(),
-                rows: hosts.iter().map(|host| row(host, numbers)).collect(),
+            .map(|(arm, hosts)| {
+                Group::of_arm(arm, hosts.iter().map(|host| row(host, numbers)).collect())
             })
             .collect(),
         remark: "",

@@ -13,10 +13,9 @@ pub(crate) fn operations(curves: &[&Curve], numbers: Numbers) -> Option<Table> {
     let found_nothing = curves.iter().flat_map(|curve| known(curve)).any(|point| {
         point.operations.values().any(|own| own.nothing.median.is_some_and(|share| share > 0.0))
     });
-    let group = |curve: &&Curve| Group {
-        arm: Some(curve.arm.clone()),
-        words: String::new(),
-        rows: known(curve).flat_map(|point| rows(point, found_nothing, numbers)).collect(),
+    let group = |curve: &&Curve| {
+        let rows = known(curve).flat_map(|point| rows(point, found_nothing, numbers));
+        Group::of_arm(&curve.arm, rows.collect())
     };
     let mut groups: Vec<Group> = curves.iter().map(group).collect();
     groups.retain(|group| !group.rows.is_empty());
@@ -36,15 +35,7 @@ pub(crate) fn operations(curves: &[&Curve], numbers: Numbers) -> Option<Table> {
     }
     columns.push(Column::figure("p99.9", "", ""));
     columns.push(Column::figure("Mean", "", ""));
-    Some(Table {
-        title: "operations",
-        lead: "",
-        columns,
-        groups,
-        remark: "",
-        file: "analysis.json",
-        narrow: Narrow::Drop,
-    })
+    Some(Table::new("operations", columns, groups, Narrow::Drop))
 }
 
 /// Whether a table of these says more than that of all operations together.

@@ -131,15 +131,7 @@ fn section<'a>(
     }
     let mut columns = vec![Column::words(first), Column::words("What")];
     columns.extend(figures.iter().map(|title| Column::figure(title, "", "")));
-    let table = Table {
-        title,
-        lead: "",
-        columns,
-        groups: vec![Group::plain(rows)],
-        remark: "",
-        file: "analysis.json",
-        narrow: Narrow::Omit,
-    };
+    let table = Table::new(title, columns, vec![Group::plain(rows)], Narrow::Omit);
     Some(Section { lead, sentences, tables: vec![table] })
 }
 
