@@ -1,7 +1,7 @@
 //! Measuring path: no allocation, lock, log or formatting here after [`Counts::new`].
 //!
-//! How often each bucket of a histogram was hit, in memory that the kernel gives page by page when it is first counted in. With many operations there are so many
-//! tables that they would take a gigabyte, although most buckets are never hit. Allocators that reuse memory cannot do that: they write the zeroes.
+//! A counter for each bucket of a histogram. The kernel allocates a page of counters when one of them is first used. A mix of many operations has so many tables
+//! that allocating all pages would take a gigabyte, although most buckets stay empty. A general allocator would write the zeroes, and so touch every page.
 
 use plimsoll_record::BUCKETS;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};

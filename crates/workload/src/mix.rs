@@ -185,7 +185,7 @@ impl Mix {
         all.filter(|operation| self.share_of(*operation) > 0.0).collect()
     }
 
-    /// Share of the units of work of which this operation is all or a part, 0 to 1.
+    /// Share of the units of work that contain this operation, 0 to 1.
     pub fn share_of(&self, operation: Operation) -> f64 {
         let own = self.operations.iter().map(|(_, weight)| weight);
         let total: f64 = self.weights().iter().map(|(_, weight)| weight).chain(own).sum();

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
-/// Orders with every kind of field of which it is known how many documents have each value.
+/// Orders with every kind of field whose counts are known for each value.
 fn orders(records: u64) -> DocumentsSpec {
     let collections = r#"{"orders": {"records": RECORDS, "document": {
         "customer": {"text": 12, "distinct": 700, "skew": "zipfian"},
@@ -169,7 +169,7 @@ fn prove(
     exact
 }
 
-/// The names of all operations that read or change, without those of which no number is known.
+/// The names of the operations that read or change a known number of documents.
 fn exact_names(spec: &DocumentsSpec) -> Vec<&'static str> {
     let operations =
         spec.operations().into_iter().filter(|own| own.kind() != StatementKind::Insert);

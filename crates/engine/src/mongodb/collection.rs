@@ -562,8 +562,8 @@ impl ToMark {
         self.write_mark(connection, mark, uuid)
     }
 
-    /// Notes which indexes this program created, and whether it chose the options, so that they are not taken for somebody's if nothing is loaded. A user who may
-    /// not note them creates them all the same.
+    /// Notes which indexes this program created, and whether it chose the options, so that they do not count as somebody else's if nothing is loaded. A user
+    /// without the right to write the mark can still create them.
     fn note_created(&self, connection: &Connection) {
         if (self.is_created || !self.indexes.is_empty())
             && let Ok(Some(listed)) = self.place.listed(connection)

@@ -44,7 +44,7 @@ const BEYOND_THE_CACHE: &str = "200%";
 const LEAST_CACHE_OF_A_SERVER: u64 = 256 << 20;
 /// Documents and queries to begin with, where indexes are compared.
 const ORDERS: &str = "\
-# What is stored and what is asked: an example, to be replaced by your documents and queries. docs/own-workloads.md explains it;
+# The data and the operations: an example to replace with your own documents and queries. docs/own-workloads.md explains it;
 # `plimsoll plan FILE --documents` prints documents, commands, and how many documents each must find.
 workload:
   collections:
@@ -171,7 +171,7 @@ compare:
         let (data, fields) = (self.data(), self.fields());
         format!(
             "\
-# What is stored and what is asked. Keys, records and mixes are those of YCSB.
+# The data and the operations. Keys, records and mixes are those of YCSB.
 workload:
 {data}{fields}  mixes: [{mix}]                    # {about_mix}; a list measures each: [a, c]
 "

@@ -737,7 +737,7 @@ fn values_are_those_of_documents_that_have_the_field() {
     }
 }
 
-/// A customer with a tenth of the orders is asked for in a tenth of the calls, and how many orders it has is still known.
+/// A customer with a tenth of the orders appears in a tenth of the calls, and the number of its orders is still verified.
 #[test]
 fn values_are_drawn_as_often_as_documents_have_them() {
     const DRAWS: u32 = 20_000;
