@@ -1,0 +1,157 @@
+//! What was seen of a server. No value that a user stored stands in it.
+
+use plimsoll_workload::documents::Literal;
+
+/// All that was seen of a server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// The server itself.
+    pub server: ServerFacts,
+    /// In order of their size in bytes, the largest first.
+    pub collections: Vec<Stored>,
+    /// In order of the server's time, the longest first.
+    pub shapes: Vec<Shape>,
+    /// Where `shapes` come from.
+    pub source: Source,
+    /// Calls from which `shapes` were made.
+    pub calls: u64,
+    /// From the first to the last of these calls, in seconds.
+    pub seconds: f64,
+}
+
+/// The server itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerFacts {
+    /// Such as `6.0.5`.
+    pub version: String,
+    /// Members of the replica set; 0 of a standalone.
+    pub members: u32,
+    /// WiredTiger's cache, in bytes.
+    pub cache_bytes: Option<u64>,
+    /// Processors of the host.
+    pub processors: Option<u32>,
+    /// Memory of the host in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Operations per second by `serverStatus`'s name (`query`, `insert`, ...) while it was watched, or since it started.
+    pub rates: Vec<(String, f64)>,
+}
+
+/// Where operations were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// No operation was seen.
+    #[default]
+    None,
+    /// `system.profile`.
+    Profile,
+    /// A file of the server's log.
+    LogFile,
+    /// The last lines of the log, which the server keeps in memory.
+    RecentLog,
+}
+
+/// A collection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stored {
+    /// Its database.
+    pub database: String,
+    /// Its name.
+    pub name: String,
+    /// Documents in it.
+    pub documents: u64,
+    /// Their size in BSON, in bytes.
+    pub bytes: u64,
+    /// Bytes of its file.
+    pub stored_bytes: u64,
+    /// Bytes of its indexes.
+    pub index_bytes: u64,
+    /// Documents that were read.
+    pub sampled: u64,
+    /// 1, 50, 95 and 99 % of the sampled documents are not longer than this, in bytes.
+    pub sizes: [u64; 4],
+    /// In the order in which documents have them, `_id` first.
+    pub fields: Vec<Field>,
+    /// That of `_id` left out.
+    pub indexes: Vec<Index>,
+    /// Options with which it was created, as `options` of a file takes them.
+    pub options: Option<Literal>,
+}
+
+/// A field of a collection's documents, or of a document in them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// With dots, such as `address.city`; fields of list items are `items.price`.
+    pub path: String,
+    /// What the experiment file says of it; `None` of a field that stands in the generator of the field above it.
+    pub generator: Option<Literal>,
+    /// How sure that is, for a comment: `p99 within 6 %`.
+    pub origin: String,
+    /// How many values it has.
+    pub values: Values,
+    /// Whether it stands in a list.
+    pub in_list: bool,
+}
+
+/// How many values a field has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// Each document has its own.
+    Unique,
+    /// Each document has its own, in ascending order of insertion, so a range holds a known number.
+    Ordered,
+    /// A number of values that several documents share.
+    Some(u64),
+    /// Not known, such as a measured number.
+    Free,
+}
+
+/// An index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// As `indexes` of a file takes it.
+    pub spec: Literal,
+    /// How often it was used since the server started, if the user may know.
+    pub uses: Option<u64>,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Operations that differ in their values only.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shape {
+    /// Its database and collection, with a dot; the first one's of a transaction.
+    pub namespace: String,
+    /// Paths, operators, sort and projection in one normal form, equal for equal operations: by it shapes of two servers are found again.
+    pub form: String,
+    /// The operation as `operations` of a file takes it.
+    pub operation: Literal,
+    /// Names by which the operation can be called in a file, unique among shapes.
+    pub name: String,
+    /// How often it was seen.
+    pub calls: u64,
+    /// Time that the server took for all of them, in microseconds.
+    pub micros: u64,
+    /// Plans as the server sums them up (`IXSCAN { customer: 1 }`), with the number of calls.
+    pub plans: Vec<(String, u64)>,
+    /// Index keys examined by a call.
+    pub keys_examined: Spread,
+    /// Documents examined by a call.
+    pub documents_examined: Spread,
+    /// Documents returned, changed or inserted by a call.
+    pub returned: Spread,
+    /// Bytes of an answer.
+    pub bytes: Spread,
+    /// The share of calls that the most frequent 1 % of the values of its first parameter get, where there were enough calls to say.
+    pub hottest: Option<f64>,
+}
+
+/// Of the calls of a shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// 50 % are not above it.
+    pub median: f64,
+    /// 95 % are not above it.
+    pub p95: f64,
+}
