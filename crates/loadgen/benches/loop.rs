@@ -1,4 +1,5 @@
-//! What the measuring loop costs with an engine that does nothing: nanoseconds per operation, and what a second thread adds.
+//! What the measuring loop costs with an engine that does nothing: nanoseconds per operation, and what a second thread adds. `own-2` and `own-32` are mixes of
+//! so many operations of an application: finds by `_id`.
 //!
 //! `cargo bench -p plimsoll-loadgen --bench loop [-- --rounds 9]`
 //!
@@ -10,6 +11,7 @@ use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{PointSpec, SliceSink, program_clock, run_point};
 use plimsoll_plan::Settings;
 use plimsoll_record::{BUCKETS, Slice, bucket_of};
+use plimsoll_workload::documents::{DocumentsSpec, Literal};
 use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use rustix::time::{ClockId, clock_gettime};
@@ -65,9 +67,26 @@ fn process_cpu_ns() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-fn subject(name: &'static str) -> Subject {
-    let key_space = KeySpace::new(&DataSpec::with_records(RECORDS)).expect("the data is possible");
-    let mix = Mix::preset(name).expect("it is a preset");
+fn preset(name: &'static str) -> Subject {
+    subject(name, Mix::preset(name).expect("it is a preset"), &DataSpec::with_records(RECORDS))
+}
+
+fn own(name: &'static str, operations: u32) -> Subject {
+    let read = |text: &str| serde_json::from_str::<Literal>(text).expect("it is JSON");
+    let collections = format!(
+        r#"{{"c": {{"records": {RECORDS}, "document": {{"_id": {{"text": 23, "unique": true}}}}}}}}"#
+    );
+    let one = |number| format!(r#""read-{number}": {{"find": "c", "by": "_id"}}"#);
+    let operations: Vec<String> = (0..operations).map(one).collect();
+    let operations = format!("{{{}}}", operations.join(", "));
+    let documents = DocumentsSpec::new(SEED, read(&collections), read(&operations));
+    let mut mix = Mix::named(name);
+    mix.operations = documents.operations().into_iter().map(|own| (own, 1.0)).collect();
+    subject(name, mix, &DataSpec::with_documents(documents))
+}
+
+fn subject(name: &'static str, mix: Mix, data: &DataSpec) -> Subject {
+    let key_space = KeySpace::new(data).expect("the data is possible");
     let workload =
         Arc::new(Workload::new(&key_space, &mix, SEED, None).expect("the mix is possible"));
     Subject { name, mix, workload, one: Rounds::default(), two: Rounds::default() }
@@ -150,7 +169,7 @@ fn main() {
     let (settings, data) = (Settings::default(), DataSpec::with_records(RECORDS));
     let opening = Opening { seed: SEED, ..Opening::new(&settings, &data) };
     let engine = open("noop", &opening).expect("noop is always there");
-    let mut subjects = [subject("c"), subject("a")];
+    let mut subjects = [preset("c"), preset("a"), own("own-2", 2), own("own-32", 32)];
     let mut bare_ns = Vec::new();
     for _ in 0..rounds {
         for subject in &mut subjects {

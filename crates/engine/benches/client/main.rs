@@ -1,5 +1,6 @@
 //! What a read and an update cost three clients: a bare socket with messages that were written before, the lean client, and the official
-//! driver, side by side.
+//! driver, side by side. With reads only, the lean client also sends an application's operations: finds by `_id` of documents as large,
+//! from a mix of one operation and from one of 32.
 //!
 //! `cargo bench -p plimsoll-engine --bench client -- --pairs 20`
 //!
@@ -14,6 +15,7 @@ mod bare;
 #[cfg(feature = "mongodb")]
 mod driver;
 mod lean;
+mod own;
 mod questions;
 mod stub;
 mod turn;
@@ -81,6 +83,8 @@ fn host(uri: &str) -> Result<Host, String> {
 enum Client {
     Bare,
     Lean,
+    /// The lean client with an application's operations: a mix of as many.
+    Own(usize),
     #[cfg(feature = "mongodb")]
     Driver,
 }
@@ -89,6 +93,8 @@ impl Client {
     const ALL: &[Self] = &[
         Self::Bare,
         Self::Lean,
+        Self::Own(1),
+        Self::Own(32),
         #[cfg(feature = "mongodb")]
         Self::Driver,
     ];
@@ -97,6 +103,8 @@ impl Client {
         match self {
             Self::Bare => "bare socket",
             Self::Lean => "lean client",
+            Self::Own(1) => "1 own op",
+            Self::Own(_) => "32 own ops",
             #[cfg(feature = "mongodb")]
             Self::Driver => "driver",
         }
@@ -104,6 +112,7 @@ impl Client {
 
     fn turn(self, options: &LeanOptions, questions: &Questions, sessions: usize) -> Cost {
         match self {
+            Self::Own(operations) => own::turn(options, questions, sessions, operations),
             Self::Bare => bare::turn(options, questions, sessions),
             Self::Lean => lean::turn(options, questions, sessions),
             #[cfg(feature = "mongodb")]
@@ -131,8 +140,17 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-fn compare(options: &LeanOptions, questions: &Questions, sessions: usize, pairs: usize) {
-    let clients = Client::ALL;
+fn compare(
+    options: &LeanOptions,
+    questions: &Questions,
+    sessions: usize,
+    pairs: usize,
+    has_own: bool,
+) {
+    // A server's documents are YCSB's.
+    let is_own = |client: &&Client| matches!(client, Client::Own(_));
+    let clients: Vec<Client> =
+        Client::ALL.iter().filter(|client| has_own || !is_own(client)).copied().collect();
     let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); clients.len()];
     for round in 0..=pairs {
         for place in 0..clients.len() {
@@ -147,11 +165,13 @@ fn compare(options: &LeanOptions, questions: &Questions, sessions: usize, pairs:
     for (client, own) in clients.iter().zip(&costs) {
         let over_bare =
             own.iter().zip(&costs[0]).map(|(own, bare)| own.per_second / bare.per_second);
+        let over_lean = own.iter().zip(&costs[1]).map(|(own, lean)| own.cpu_ns / lean.cpu_ns);
         println!(
-            "{sessions:3} sessions  {:12} {:6.2} µs of CPU time per operation ({:6.2} at least)  {:9.0} op/s  {:5.3} × the bare socket's",
+            "{sessions:3} sessions  {:12} {:6.2} µs of CPU time per operation ({:6.2} at least; {:5.3} × the lean client's)  {:9.0} op/s  {:5.3} × the bare socket's",
             client.name(),
             median(own.iter().map(|cost| cost.cpu_ns)) / 1e3,
             own.iter().map(|cost| cost.cpu_ns).fold(f64::INFINITY, f64::min) / 1e3,
+            median(over_lean),
             median(own.iter().map(|cost| cost.per_second)),
             median(over_bare),
         );
@@ -190,7 +210,8 @@ fn main() {
         arguments.mix, arguments.pairs, arguments.operations
     );
     for sessions in &arguments.sessions {
-        compare(&options, &questions, *sessions, arguments.pairs);
+        let has_own = stub.is_some() && arguments.mix == "c";
+        compare(&options, &questions, *sessions, arguments.pairs, has_own);
     }
     if stub.is_none() {
         let mut client = LeanClient::connect(&options).expect("the server is there");
