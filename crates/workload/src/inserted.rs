@@ -101,6 +101,12 @@ impl Records {
         self.start + (own - self.start) * u64::from(self.share.of())
     }
 
+    /// The end of the numbers that are present with all before them. Of those that other hosts insert none is certain.
+    #[inline]
+    pub(crate) fn newest(&self) -> u64 {
+        if self.share.is_whole() { self.own.limit() } else { self.start }
+    }
+
     /// The number in place of one below the limit, which may be another host's: the same before `start`, and this host's own number in its group from
     /// there on.
     #[inline]

@@ -76,6 +76,11 @@ pub(crate) enum Shape {
     Constant(Literal),
     /// The `_id` of another collection's document.
     KeyOf(Arc<Field>),
+    /// The value that a field has in the document to which a reference of the same document leads.
+    Copy {
+        reference: Arc<Field>,
+        of: Arc<Field>,
+    },
     Document(Vec<Arc<Field>>),
     List {
         of: Arc<Field>,
@@ -106,6 +111,27 @@ pub(crate) struct Text {
 }
 
 impl Field {
+    /// A pick from which on no document has the value, where the field has values that differ; far above the numbers of documents.
+    pub(crate) fn absent_from(&self) -> Option<u64> {
+        let field = match &self.shape {
+            Shape::KeyOf(id) => id,
+            _ => self,
+        };
+        match &field.shape {
+            Shape::Text(text) | Shape::Bytes(text) if text.spelled > 0 => {
+                let all = 36_u64.pow(text.spelled);
+                Some(all - all / 4)
+            }
+            Shape::Whole(Number::Steps { .. })
+            | Shape::Double { number: Number::Steps { .. }, .. }
+            | Shape::Decimal { number: Number::Steps { .. }, .. }
+            | Shape::Date(Number::Steps { .. })
+            | Shape::ObjectId
+            | Shape::Uuid => Some(1 << 40),
+            _ => None,
+        }
+    }
+
     /// Whether a document has the field.
     #[inline]
     pub(crate) fn is_in(&self, document: u64) -> bool {
@@ -212,6 +238,13 @@ impl Field {
             Shape::Choice(values) => write_literal(&values[pick as usize % values.len()], out),
             Shape::Constant(value) => write_literal(value, out),
             Shape::KeyOf(id) => id.write_value(pick, out),
+            Shape::Copy { reference, of } => {
+                let document = reference.pick(pick);
+                match of.is_in(document) {
+                    true => of.write_value(of.pick(document), out),
+                    false => bson::NULL,
+                }
+            }
             Shape::Document(fields) => {
                 let at = bson::begin(out);
                 for field in fields {

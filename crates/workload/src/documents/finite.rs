@@ -79,6 +79,21 @@ impl Shares {
     pub(crate) fn zipfian(values: u64, exponent: f64) -> Self {
         Self::Weights((0..values).map(|value| ((value + 1) as f64).powf(-exponent)).collect())
     }
+
+    /// The first values, as large a share of all as `of_values`, have `of_documents` of the documents; at least one value does.
+    pub(crate) fn hotspot(values: u64, of_values: f64, of_documents: f64) -> Self {
+        let hot = (values as f64 * of_values).round().clamp(1.0, values as f64) as u64;
+        let weight = |value| match value < hot {
+            true => of_documents / hot as f64,
+            false => (1.0 - of_documents) / (values - hot) as f64,
+        };
+        // Where all values are hot, they are alike.
+        if hot == values {
+            Self::Even(values)
+        } else {
+            Self::Weights((0..values).map(weight).collect())
+        }
+    }
 }
 
 /// A field with a known number of values.

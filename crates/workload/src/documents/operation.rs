@@ -210,7 +210,7 @@ impl Reading {
             StatementKind::Aggregate => &["pipeline", "batch", "hint"],
             StatementKind::Count => &["limit", "hint"],
             StatementKind::Distinct => &["field"],
-            StatementKind::Insert => &["documents"],
+            StatementKind::Insert => &["documents", "values", "with"],
             StatementKind::Update => &["set", "change", "many", "upsert", "hint"],
             StatementKind::Delete => &["many", "hint"],
             StatementKind::FindAndModify => &["set", "change", "sort", "new", "hint"],
@@ -380,7 +380,7 @@ impl Reading {
         if !used.iter().any(|known| known == name) {
             self.at(name, |reading| {
                 reading.wrong::<()>(format!(
-                    "nothing uses it: write `<{name}>` in the filter, or leave it out"
+                    "nothing uses it: write `<{name}>` where its value belongs, or leave it out"
                 ))
             });
         }
@@ -410,7 +410,7 @@ impl Reading {
             let field = self.field_of(collection, &path)?;
             (path, field, Drawn::Document)
         } else if let Some(path) = word("range_of") {
-            self.known_keys(described, &["range_of", "documents", "keys"]);
+            self.known_keys(described, &["range_of", "documents", "keys", "at"]);
             let field = self.field_of(collection, &path)?;
             let rises = match &field.shape {
                 Shape::Whole(Number::Steps { step, .. })
@@ -429,7 +429,23 @@ impl Reading {
                     collection.records
                 ));
             }
-            (path, field, Drawn::Range { documents })
+            let at = described.get("at").and_then(Literal::scalar);
+            let newest = at.as_deref() == Some("end");
+            if described.get("at").is_some() && (!newest || described.get("keys").is_some()) {
+                return self.at("at", |reading| {
+                    reading.wrong("`at: end` takes the newest documents; otherwise `keys` draws where the range begins")
+                });
+            }
+            (path, field, Drawn::Range { documents, newest })
+        } else if let Some(path) = word("absent") {
+            self.known_keys(described, &["absent"]);
+            let field = self.field_of(collection, &path)?;
+            let Some(from) = field.absent_from() else {
+                return self.wrong(format!(
+                    "no value of `{path}` is known that no document has: name a field with `distinct`, `unique` or `sequence`, or write a value into the filter and `empty: allowed`"
+                ));
+            };
+            (path, field, Drawn::Absent { from })
         } else {
             let records = collection.records;
             let field = self.generator(name, described, records, &[])?;
@@ -447,11 +463,10 @@ impl Reading {
                     "nobody knows which documents have which `{path}`: it lies in a list, or in a document with `distinct` or `present`, or it is not there"
                 )),
             None => {
-                let names: Vec<&str> = collection.fields.iter().map(|field| &*field.name).collect();
-                let names = names.join(", ");
                 self.wrong(format!(
-                    "documents of `{}` have no field `{path}`; they have {names}",
-                    collection.name
+                    "documents of `{}` have no field `{path}`; they have {}",
+                    collection.name,
+                    collection.field_names()
                 ))
             }
         }
@@ -488,6 +503,7 @@ impl Reading {
                 Some((parameter, Part::Whole)) => {
                     let Parameter { field, drawn, .. } = &statement.parameters[parameter];
                     match (&field.pick, drawn, &field.present) {
+                        (_, Drawn::Absent { .. }, _) => Known::Exactly(0),
                         (_, Drawn::Value | Drawn::Document, _) if may_be_equal(field) => {
                             Known::Some("several of its values may be the same")
                         }
@@ -517,7 +533,7 @@ impl Reading {
                     {
                         Known::Some("not all documents have the field")
                     }
-                    Drawn::Range { documents } => Known::Exactly(documents.min(most)),
+                    Drawn::Range { documents, .. } => Known::Exactly(documents.min(most)),
                     _ => Known::Any("it has a filter of its own"),
                 },
                 None if given.get("filter").is_none() => {
@@ -616,7 +632,25 @@ impl Reading {
                     ));
                 }
                 statement.known = Known::Exactly(u64::from(statement.inserts));
-                to.documents("documents");
+                let values = given.get("values").map(Literal::entries).unwrap_or_default();
+                let mut written = Template::default();
+                for (name, value) in values {
+                    self.path.extend(["values".into(), name.clone()]);
+                    if !collection.fields.iter().skip(1).any(|field| *field.name == **name) {
+                        self.wrong::<()>(format!(
+                            "`values` are for fields of `{}`: {}",
+                            collection.name,
+                            collection.field_names()
+                        ));
+                    }
+                    written.literal(name, value, &parameters, self);
+                    self.path.truncate(self.path.len() - 2);
+                }
+                statement.changes = values.iter().map(|(name, _)| name.clone()).collect();
+                let is_given =
+                    |field: &Arc<Field>| values.iter().any(|(name, _)| **name == *field.name);
+                let without = collection.fields.iter().map(is_given).collect();
+                to.documents("documents", without, written);
             }
             StatementKind::Update => {
                 to.open_element(bson::ARRAY, "updates");

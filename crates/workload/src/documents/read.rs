@@ -21,8 +21,11 @@ const MOST_DOCUMENTS: u64 = 1_000_000_000_000;
 /// What a load sends in one command, in bytes, about, and in documents at most.
 const BATCH_BYTES: f64 = 1e6;
 const BATCH_DOCUMENTS: f64 = 1_000.0;
+/// Of `hotspot`: the share of values that have this share of documents.
+const HOT_VALUES: f64 = 0.2;
+const HOT_DOCUMENTS: f64 = 0.8;
 
-const KINDS: [&str; 15] = [
+const KINDS: [&str; 16] = [
     "int",
     "double",
     "decimal",
@@ -36,6 +39,7 @@ const KINDS: [&str; 15] = [
     "value",
     "choice",
     "key_of",
+    "copy_of",
     "document",
     "list",
 ];
@@ -110,6 +114,11 @@ impl Collection {
         }
     }
 
+    pub(crate) fn field_names(&self) -> String {
+        let names: Vec<&str> = self.fields.iter().map(|field| &*field.name).collect();
+        names.join(", ")
+    }
+
     pub(crate) fn write_document(&self, number: u64, out: &mut Vec<u8>) {
         let at = bson::begin(out);
         for field in &self.fields {
@@ -125,12 +134,14 @@ pub(crate) struct Reading {
     pub(crate) seed: u64,
     /// Name, number of documents and `_id` of each collection.
     pub(crate) ids: Vec<(String, u64, Arc<Field>)>,
+    /// Collections that were read, whose fields can be copied.
+    before: Vec<Collection>,
     pub(crate) path: Vec<String>,
 }
 
 impl Reading {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { problems: Vec::new(), seed, ids: Vec::new(), path: Vec::new() }
+        Self { problems: Vec::new(), seed, ids: Vec::new(), before: Vec::new(), path: Vec::new() }
     }
 
     pub(crate) fn wrong<T>(&mut self, what: impl Into<String>) -> Option<T> {
@@ -199,12 +210,11 @@ impl Reading {
         }
         // What is wrong with an `_id` is said below once more.
         self.problems.clear();
-        let mut collections = Vec::new();
         for (name, collection) in entries {
             let read = self.at(name, |reading| reading.collection(name, collection));
-            collections.extend(read);
+            self.before.extend(read);
         }
-        collections
+        std::mem::take(&mut self.before)
     }
 
     fn own_id(&self) -> Field {
@@ -341,9 +351,7 @@ impl Reading {
                 let is_there = first.starts_with("$**")
                     || collection.fields.iter().any(|known| &*known.name == first);
                 if !is_there {
-                    let names: Vec<&str> =
-                        collection.fields.iter().map(|field| &*field.name).collect();
-                    let names = names.join(", ");
+                    let names = collection.field_names();
                     self.at(field, |reading| {
                         reading.wrong::<()>(format!(
                             "its documents have no field `{first}`; they have {names}"
@@ -457,6 +465,9 @@ impl Reading {
                 format!("a field has one kind of value, here are {}", kinds.len())
             });
         };
+        if kind == "copy_of" {
+            return self.copy(name, value, given, before);
+        }
         let distinct = match given.get("distinct") {
             None => None,
             Some(count) => Some(self.at("distinct", |reading| {
@@ -541,6 +552,40 @@ impl Reading {
         Some(Field { name: name.into(), key, present, pick, shape })
     }
 
+    /// A field of the document to which a field of the same document refers: `product.price`.
+    fn copy(
+        &mut self,
+        name: &str,
+        value: &Literal,
+        given: &Literal,
+        before: &[Arc<Field>],
+    ) -> Option<Field> {
+        if let Some((modifier, _)) = given.entries().iter().find(|(key, _)| key != "copy_of") {
+            return self.wrong(format!("a copy is what it copies: leave out `{modifier}`"));
+        }
+        let path = value.scalar().unwrap_or_default();
+        let Some((leader, rest)) = path.split_once('.') else {
+            return self.wrong("a reference of the same document and a field of what it refers to, such as `product.price`");
+        };
+        let found = before.iter().find(|field| *field.name == *leader);
+        let Some((reference, Shape::KeyOf(id))) = found.map(|field| (field, &field.shape)) else {
+            return self.wrong(format!(
+                "no field `{leader}` with `key_of` stands before this one in the same document"
+            ));
+        };
+        let known = self.ids.iter().find(|(.., other)| other.key == id.key);
+        let of = known.map(|(of, ..)| of.clone()).unwrap_or_default();
+        let Some(collection) = self.before.iter().find(|known| *known.name == *of) else {
+            return self.wrong(format!("describe the collection `{of}` before this one"));
+        };
+        let Some(field) = collection.field(rest) else {
+            return self
+                .wrong(format!("documents of `{of}` have no field `{rest}` that can be copied"));
+        };
+        let shape = Shape::Copy { reference: Arc::clone(reference), of: Arc::clone(field) };
+        Some(Field { name: name.into(), key: 0, present: None, pick: Pick::Free, shape })
+    }
+
     fn share(&mut self, given: &Literal) -> Option<f64> {
         match given.scalar().and_then(|text| units::parse_share(&text).ok()) {
             Some(share) if (0.0..=1.0).contains(&share) => Some(share),
@@ -554,6 +599,16 @@ impl Reading {
             return Some(Shares::Even(values));
         };
         self.at("skew", |reading| {
+            let hot = match skew.scalar().as_deref() {
+                Some("hotspot") => Some((HOT_VALUES, HOT_DOCUMENTS)),
+                _ => match skew.get("hotspot") {
+                    Some(hotspot) => Some((
+                        reading.part_of("values", hotspot, HOT_VALUES)?,
+                        reading.part_of("documents", hotspot, HOT_DOCUMENTS)?,
+                    )),
+                    None => None,
+                },
+            };
             let exponent = match skew.scalar().as_deref() {
                 Some("uniform") => return Some(Shares::Even(values)),
                 Some("zipfian") => Some(crate::zipfian::THETA),
@@ -564,15 +619,27 @@ impl Reading {
                     "values of unequal shares are kept in memory: {MOST_WEIGHTED} at most"
                 ));
             }
+            if let Some((of_values, of_documents)) = hot {
+                return Some(Shares::hotspot(values, of_values, of_documents));
+            }
             match exponent {
                 Some(exponent) if (0.0..=5.0).contains(&exponent) => {
                     Some(Shares::zipfian(values, exponent))
                 }
                 _ => reading.wrong(
-                    "`uniform`, `zipfian`, or `{zipfian: 0.7}` with an exponent from 0 to 5",
+                    "`uniform`, `zipfian`, `{zipfian: 0.7}` with an exponent from 0 to 5, `hotspot`, or `{hotspot: {values: 20%, documents: 80%}}`",
                 ),
             }
         })
+    }
+
+    /// A share among others of a map, with a default.
+    fn part_of(&mut self, key: &str, given: &Literal, default: f64) -> Option<f64> {
+        self.known_keys(given, &["values", "documents"]);
+        match given.get(key) {
+            None => Some(default),
+            Some(share) => self.at(key, |reading| reading.share(share)),
+        }
     }
 
     /// The shape of a kind, and what it says about the number of its values.

@@ -9,7 +9,7 @@ use crate::ask::{
 use crate::chooser::{KeyChooser, Keys};
 use crate::documents::field::{Field, Pick};
 use crate::documents::operation::{Known, OwnStatement, expected};
-use crate::documents::template::{Drawn, Draws, Parameter, new_pick};
+use crate::documents::template::{ABSENT_VALUES, Drawn, Draws, Parameter, new_pick};
 use crate::documents::transaction::MOST_STATEMENTS;
 use crate::documents::{Documents, DocumentsSpec, Finite, bson};
 use crate::inserted::Records;
@@ -166,12 +166,12 @@ impl Choosers {
         for parameter in &own.parameters[shared..] {
             let records = documents.collections[parameter.collection].records;
             let count = match (&parameter.drawn, &parameter.field.pick) {
-                (Drawn::New { .. }, _) => {
+                (Drawn::New { .. } | Drawn::Absent { .. }, _) => {
                     parameters.push(None);
                     continue;
                 }
                 (Drawn::Value, Pick::Finite(finite)) => finite.values(),
-                (Drawn::Range { documents }, _) => records - documents + 1,
+                (Drawn::Range { documents, .. }, _) => records - documents + 1,
                 _ => records,
             };
             let mix = Mix { request_distribution: parameter.keys, ..Mix::named(&mix.name) };
@@ -224,7 +224,9 @@ fn pick(
         picks[at] = match (&parameter.drawn, &parameter.field.pick) {
             (Drawn::New { records }, _) => new_pick(&parameter.field, *records, stream),
             (Drawn::Value, Pick::Finite(finite)) => draw(finite.values()),
-            (Drawn::Range { documents }, _) => {
+            (Drawn::Absent { from }, _) => from + stream.below(ABSENT_VALUES),
+            (Drawn::Range { documents, newest: true }, _) => present.newest() - documents,
+            (Drawn::Range { documents, newest: false }, _) => {
                 draw(space.documents.collections[parameter.collection].records - documents + 1)
             }
             _ => parameter.field.pick(holder(&parameter.field, present, draw(present.limit()))),

@@ -41,8 +41,11 @@ enum Piece {
         field: Arc<Field>,
         records: u64,
     },
-    /// The documents that are inserted, as items of a list.
-    Documents,
+    /// The documents that are inserted, as items of a list. Fields at these places get other values, which are the same in all documents of the command.
+    Documents {
+        without: Box<[bool]>,
+        values: Box<Template>,
+    },
 }
 
 /// Which value of a parameter.
@@ -67,6 +70,9 @@ pub(crate) struct Parameter {
     pub(crate) keys: RequestDistribution,
 }
 
+/// Among how many values that no document has one is drawn.
+pub(crate) const ABSENT_VALUES: u64 = 1_000;
+
 /// How the value of a parameter is found.
 #[derive(Clone, Debug)]
 pub(crate) enum Drawn {
@@ -74,8 +80,10 @@ pub(crate) enum Drawn {
     Value,
     /// That of a document of the collection.
     Document,
-    /// Those of a document, and of one this many documents later.
-    Range { documents: u64 },
+    /// Those of a document, and of one this many documents later; with `newest` the last documents that are certain to be there.
+    Range { documents: u64, newest: bool },
+    /// One that no document has: its pick is at least this.
+    Absent { from: u64 },
     /// A new one.
     New { records: u64 },
 }
@@ -148,9 +156,9 @@ impl Template {
         self.pieces.push(Piece::New { name, field, records });
     }
 
-    pub(crate) fn documents(&mut self, name: &str) {
+    pub(crate) fn documents(&mut self, name: &str, without: Box<[bool]>, values: Self) {
         self.open_element(bson::ARRAY, name);
-        self.pieces.push(Piece::Documents);
+        self.pieces.push(Piece::Documents { without, values: Box::new(values) });
         self.close();
     }
 
@@ -229,7 +237,7 @@ impl Template {
                 Piece::Parameter { name, parameter, part } => {
                     let Parameter { field, drawn, .. } = &draws.parameters[*parameter];
                     let mut pick = draws.picks[*parameter];
-                    if let (Part::To, Drawn::Range { documents }) = (part, drawn) {
+                    if let (Part::To, Drawn::Range { documents, .. }) = (part, drawn) {
                         pick += documents;
                     }
                     field.write_as(name, pick, out);
@@ -237,11 +245,18 @@ impl Template {
                 Piece::New { name, field, records } => {
                     field.write_as(name, new_pick(field, *records, stream), out);
                 }
-                Piece::Documents => {
+                Piece::Documents { without, values } => {
                     for index in 0..draws.inserts {
                         bson::index_name(bson::DOCUMENT, index, out);
                         let number = draws.first + u64::from(index) * draws.step;
-                        draws.collection.write_document(number, out);
+                        let at = bson::begin(out);
+                        for (field, left_out) in draws.collection.fields.iter().zip(without) {
+                            if !left_out {
+                                field.write(number, out);
+                            }
+                        }
+                        values.render(draws, stream, out);
+                        bson::end(at, out);
                     }
                 }
             }
@@ -265,7 +280,7 @@ fn has_hole(value: &Literal) -> bool {
 
 /// The names of all parameters that an operation uses.
 pub(crate) fn parameters_of(operation: &Literal, into: &mut Vec<String>) {
-    for key in ["filter", "change", "pipeline", "sort", "project"] {
+    for key in ["filter", "change", "pipeline", "sort", "project", "values"] {
         if let Some(value) = operation.get(key) {
             parameters_in(value, into);
         }

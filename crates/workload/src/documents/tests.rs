@@ -498,6 +498,68 @@ fn drawing_allocates_nothing() {
     assert_eq!(plimsoll_testing::allocations::during(|| draw(5_000)), 0);
 }
 
+/// A fifth of 50 values has four fifths of the documents, evenly; the others have the rest.
+#[test]
+fn few_values_of_a_hotspot_have_most_documents() {
+    let spec = spec(
+        r#"{"c": {"records": 10000, "document": {
+            "a": {"int": {"uniform": [1, 50]}, "distinct": 50, "skew": "hotspot"},
+            "b": {"int": {"uniform": [1, 50]}, "distinct": 50, "skew": {"hotspot": {"values": "10%", "documents": "50%"}}},
+            "all": {"int": {"uniform": [1, 50]}, "distinct": 50, "skew": {"hotspot": {"values": "100%", "documents": "80%"}}}}}}"#,
+        r#"{"all": {"find": "c"}}"#,
+    );
+    let documents = read(&spec);
+    let counts = |name: &str| {
+        let Pick::Finite(finite) = &documents.collections[0].field(name).unwrap().pick else {
+            panic!()
+        };
+        [0, 4, 5, 9, 10, 49].map(|value| finite.count(value))
+    };
+    assert_eq!(counts("a"), [800, 800, 800, 800, 50, 50]);
+    assert_eq!(counts("all"), [200; 6]);
+    // 5,000 / 5 and 5,000 / 45, rounded so that all are 10,000.
+    let [first, fifth, others @ ..] = counts("b");
+    assert_eq!([first, fifth], [1_000, 1_000]);
+    assert!(others.iter().all(|count| [111, 112].contains(count)), "{others:?}");
+}
+
+/// In a list each item copies from the document to which it refers itself.
+#[test]
+fn copies_are_of_what_is_referred_to() {
+    let spec = spec(
+        r#"{"products": {"records": 50, "document": {"_id": {"int": "sequence"}, "price": {"int": {"uniform": [1, 1000000]}},
+              "of": {"document": {"maker": {"text": 9}}}, "rare": {"text": 5, "present": "40%"}}},
+          "orders": {"records": 200, "document": {"product": {"key_of": "products"}, "rare": {"copy_of": "product.rare"},
+              "items": {"list": {"product": {"key_of": "products", "skew": "zipfian"}, "price": {"copy_of": "product.price"},
+                "maker": {"copy_of": "product.of.maker"}}, "length": 3}}}}"#,
+        r#"{"all": {"find": "orders"}}"#,
+    );
+    let documents = read(&spec);
+    let [products, orders] = documents.collections.as_slice() else { panic!() };
+    let document = |collection: &Collection, number| {
+        let mut out = Vec::new();
+        collection.write_document(number, &mut out);
+        ::bson::Document::from_reader(&out[..]).unwrap()
+    };
+    let products: BTreeMap<i32, ::bson::Document> = (0..50)
+        .map(|number| document(products, number))
+        .map(|product| (product.get_i32("_id").unwrap(), product))
+        .collect();
+    let mut seen = BTreeSet::new();
+    for order in (0..300).map(|number| document(orders, number)) {
+        let product = &products[&order.get_i32("product").unwrap()];
+        assert_eq!(order.get("rare").unwrap(), product.get("rare").unwrap_or(&::bson::Bson::Null));
+        for item in order.get_array("items").unwrap() {
+            let item = item.as_document().unwrap();
+            let product = &products[&item.get_i32("product").unwrap()];
+            assert_eq!(item.get("price"), product.get("price"));
+            assert_eq!(item.get("maker"), product.get_document("of").unwrap().get("maker"));
+            seen.insert(item.get_i32("product").unwrap());
+        }
+    }
+    assert!(seen.len() > 30, "{seen:?}");
+}
+
 #[test]
 fn fields_that_follow_others_lie_within_them() {
     let spec = spec(
@@ -554,6 +616,10 @@ fn mistakes_are_named_where_they_are() {
         (at_field(r#"{"text": 9, "distinct": 9, "follows": "s"}"#), "no field `s` stands before"),
         (at_field(r#"{"date": {"every": "1s", "until": "now"}}"#), "the same in every run"),
         (at_field(r#"{"list": {"int": 3}}"#), "say how long"),
+        (at_field(r#"{"text": 9, "distinct": 9, "skew": {"hotspot": {"values": 3}}}"#), "a share"),
+        (at_field(r#"{"copy_of": "n"}"#), "a field of what it refers to"),
+        (at_field(r#"{"copy_of": "n.price"}"#), "no field `n` with `key_of`"),
+        (at_field(r#"{"copy_of": "n.price", "present": "5%"}"#), "leave out `present`"),
         (at_field(r#"{"date": {"every": "100us", "until": "2026-01-01"}}"#), "1ms at least"),
         (at_field(r#"{"int": {"sequence": {"step": 0.5}}}"#), "the same number: 1 at least"),
         (at_field(r#"{"decimal": {"sequence": {"step": 0.001}}}"#), "the same number: 0.01"),
@@ -572,6 +638,23 @@ fn mistakes_are_named_where_they_are() {
                 r#"{"find": "orders", "filter": {"s": "a"}, "with": {"p": {"value_of": "s"}}}"#,
             ),
             "nothing uses it",
+        ),
+        (
+            operation(r#"{"insert": "orders", "values": {"z": 3}}"#),
+            "`values` are for fields of `orders`: _id, f, n, s",
+        ),
+        (operation(r#"{"insert": "orders", "values": {"f": "<p>"}}"#), "`<p>` is no parameter"),
+        (
+            operation(
+                r#"{"find": "orders", "filter": {"f": "<p>"}, "with": {"p": {"absent": "f"}}}"#,
+            ),
+            "no value of `f` is known that no document has",
+        ),
+        (
+            operation(
+                r#"{"find": "orders", "filter": {"n": {"$gte": "<p.from>"}}, "with": {"p": {"range_of": "n", "documents": 3, "at": "start"}}}"#,
+            ),
+            "`at: end` takes the newest documents",
         ),
         (operation(r#"{"find": "orders", "filter": {"s": {"text": 3}}}"#), "filters are literal"),
         (operation(r#"{"find": "orders", "filter": {"$where": "1"}}"#), "runs scripts"),
