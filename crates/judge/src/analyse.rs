@@ -40,6 +40,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::difference::warnings(&plan, &differences, &selection));
     let finished = &selection.finished;
     warnings.extend(crate::application::warnings(&plan, finished, &application));
+    warnings.extend(crate::application::clocks(&plan, finished));
     warnings.extend(crate::rig::working_sets(&plan, &selection));
     warnings.extend(crate::reached::warnings(&plan, &comparisons.all, &curves));
     warnings.extend(crate::line::warnings(&lines, &samples, &plan));

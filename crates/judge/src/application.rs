@@ -1,15 +1,16 @@
 //! How the servers carried out an application's operations: their plans, what their indexes take, and what there is to say about both.
 
-use crate::words::{bytes, counted, list};
+use crate::words::{bytes, counted, duration, list};
 use crate::{ArmApplication, Comparison, IndexUse, OperationUse};
 use plimsoll_plan::Plan;
 use plimsoll_record::figures::ENGINE_CACHE_MAXIMUM;
 use plimsoll_record::quantities::words::{grouped, percent};
 use plimsoll_record::{
-    ApplicationState, CollectionState, Operation, OperationPlan, RunRecord, StatementKind, Warning,
-    WarningId,
+    ApplicationState, CollectionState, Operation, OperationPlan, PointRecord, RunRecord,
+    StatementKind, Status, Warning, WarningId,
 };
 use plimsoll_stats::median;
+use plimsoll_workload::documents::{DataClock, DocumentsSpec};
 use std::collections::BTreeMap;
 
 /// Fewer documents are read quickly, whether or not there is an index.
@@ -18,6 +19,8 @@ const MANY_DOCUMENTS: f64 = 1_000.0;
 const MANY_FOR_ONE: f64 = 100.0;
 /// Growth of the mean document from which on a point measured other documents than it began with.
 const GROWN: f64 = 1.2;
+/// How fast dates may run, in speeds of the wall clock.
+const CLOCK_SPEEDS: [f64; 2] = [0.8, 1.2];
 /// Operations that one sentence names.
 const NAMED: usize = 2;
 
@@ -173,6 +176,64 @@ pub(crate) fn warnings(
         }
     }
     warnings
+}
+
+/// Arms whose inserted documents have dates that run faster or slower than the wall clock.
+pub(crate) fn clocks(plan: &Plan, finished: &[BTreeMap<u32, &RunRecord>]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (arm, runs) in plan.arms.iter().zip(finished) {
+        let clocks = arm.data.documents.as_ref().map(DocumentsSpec::clocks).unwrap_or_default();
+        for clock in clocks {
+            let mut by_point: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+            for point in runs.values().flat_map(|run| &run.points) {
+                if let Some(number) = point.label.point {
+                    by_point.entry(number).or_default().extend(speed(&clock, point));
+                }
+            }
+            let speeds: Vec<f64> = by_point.values().filter_map(|speeds| median(speeds)).collect();
+            let [slowest, fastest] =
+                [f64::min, f64::max].map(|end| speeds.iter().copied().reduce(end));
+            let (Some(slowest), Some(fastest)) = (slowest, fastest) else { continue };
+            if slowest >= CLOCK_SPEEDS[0] && fastest <= CLOCK_SPEEDS[1] {
+                continue;
+            }
+            let speeds = match amount(slowest) == amount(fastest) {
+                true => amount(slowest),
+                false => format!("{} to {}", amount(slowest), amount(fastest)),
+            };
+            let words = format!(
+                "`{}` of {} runs at {speeds} times the speed of the wall clock: a document is inserted every {}, and their dates are {} apart",
+                clock.field,
+                clock.collection,
+                apart(clock.every_ms / fastest, clock.every_ms / slowest),
+                duration(clock.every_ms * 1e6),
+            );
+            warnings.push(Warning::new(WarningId::DataClock, &arm.name, words));
+        }
+    }
+    warnings
+}
+
+/// Milliseconds of dates in a millisecond of a point; `None` where nothing was inserted.
+fn speed(clock: &DataClock, point: &PointRecord) -> Option<f64> {
+    let measured = || point.slices.iter().filter(|slice| !slice.warm_up);
+    let elapsed_ns: u64 = measured().map(|slice| slice.length_ns).sum();
+    let inserted: f64 = measured()
+        .flat_map(|slice| &slice.operations)
+        .filter(|part| part.status == Status::Ok)
+        .map(|part| {
+            let count =
+                clock.inserts.iter().find(|(own, _)| Operation::Own(*own) == part.operation);
+            count.map_or(0.0, |(_, count)| part.latencies.count() as f64 * f64::from(*count))
+        })
+        .sum();
+    (inserted > 0.0).then(|| inserted * clock.every_ms * 1e6 / elapsed_ns as f64)
+}
+
+/// `20 ms`, or `20 ms to 1.5 s`.
+fn apart(least_ms: f64, most_ms: f64) -> String {
+    let [least, most] = [least_ms, most_ms].map(|ms| duration(ms * 1e6));
+    if least == most { least } else { format!("{least} to {most}") }
 }
 
 impl OperationUse {

@@ -9,6 +9,7 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::about;
 use plimsoll_record::{DiskChoice, DiskLatency, DiskSpec, ShapedFrom};
 use plimsoll_workload::Mix;
+use plimsoll_workload::documents::DocumentsSpec;
 
 /// Length of a point from which on its steadiness can be judged, nanoseconds.
 pub const JUDGED_FROM_NS: u64 = 10_000_000_000;
@@ -23,6 +24,7 @@ const MEMORY_PAGE: u64 = 4 << 10;
 /// still.
 pub(crate) fn cautions(plan: &Plan, engines: &[EngineKind]) -> Vec<String> {
     let mut cautions = Vec::from_iter(unmeasured_operations(plan));
+    cautions.extend(expiring_by_fixed_dates(plan));
     let duration_ns = plan.measurement.duration_ns;
     if plan.points.iter().all(|point| point.role == PointRole::Line) {
         return cautions;
@@ -88,6 +90,21 @@ fn unmeasured_operations(plan: &Plan) -> Option<String> {
             some.join(", ")
         )),
     }
+}
+
+/// Names what would expire by dates that are the same in every run.
+fn expiring_by_fixed_dates(plan: &Plan) -> Vec<String> {
+    let documents = plan.arms.iter().filter_map(|arm| arm.data.documents.as_ref());
+    let mut found: Vec<(String, String)> =
+        documents.flat_map(DocumentsSpec::expiring_by_fixed_dates).collect();
+    found.sort_unstable();
+    found.dedup();
+    let words = |(collection, field): (String, String)| {
+        format!(
+            "documents of {collection} expire by `{field}`, whose dates are the same whenever a run begins: all may be gone before the first point, or none ever; `date: {{every: 15s, until: now}}` ends at the begin of each run"
+        )
+    };
+    found.into_iter().map(words).collect()
 }
 
 /// Where storing the data takes longer than measuring, and could be done once.

@@ -12,6 +12,7 @@ use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, RigSpec, ShapedFrom,
 };
 use plimsoll_workload::Mix;
+use plimsoll_workload::documents::DocumentsSpec;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -322,6 +323,8 @@ pub fn not_loaded_once(arm: &Arm, engines: &[EngineKind]) -> Option<&'static str
         Some("its engine keeps no data")
     } else if !keeps_data(arm, engines) {
         Some("its server runs by itself, where `existing: use` measures data that is there")
+    } else if arm.data.documents.as_ref().is_some_and(DocumentsSpec::follows_clock) {
+        Some("dates of its documents end when each run begins (`until: now`)")
     } else if server.is_some_and(|server| server.members_in_words().is_some()) {
         Some("the members of a replica set have addresses of their own in each run")
     } else {

@@ -129,6 +129,9 @@ warnings! {
     /// The indexes in use are larger than the engine's cache.
     IndexesOutgrow = "W-INDEXES-OUTGROW", Caution,
         "keys of indexes are read from the disk as well: give the engine a larger cache, or drop indexes that nothing uses";
+    /// Dates of inserted documents run at less than 0.8 or more than 1.2 times the speed of the wall clock.
+    DataClock = "W-DATA-CLOCK", Caution,
+        "what expires, and how many documents lie in a span of dates, is not as in production: let the rate of inserts be one document for each `every` of the date";
     /// Acknowledged writes were gone after the events of a point.
     WritesLost = "W-WRITES-LOST", Caution,
         "the arm's write concern allows this: with w: majority no acknowledged write is lost when a primary dies";

@@ -325,7 +325,12 @@ fn supervise_all(
             attempt.head.storage = Some(rig.built().storage.clone());
         }
         let known = std::mem::take(&mut attempt.known);
-        orders.push(Order::of(execution.plan, attempt.run, known, directory, access));
+        let mut order = Order::of(execution.plan, attempt.run, known, directory, access);
+        let documents = order.arm.data.documents.as_ref();
+        if let Some(begun) = documents.and_then(|one| one.begun_at(&attempt.head.started_at)) {
+            order.arm.data.documents = Some(begun);
+        }
+        orders.push(order);
         halves.push(attempt.head.half.clone());
     }
     let mut stored: Vec<Stored<'_>> = Vec::new();

@@ -272,6 +272,8 @@ impl<'e> TurnMaker<'e> {
             probe_tasks = time_probe_tasks(place, &self.probed, self.execution.hosts)?;
         }
         let mut attempts = Vec::new();
+        // Runs at the same time have the same dates.
+        let started_at = now();
         for (index, run) in turn.iter().enumerate() {
             let half = self.halves.as_ref().map(|halves| halves[index].clone());
             let mut machine = self.machine.clone();
@@ -287,7 +289,7 @@ impl<'e> TurnMaker<'e> {
                     attempt,
                     state: RunState::Started,
                     seed: run.seed,
-                    started_at: now(),
+                    started_at: started_at.clone(),
                     ended_at: None,
                     engine: None,
                     machine,

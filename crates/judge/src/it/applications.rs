@@ -4,9 +4,10 @@ use super::laboratory::{Laboratory, SPREAD, Shown, warns, weather};
 use crate::Analysis;
 use plimsoll_record::figures::ENGINE_CACHE_MAXIMUM;
 use plimsoll_record::{
-    ApplicationState, CollectionState, IndexState, OperationPlan, OwnOperation, StatementKind,
-    WarningId,
+    ApplicationState, CollectionState, IndexState, Operation, OperationPlan, OwnOperation,
+    StatementKind, WarningId,
 };
+use plimsoll_workload::documents::DocumentsSpec;
 
 fn operation(kind: StatementKind, name: &str) -> OwnOperation {
     OwnOperation::new(kind, name).unwrap()
@@ -53,12 +54,24 @@ const BY_INDEX: &str = "IXSCAN customer_1 → FETCH";
 
 /// Two arms over six blocks, whose server says `states` of each; `fast` does 10 % more.
 fn judged(states: impl Fn(&str, u32) -> Vec<ApplicationState>) -> Analysis {
+    judged_inserting(100_000.0, None, states)
+}
+
+/// The same at this rate; with documents all operations are inserts.
+fn judged_inserting(
+    rate: f64,
+    documents: Option<&DocumentsSpec>,
+    states: impl Fn(&str, u32) -> Vec<ApplicationState>,
+) -> Analysis {
     let mut lab = Laboratory::closed(&["slow", "fast"], &["c"], &[4], 6);
     let (finds, places) =
         (operation(StatementKind::Find, "by-customer"), operation(StatementKind::Insert, "place"));
     lab.plan.mixes[0].operations = vec![(finds, 0.9), (places, 0.1)];
+    for arm in &mut lab.plan.arms {
+        arm.data.documents = documents.cloned();
+    }
     let mut lab = lab.measure(|case| {
-        let level = if case.arm == "fast" { 110_000.0 } else { 100_000.0 };
+        let level = if case.arm == "fast" { 1.1 * rate } else { rate };
         let noise = SPREAD[case.block as usize] / 4.0;
         Shown::closed(case, level * weather(case.block) * noise.exp())
     });
@@ -66,6 +79,9 @@ fn judged(states: impl Fn(&str, u32) -> Vec<ApplicationState>) -> Analysis {
         run.application = states(&run.arm, run.block);
         for slice in run.points.iter_mut().flat_map(|point| &mut point.slices) {
             slice.telemetry.insert(ENGINE_CACHE_MAXIMUM.into(), 1e6);
+            for part in slice.operations.iter_mut().filter(|_| documents.is_some()) {
+                part.operation = Operation::Own(places);
+            }
         }
     }
     lab.analyse()
@@ -212,4 +228,34 @@ fn growing_documents_and_large_indexes_are_named() {
     // An index that nothing uses needs no room.
     let unused = judged(|_, _| vec![state(&plans, &[("customer_1", 2_000_000, 5)], 100); 2]);
     assert!(!warns(&unused, WarningId::IndexesOutgrow));
+}
+
+#[test]
+fn dates_that_run_at_another_speed_than_the_clock_are_named() {
+    let messages = |every: &str, rate: f64| {
+        let read = |text: &str| serde_json::from_str(text).unwrap();
+        let collections = format!(
+            r#"{{"orders": {{"records": 1000, "document": {{"at": {{"date": {{"every": "{every}", "until": "now"}}}}}}}}}}"#
+        );
+        let operations = r#"{"by-customer": {"find": "orders"}, "place": {"insert": "orders"}}"#;
+        let documents = DocumentsSpec::new(1, read(&collections), read(operations));
+        assert_eq!(documents.problems(), []);
+        let analysis = judged_inserting(rate, Some(&documents), |_, _| Vec::new());
+        messages(&analysis, WarningId::DataClock)
+    };
+    assert_eq!(messages("1ms", 1_000.0), [""; 0]);
+    let [slow, fast] = &messages("15s", 1_000.0)[..] else { panic!() };
+    let speed = |message: &str| {
+        let speeds = message.split(" runs at ").nth(1).unwrap().split(" times").next().unwrap();
+        speeds.replace(',', "").split(" to ").next().unwrap().parse::<f64>().unwrap()
+    };
+    // 1,000 documents a second, each 15 s after the one before; the weather takes and gives a few per cent.
+    assert!((13_000.0..15_000.0).contains(&speed(slow)), "{slow}");
+    assert!(
+        fast.starts_with("fast: `at` of orders runs at ") && speed(fast) > speed(slow),
+        "{fast}"
+    );
+    assert!(fast.ends_with("and their dates are 15.00 s apart"), "{fast}");
+    let [slow, _] = &messages("1ms", 100.0)[..] else { panic!() };
+    assert!((0.05..0.11).contains(&speed(slow)), "{slow}");
 }

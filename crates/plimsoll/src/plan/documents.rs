@@ -18,6 +18,8 @@ pub fn show(plan: &Plan, examples: u64, as_json: bool) -> anyhow::Result<Exit> {
         );
         return Err(why.context(NoExperiment(words)));
     };
+    let begun = spec.begun_at(&jiff::Timestamp::now().to_string());
+    let spec = begun.as_ref().unwrap_or(spec);
     let (collections, operations) = spec.notes(examples.min(MOST));
     if as_json {
         print_json(&json!({ "collections": collections, "operations": operations }))?;

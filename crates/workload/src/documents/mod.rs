@@ -7,6 +7,7 @@
 
 mod bson;
 mod changes;
+mod clock;
 mod concerns;
 mod field;
 mod finite;
@@ -21,6 +22,7 @@ mod template;
 mod tests;
 mod transaction;
 
+pub use clock::DataClock;
 pub(crate) use finite::Finite;
 pub use literal::Literal;
 pub use read::DocumentProblem;

@@ -14,6 +14,10 @@ use std::sync::Arc;
 
 /// The most collections of a workload.
 const MOST_COLLECTIONS: usize = 32;
+/// The date of the last document is that of the begin of the run.
+pub(crate) const NOW: &str = "now";
+/// What stands for it before a run begins: 2026-01-01, in milliseconds since 1970.
+const UNTIL_NOW: f64 = 1_767_225_600_000.0;
 /// The most values that a table of shares holds in memory.
 const MOST_WEIGHTED: u64 = 20_000_000;
 /// The most documents of a collection.
@@ -814,15 +818,13 @@ impl Reading {
                     "`every` is the time from one document to the next, such as 15s, and 1ms at least",
                 );
             };
-            if value.get("until").and_then(Literal::scalar).as_deref() == Some("now") {
-                return self.wrong(
-                    "data must be the same in every run: write the date of the last document, such as `until: 2026-01-01`",
-                );
-            }
-            let until =
-                value.get("until").and_then(Literal::scalar).and_then(|text| instant(&text));
+            let until = value.get("until").and_then(Literal::scalar);
+            let until = match until.as_deref() {
+                Some(NOW) => Some(UNTIL_NOW),
+                text => text.and_then(instant),
+            };
             let Some(until) = until else {
-                return self.wrong("`until` is the date of the last document, such as 2026-01-01");
+                return self.wrong("`until` is the date of the last document, such as 2026-01-01, or `now` for the begin of each run");
             };
             let step = every as f64 / 1e6;
             let from = until - (records - 1) as f64 * step;
