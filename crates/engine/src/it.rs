@@ -12,6 +12,7 @@ mod laboratory;
 mod mistakes;
 mod operations;
 mod scripted;
+mod time_series;
 mod transactions;
 
 use plimsoll_testing::servers as server;

@@ -19,6 +19,8 @@ const MANY_DOCUMENTS: f64 = 1_000.0;
 const MANY_FOR_ONE: f64 = 100.0;
 /// Growth of the mean document from which on a point measured other documents than it began with.
 const GROWN: f64 = 1.2;
+/// Measurements in a bucket, below which buckets take more room than what they hold.
+const FEW_MEASUREMENTS: f64 = 10.0;
 /// How fast dates may run, in speeds of the wall clock.
 const CLOCK_SPEEDS: [f64; 2] = [0.8, 1.2];
 /// Operations that one sentence names.
@@ -171,11 +173,29 @@ pub(crate) fn warnings(
         for words in grown(&runs) {
             add(WarningId::Growing, words);
         }
+        for words in small_buckets(&runs) {
+            add(WarningId::Buckets, words);
+        }
         if let Some(words) = outgrown(application, cache_bytes(&finished[place])) {
             add(WarningId::IndexesOutgrow, words);
         }
     }
     warnings
+}
+
+/// Time series of which a bucket holds few measurements.
+fn small_buckets(runs: &Runs<'_>) -> Vec<String> {
+    let Some(example) = runs.last().next() else {
+        return Vec::new();
+    };
+    let of = |name: &str| {
+        let each = runs.last().filter_map(|state| collection(state, name)?.measurements_per_bucket);
+        median(&each.collect::<Vec<_>>())
+    };
+    let held = example.collections.iter().filter_map(|one| Some((one, of(&one.name)?)));
+    held.filter(|(_, held)| *held < FEW_MEASUREMENTS)
+        .map(|(one, held)| format!("a bucket of {} holds {} measurements", one.name, amount(held)))
+        .collect()
 }
 
 /// Arms whose inserted documents have dates that run faster or slower than the wall clock.

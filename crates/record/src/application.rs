@@ -23,6 +23,9 @@ pub struct CollectionState {
     pub bytes: u64,
     /// Bytes of its documents on disk, free room inside the file included.
     pub stored_bytes: u64,
+    /// Measurements in a bucket of a time series, on average since the server started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measurements_per_bucket: Option<f64>,
     /// All indexes, that of `_id` first.
     pub indexes: Vec<IndexState>,
 }

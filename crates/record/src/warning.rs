@@ -132,6 +132,9 @@ warnings! {
     /// Dates of inserted documents run at less than 0.8 or more than 1.2 times the speed of the wall clock.
     DataClock = "W-DATA-CLOCK", Caution,
         "what expires, and how many documents lie in a span of dates, is not as in production: let the rate of inserts be one document for each `every` of the date";
+    /// A bucket of a time series holds fewer than 10 measurements.
+    Buckets = "W-BUCKETS", Caution,
+        "most of what is stored and read is the buckets themselves: choose a `meta` with fewer values, a coarser `granularity`, or insert measurements in the order of their time";
     /// Acknowledged writes were gone after the events of a point.
     WritesLost = "W-WRITES-LOST", Caution,
         "the arm's write concern allows this: with w: majority no acknowledged write is lost when a primary dies";

@@ -101,7 +101,7 @@ fn spec(collections: &str, operations: &str) -> DocumentsSpec {
     spec
 }
 
-fn open_for(server: &Server, spec: &DocumentsSpec) -> Box<dyn Engine> {
+pub(crate) fn open_for(server: &Server, spec: &DocumentsSpec) -> Box<dyn Engine> {
     let settings = settings(&[("uri", text(&server.uri())), ("existing", text("drop"))]);
     let data = DataSpec::with_documents(spec.clone());
     let collections = spec.collections();
@@ -117,7 +117,7 @@ fn statement(ask: Ask<'_>) -> Statement<'_> {
 }
 
 /// Stores the part of one host with these sessions.
-fn load(engine: &dyn Engine, key_space: &Arc<KeySpace>, sessions: u32) {
+pub(crate) fn load(engine: &dyn Engine, key_space: &Arc<KeySpace>, sessions: u32) {
     let loader = key_space.loader(1).part(key_space.share(), 6, None);
     thread::scope(|scope| {
         for number in 0..sessions {
@@ -134,7 +134,7 @@ fn load(engine: &dyn Engine, key_space: &Arc<KeySpace>, sessions: u32) {
 }
 
 /// The operations whose kind is among these, each as often.
-fn workload(
+pub(crate) fn workload(
     key_space: &Arc<KeySpace>,
     spec: &DocumentsSpec,
     wanted: impl Fn(StatementKind) -> bool,
@@ -145,7 +145,10 @@ fn workload(
 }
 
 /// Sends the next operation, and returns its name, what it must find, and what it found.
-fn send(generator: &mut OpGenerator, session: &mut dyn Session) -> (&'static str, Expected, u64) {
+pub(crate) fn send(
+    generator: &mut OpGenerator,
+    session: &mut dyn Session,
+) -> (&'static str, Expected, u64) {
     let drawn = statement(generator.next());
     let mut answer = Answer::default();
     let name = drawn.operation.name();
@@ -167,7 +170,7 @@ fn send(generator: &mut OpGenerator, session: &mut dyn Session) -> (&'static str
 }
 
 /// Sends this many operations, and returns how many of each had an exact prediction. Each was met.
-fn prove(
+pub(crate) fn prove(
     generator: &mut OpGenerator,
     session: &mut dyn Session,
     filters: u32,

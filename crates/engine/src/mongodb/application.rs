@@ -43,6 +43,13 @@ fn collection(place: &Namespace, connection: &Connection) -> CollectionState {
     state.documents = whole("count");
     state.bytes = whole("size");
     state.stored_bytes = whole("storageSize");
+    if let Ok(series) = sizes.get_document("timeseries") {
+        // What was measured is not counted otherwise.
+        let [measured, buckets] = ["numMeasurementsCommitted", "numBucketInserts"]
+            .map(|key| number(series, key).unwrap_or(0));
+        state.documents = measured as u64;
+        state.measurements_per_bucket = (buckets > 0).then(|| measured as f64 / buckets as f64);
+    }
     let pipeline = doc! {
         "aggregate": &place.collection, "pipeline": [{ "$indexStats": {} }], "cursor": {},
     };

@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const MARKS: &str = "plimsoll.marks";
+/// What servers call a collection of measurements, and the option that makes one.
+const TIME_SERIES: &str = "timeseries";
 /// The part of a mark that says that this program created the collection with options.
 const CREATED: &str = "created_with_options";
 /// What servers report of a collection with a validator without being told.
@@ -198,7 +200,7 @@ impl Namespace {
         let Some(listed) = listed else {
             return self.nothing_there(target, None);
         };
-        if listed.kind != "collection" {
+        if listed.kind != "collection" && !(listed.kind == TIME_SERIES && self.is_time_series()) {
             return Err(self.failed(
                 target,
                 "using",
@@ -329,6 +331,11 @@ impl Namespace {
         })
     }
 
+    /// Whether the order makes it a time series.
+    pub(super) fn is_time_series(&self) -> bool {
+        self.ordered_options().is_ok_and(|options| options.contains_key(TIME_SERIES))
+    }
+
     fn has_ordered_options(&self) -> bool {
         self.order.as_ref().is_some_and(|order| order.options.is_some())
     }
@@ -363,11 +370,21 @@ impl Namespace {
         )?;
         let found = first_of_batch(&answer)
             .filter(|found| found.get_str("name").is_ok_and(|name| name == self.collection));
-        Ok(found.map(|found| Listed {
-            uuid: found.get_document("info").ok().and_then(|info| info.get("uuid").cloned()),
-            options: found.get_document("options").cloned().unwrap_or_default(),
-            kind: found.get_str("type").unwrap_or("collection").to_owned(),
-        }))
+        let Some(found) = found else { return Ok(None) };
+        let kind = found.get_str("type").unwrap_or("collection").to_owned();
+        let uuid_of = |found: &Document| found.get_document("info").ok()?.get("uuid").cloned();
+        // A time series is a view of its buckets, and only they have an identity.
+        let uuid = match kind == TIME_SERIES {
+            true => {
+                let buckets = format!("system.buckets.{}", self.collection);
+                let list = doc! { "listCollections": 1, "filter": { "name": buckets } };
+                let answer = connection.command(&self.database, list)?;
+                first_of_batch(&answer).as_ref().and_then(uuid_of)
+            }
+            false => uuid_of(&found),
+        };
+        let options = found.get_document("options").cloned().unwrap_or_default();
+        Ok(Some(Listed { uuid, options, kind }))
     }
 
     fn holds_documents(&self, connection: &Connection) -> Result<bool, Error> {

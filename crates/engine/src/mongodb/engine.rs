@@ -256,7 +256,7 @@ impl Engine for MongoDb {
         for place in &self.places {
             documents += self
                 .administration
-                .count(&place.database, &place.collection, by_index)
+                .count(&place.database, &place.collection, by_index && !place.is_time_series())
                 .map_err(|error| self.failed_at("counting the documents", place, &error))?;
         }
         Ok(Some(documents))

@@ -26,7 +26,7 @@ object! {
     working_set = WORKING_SET, Optional, "138%";
         "Size of the data on disk as a share of the cache that the engine can use, if it differs from the workload's.";
     collections = Shape::Open(&CHOICES), Optional, "{orders: {indexes: []}}";
-        "Indexes and options of the workload's collections, if they differ from those that the workload gives. `indexes: []` is none besides that of `_id`. \
+        "`indexes`, `options` and `expire_after` of the workload's collections, if they differ from those that the workload gives. `indexes: []` is none besides that of `_id`. \
          What documents hold, and how many there are, is the same for all arms; see [own workloads](own-workloads.md).";
     on = Shape::Name, Optional, "db1";
         "The machine that the arm runs on, one of `hosts`. Without it, the machine that `plimsoll run` is started on. An embedded engine runs there \

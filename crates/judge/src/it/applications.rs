@@ -44,6 +44,7 @@ fn state(
             documents: 1_000,
             bytes: 1_000 * mean_bytes,
             stored_bytes: 500_000,
+            measurements_per_bucket: None,
             indexes: indexes.iter().map(index).collect(),
         }],
         operations: plans.to_vec(),
@@ -228,6 +229,17 @@ fn growing_documents_and_large_indexes_are_named() {
     // An index that nothing uses needs no room.
     let unused = judged(|_, _| vec![state(&plans, &[("customer_1", 2_000_000, 5)], 100); 2]);
     assert!(!warns(&unused, WarningId::IndexesOutgrow));
+}
+
+#[test]
+fn small_buckets_of_a_time_series_are_named() {
+    let analysis = judged(|arm, _| {
+        let mut one = state(&[], &[], 100);
+        one.collections[0].measurements_per_bucket = Some(if arm == "fast" { 9.5 } else { 10.0 });
+        vec![one.clone(), one]
+    });
+    let named = messages(&analysis, WarningId::Buckets);
+    assert_eq!(named, ["fast: a bucket of orders holds 9.5 measurements"]);
 }
 
 #[test]

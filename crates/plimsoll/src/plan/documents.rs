@@ -55,20 +55,19 @@ pub fn show(plan: &Plan, examples: u64, as_json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// The indexes and options that arms have of a collection: each set of them once, with the arms that have it.
+/// What arms chose of a collection: each set of them once, with the arms that have it.
 fn choices<'a>(plan: &'a Plan, collection: &str) -> Vec<(Vec<&'a str>, String)> {
     let mut found: Vec<(Vec<&str>, String)> = Vec::new();
     for arm in &plan.arms {
         let documents = arm.data.documents.as_ref();
-        let Some([(_, indexes), (_, options)]) =
+        let Some(chosen) =
             documents.and_then(|documents| documents.choices_in_words(collection))
         else {
             continue;
         };
-        let words = match options.as_str() {
-            "none" => format!("indexes {indexes}"),
-            options => format!("indexes {indexes}, options {options}"),
-        };
+        let chosen = chosen.iter().filter(|(key, words)| *key != "options" || words != "none");
+        let words: Vec<String> = chosen.map(|(key, words)| format!("{key} {words}")).collect();
+        let words = words.join(", ");
         match found.iter_mut().find(|(_, known)| *known == words) {
             Some((arms, _)) => arms.push(&arm.name),
             None => found.push((vec![&arm.name], words)),

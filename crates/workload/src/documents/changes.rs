@@ -6,7 +6,7 @@ use crate::documents::read::{DocumentProblem, Reading};
 use crate::documents::{Documents, DocumentsSpec, SharedReading};
 
 /// What arms may choose of a collection.
-const CHOICES: [&str; 2] = ["indexes", "options"];
+const CHOICES: [&str; 3] = ["indexes", "options", "expire_after"];
 
 impl DocumentsSpec {
     /// The same documents and operations with other indexes and options of some collections: `{orders: {indexes: []}}`. Fields are shared with this
@@ -80,7 +80,7 @@ impl DocumentsSpec {
     pub fn parts(&self) -> Vec<(String, String)> {
         let mut parts = vec![("seed of the documents".to_owned(), self.seed.to_string())];
         for (name, given) in self.collections.entries() {
-            for key in ["records", "document"] {
+            for key in ["records", "document", "time_series", "expire_after"] {
                 let value = given.get(key).map_or_else(|| "none".into(), Literal::to_string);
                 parts.push((format!("{key} of {name}"), value));
             }
@@ -93,10 +93,14 @@ impl DocumentsSpec {
         parts
     }
 
-    /// The indexes and the options of a collection in words; `None` where there is no such collection.
-    pub fn choices_in_words(&self, collection: &str) -> Option<[(&'static str, String); 2]> {
+    /// What arms may choose of a collection, in words; `None` where there is no such collection.
+    pub fn choices_in_words(&self, collection: &str) -> Option<Vec<(&'static str, String)>> {
         let given = self.collections.get(collection)?;
-        Some([("indexes", indexes_in_words(given)), ("options", options_in_words(given))])
+        let mut words =
+            vec![("indexes", indexes_in_words(given)), ("options", options_in_words(given))];
+        let after = given.get("expire_after");
+        words.extend(after.map(|after| ("expire_after", after.to_string())));
+        Some(words)
     }
 }
 
@@ -110,7 +114,7 @@ impl Reading {
             let what = match key.as_str() {
                 known if CHOICES.contains(&known) => continue,
                 "records" | "document" => format!(
-                    "`{key}` is the same for all arms and belongs to `workload.collections`; arms may differ in `indexes` and `options`"
+                    "`{key}` is the same for all arms and belongs to `workload.collections`; arms may differ in `indexes`, `options` and `expire_after`"
                 ),
                 _ => format!("there is no key `{key}` here; there are {}", CHOICES.join(", ")),
             };

@@ -75,13 +75,11 @@ impl DocumentsSpec {
         };
         let mut found = Vec::new();
         for collection in &read.collections {
-            for index in collection.indexes.iter().filter(|index| index.expires) {
-                let Some((path, _)) = index.keys.first() else { continue };
-                let described = self.collections.get(&collection.name);
-                let generator = described.and_then(|given| given.get("document")?.get(path));
-                if !generator.and_then(|given| given.get("date")).is_some_and(is_now) {
-                    found.push((collection.name.to_string(), path.clone()));
-                }
+            let Some(path) = collection.expires_by() else { continue };
+            let described = self.collections.get(&collection.name);
+            let generator = described.and_then(|given| given.get("document")?.get(path));
+            if !generator.and_then(|given| given.get("date")).is_some_and(is_now) {
+                found.push((collection.name.to_string(), path.to_owned()));
             }
         }
         found

@@ -20,6 +20,7 @@ mod statements;
 mod template;
 #[cfg(test)]
 mod tests;
+mod time_series;
 mod transaction;
 
 pub use clock::DataClock;
@@ -174,7 +175,7 @@ impl DocumentsSpec {
         let order = |collection: &Collection| CollectionOrder {
             name: collection.name.to_string(),
             documents: collection.records,
-            options: collection.options.clone(),
+            options: collection.creation(),
             indexes: collection.indexes.iter().map(|index| index.order.clone()).collect(),
         };
         read.collections.iter().map(order).collect()

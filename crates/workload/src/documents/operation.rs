@@ -7,6 +7,7 @@ use crate::documents::literal::Literal;
 use crate::documents::read::{Collection, Reading, quantity};
 use crate::documents::template::{Drawn, Parameter, Part, Template, parameters_of};
 use crate::mix::RequestDistribution;
+use plimsoll_record::quantities::units;
 use plimsoll_record::{OwnOperation, StatementKind};
 use std::sync::Arc;
 
@@ -233,6 +234,10 @@ impl Reading {
         if self.problems.len() == before {
             self.hint(given, collection);
         }
+        if let Some(series) = &collection.time_series {
+            let in_transaction = self.path.iter().any(|key| key == "transaction");
+            self.on_time_series(*kind, given, series, &statement, in_transaction);
+        }
         Some(statement)
     }
 
@@ -437,6 +442,28 @@ impl Reading {
                 });
             }
             (path, field, Drawn::Range { documents, newest })
+        } else if described.get("ago").is_some() {
+            self.known_keys(described, &["ago", "of"]);
+            let ago = word("ago").and_then(|text| units::parse_duration(&text).ok());
+            let Some(ago) = ago else {
+                return self.wrong("`ago` is a duration before the newest document, such as 5m");
+            };
+            let rising = |field: &Field| match field.shape {
+                Shape::Date(Number::Steps { step, .. }) => Some(step),
+                _ => None,
+            };
+            let path = word("of").or_else(|| {
+                let mut dates = collection.fields.iter().filter(|field| rising(field).is_some());
+                let (first, second) = (dates.next(), dates.next());
+                first.filter(|_| second.is_none()).map(|field| field.name.to_string())
+            });
+            let found = path.and_then(|path| Some((collection.field(&path)?, path)));
+            let Some((field, step, path)) =
+                found.and_then(|(field, path)| Some((Arc::clone(field), rising(field)?, path)))
+            else {
+                return self.wrong("`of` names the date before whose newest value it is, a field with `{date: {every: ..., until: ...}}`");
+            };
+            (path, field, Drawn::Before { documents: (ago as f64 / 1e6 / step) as u64 })
         } else if let Some(path) = word("absent") {
             self.known_keys(described, &["absent"]);
             let field = self.field_of(collection, &path)?;
@@ -881,7 +908,7 @@ fn overlap(one: &str, other: &str) -> bool {
 pub(crate) fn loosen_expiring(operations: &mut [OwnStatement], collections: &[Collection]) {
     let each = operations.iter_mut().flat_map(OwnStatement::statements_mut);
     for own in each.filter(|own| own.inserts == 0) {
-        if collections[own.collection].indexes.iter().any(|index| index.expires) {
+        if collections[own.collection].expires_by().is_some() {
             own.known = Known::Any("documents of its collection expire");
         }
     }

@@ -5,6 +5,7 @@ use crate::documents::field::{BLOCK, Field, MOST_LENGTH, Number, Pick, Shape, Te
 use crate::documents::finite::{Finite, Shares};
 use crate::documents::law::Law;
 use crate::documents::literal::{Literal, index_keys, index_name, write_document};
+use crate::documents::time_series::TimeSeries;
 use crate::stream::scatter;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -78,8 +79,11 @@ pub(crate) struct Collection {
     pub(crate) fields: Vec<Arc<Field>>,
     /// Besides that of `_id`.
     pub(crate) indexes: Vec<Index>,
-    /// A BSON document for `create`.
-    pub(crate) options: Option<Vec<u8>>,
+    /// Options of `create`, as they are given.
+    pub(crate) options: Vec<(String, Literal)>,
+    pub(crate) time_series: Option<TimeSeries>,
+    /// Seconds after which documents of a time series are removed.
+    pub(crate) expire_after: Option<i64>,
     /// Documents in one command of the load.
     pub(crate) batch: u32,
     /// Mean size of a document in BSON.
@@ -252,7 +256,10 @@ impl Reading {
         {
             return self.wrong("no server takes this name for a collection");
         }
-        self.known_keys(given, &["records", "document", "indexes", "options"]);
+        self.known_keys(
+            given,
+            &["records", "document", "indexes", "options", "time_series", "expire_after"],
+        );
         let records = self.records(given)?;
         let Some(document) = given.get("document") else {
             return self.wrong("say what its documents are: `document: {name: {text: 20}, ...}`");
@@ -282,10 +289,16 @@ impl Reading {
             records,
             fields,
             indexes: Vec::new(),
-            options: None,
+            options: Vec::new(),
+            time_series: None,
+            expire_after: None,
             batch: 1,
             mean_bytes: 0.0,
         };
+        if let Some(series) = given.get("time_series") {
+            collection.time_series =
+                Some(self.at("time_series", |reading| reading.time_series(series, &collection))?);
+        }
         self.choices(given, &mut collection);
         let mut out = Vec::new();
         let sample = 256.min(records);
@@ -304,12 +317,17 @@ impl Reading {
             self.at("indexes", |reading| reading.indexes(indexes, collection));
         }
         if let Some(options) = given.get("options") {
-            collection.options = self.at("options", |reading| reading.options(options));
+            collection.options =
+                self.at("options", |reading| reading.options(options)).unwrap_or_default();
+        }
+        if let Some(after) = given.get("expire_after") {
+            collection.expire_after =
+                self.at("expire_after", |reading| reading.expire_after(after, collection));
         }
     }
 
-    /// Options of `create`; `None` where there are none.
-    fn options(&mut self, given: &Literal) -> Option<Vec<u8>> {
+    /// Options of `create`.
+    fn options(&mut self, given: &Literal) -> Option<Vec<(String, Literal)>> {
         let Literal::Map(entries) = given else {
             return self
                 .wrong("options of MongoDB's `create`, such as `{validator: {total: {$gte: 0}}}`");
@@ -317,7 +335,8 @@ impl Reading {
         for (key, _) in entries {
             let why = match key.as_str() {
                 "capped" | "size" | "max" => "capped collections are not supported",
-                "timeseries" => "time series are not supported",
+                "timeseries" => "`time_series: {time: at}` of the collection makes a time series",
+                "expireAfterSeconds" => "`expire_after` of the collection says it",
                 "viewOn" | "pipeline" => "views are not supported",
                 "create" | "writeConcern" | "comment" => "the server keeps no such option",
                 "" => "an option has a name",
@@ -326,9 +345,7 @@ impl Reading {
             };
             self.at(key, |reading| reading.wrong::<()>(format!("{why}: leave out `{key}`")));
         }
-        let mut out = Vec::new();
-        write_document(entries, &mut out);
-        (!entries.is_empty()).then_some(out)
+        Some(entries.clone())
     }
 
     fn indexes(&mut self, given: &Literal, collection: &mut Collection) -> Option<()> {
@@ -375,6 +392,11 @@ impl Reading {
             }
             if long && let Some(only) = item.get("only") {
                 spec.push(("partialFilterExpression".into(), only.clone()));
+            }
+            if collection.time_series.is_some()
+                && ["unique", "expire_after"].iter().any(|key| long && item.get(key).is_some())
+            {
+                self.wrong::<()>("no server has such an index of a time series; `expire_after` of the collection removes old documents");
             }
             if long && let Some(after) = item.get("expire_after") {
                 let seconds = after.scalar().and_then(|text| units::parse_duration(&text).ok());
@@ -812,10 +834,9 @@ impl Reading {
             self.known_keys(value, &["every", "until"]);
             let every = value.get("every").and_then(Literal::scalar);
             let every = every.and_then(|text| units::parse_duration(&text).ok());
-            // Dates have whole milliseconds, and no two documents the same.
-            let Some(every) = every.filter(|every| *every >= 1_000_000) else {
+            let Some(every) = every.filter(|every| *every >= 1_000) else {
                 return self.wrong(
-                    "`every` is the time from one document to the next, such as 15s, and 1ms at least",
+                    "`every` is the time from one document to the next, such as 15s, and 1us at least",
                 );
             };
             let until = value.get("until").and_then(Literal::scalar);
@@ -828,7 +849,9 @@ impl Reading {
             };
             let step = every as f64 / 1e6;
             let from = until - (records - 1) as f64 * step;
-            return Some((Shape::Date(Number::Steps { from, step }), Natural::Unique));
+            // Dates have whole milliseconds, so that nearer documents have the same.
+            let natural = if step < 1.0 { Natural::Free } else { Natural::Unique };
+            return Some((Shape::Date(Number::Steps { from, step }), natural));
         }
         let ends = match value.get("uniform") {
             Some(Literal::List(ends)) => ends.iter().filter_map(Literal::scalar).collect(),

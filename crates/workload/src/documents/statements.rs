@@ -166,7 +166,7 @@ impl Choosers {
         for parameter in &own.parameters[shared..] {
             let records = documents.collections[parameter.collection].records;
             let count = match (&parameter.drawn, &parameter.field.pick) {
-                (Drawn::New { .. } | Drawn::Absent { .. }, _) => {
+                (Drawn::New { .. } | Drawn::Absent { .. } | Drawn::Before { .. }, _) => {
                     parameters.push(None);
                     continue;
                 }
@@ -224,6 +224,7 @@ fn pick(
         picks[at] = match (&parameter.drawn, &parameter.field.pick) {
             (Drawn::New { records }, _) => new_pick(&parameter.field, *records, stream),
             (Drawn::Value, Pick::Finite(finite)) => draw(finite.values()),
+            (Drawn::Before { documents }, _) => present.newest().saturating_sub(documents + 1),
             (Drawn::Absent { from }, _) => from + stream.below(ABSENT_VALUES),
             (Drawn::Range { documents, newest: true }, _) => present.newest() - documents,
             (Drawn::Range { documents, newest: false }, _) => {

@@ -82,6 +82,8 @@ pub(crate) enum Drawn {
     Document,
     /// Those of a document, and of one this many documents later; with `newest` the last documents that are certain to be there.
     Range { documents: u64, newest: bool },
+    /// That of the document this many before the newest one, or of the first.
+    Before { documents: u64 },
     /// One that no document has: its pick is at least this.
     Absent { from: u64 },
     /// A new one.

@@ -516,7 +516,7 @@ fn dates_until_now_end_when_the_run_begins() {
         let mut out = Vec::new();
         documents.collections[0].write_document(number, &mut out);
         let document = ::bson::Document::from_reader(&out[..]).unwrap();
-        assert_eq!(document.get_document("d").unwrap().get_str("until"), Ok("now"));
+        assert_eq!(document.get_document("d").unwrap().get_str("until").ok(), Some("now"));
         document.get_datetime("at").unwrap().try_to_rfc3339_string().unwrap()
     };
     assert_eq!(at(999), "2027-03-05T10:00:00.25Z");
@@ -528,6 +528,66 @@ fn dates_until_now_end_when_the_run_begins() {
         [("place", 3)]
     );
     assert_eq!(spec.expiring_by_fixed_dates(), [("fixed".to_owned(), "at".to_owned())]);
+}
+
+#[test]
+fn what_no_server_does_to_a_time_series_is_refused() {
+    let series = |more: &str| {
+        format!(
+            r#"{{"c": {{"records": 100, "document": {{"at": {{"date": {{"every": "10ms", "until": "now"}}}}, "late": {{"date": {{"uniform": ["2024-01-01", "2026-01-01"]}}}},
+                "of": {{"document": {{"id": {{"int": "sequence", "distinct": 9}}}}}}, "x": {{"int": 3}}}}, {more}}}}}"#
+        )
+    };
+    let kept = r#""time_series": {"time": "at", "meta": "of"}"#;
+    let find = r#"{"x": {"find": "c", "by": "of.id"}}"#.to_owned();
+    let collection = |more: &str| (series(more), find.clone());
+    let operation = |text: &str| (series(kept), format!(r#"{{"x": {text}}}"#));
+    let transaction = r#"{"transaction": [{"insert": "c"}]}"#;
+    for ((collections, operations), why) in [
+        (collection(r#""time_series": {}"#), "name the field with the time"),
+        (collection(r#""time_series": {"time": "x"}"#), "must be a date of every document"),
+        (collection(r#""time_series": {"time": "late"}"#), "must be a date of every document"),
+        (collection(r#""time_series": {"time": "at", "meta": "at"}"#), "no other field"),
+        (collection(r#""time_series": {"time": "at", "granularity": "days"}"#), "seconds, minutes"),
+        (collection(r#""expire_after": "3h""#), "only a `time_series` expires as a whole"),
+        (collection(&format!(r#"{kept}, "expire_after": "3ms""#)), "from 1s on"),
+        (
+            collection(&format!(r#"{kept}, "indexes": [{{"keys": {{"x": 1}}, "unique": true}}]"#)),
+            "no server has such an index",
+        ),
+        (operation(r#"{"update": "c", "by": "of.id", "change": {"$inc": {"x": 1}}}"#), "only `of`"),
+        (
+            operation(
+                r#"{"update": "c", "by": "of.id", "many": true, "change": {"$inc": {"x": 1}}}"#,
+            ),
+            "only `of`",
+        ),
+        (operation(r#"{"delete": "c", "filter": {"x": 3}, "many": true}"#), "only `of`"),
+        (operation(r#"{"find_and_modify": "c", "by": "of.id", "set": "x"}"#), "only `of`"),
+        (operation(transaction), "within a transaction"),
+        (
+            operation(r#"{"find": "c", "filter": {"at": "<t>"}, "with": {"t": {"ago": "soon"}}}"#),
+            "`ago` is a duration",
+        ),
+        (
+            operation(
+                r#"{"find": "c", "filter": {"at": "<t>"}, "with": {"t": {"ago": "5m", "of": "x"}}}"#,
+            ),
+            "`of` names the date",
+        ),
+    ] {
+        let problems = spec(&collections, &operations).problems();
+        assert!(problems.iter().any(|problem| problem.what.contains(why)), "{why}: {problems:?}");
+    }
+    let possible = [
+        r#"{"update": "c", "by": "of.id", "many": true, "change": {"$set": {"of.name": "y"}}}"#,
+        r#"{"delete": "c", "by": "of.id", "many": true}"#,
+        r#"{"insert": "c", "documents": 9}"#,
+    ];
+    for text in possible {
+        let (collections, operations) = operation(text);
+        assert_eq!(spec(&collections, &operations).problems(), []);
+    }
 }
 
 /// A fifth of 50 values has four fifths of the documents, evenly; the others have the rest.
@@ -651,7 +711,7 @@ fn mistakes_are_named_where_they_are() {
         (at_field(r#"{"copy_of": "n"}"#), "a field of what it refers to"),
         (at_field(r#"{"copy_of": "n.price"}"#), "no field `n` with `key_of`"),
         (at_field(r#"{"copy_of": "n.price", "present": "5%"}"#), "leave out `present`"),
-        (at_field(r#"{"date": {"every": "100us", "until": "2026-01-01"}}"#), "1ms at least"),
+        (at_field(r#"{"date": {"every": "100ns", "until": "2026-01-01"}}"#), "1us at least"),
         (at_field(r#"{"int": {"sequence": {"step": 0.5}}}"#), "the same number: 1 at least"),
         (at_field(r#"{"decimal": {"sequence": {"step": 0.001}}}"#), "the same number: 0.01"),
         (at_field(r#"{"value": 5, "distinct": 9}"#), "leave out `distinct`"),
@@ -1079,7 +1139,7 @@ fn arms_choose_indexes_and_options() {
     );
     let chosen = bare.choices_in_words("products").unwrap();
     assert_eq!(
-        chosen.map(|(_, words)| words),
+        chosen.into_iter().map(|(_, words)| words).collect::<Vec<_>>(),
         ["none besides _id", "{validator: {price: {$gte: 0}}}"]
     );
     assert_eq!(with(r#"{"products": {"options": {}}}"#).unwrap().collections(), spec.collections());
