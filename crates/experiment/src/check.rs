@@ -374,6 +374,7 @@ fn subject<'s>(
         measured: RecordSizes::default(),
         file: None,
         choices: Vec::new(),
+        sizes: Vec::new(),
     };
     let base = reader.data();
     let mixes = reader.mixes(&base);

@@ -119,9 +119,15 @@ fn settings(left: &Arm, right: &Arm, found: &mut DifferenceList) {
 fn data(left: &Arm, right: &Arm, found: &mut DifferenceList) {
     let share = |arm: &Arm| or_nothing(arm.working_set.map(|set| units::share(set.share)));
     found.add("working_set", &share(left), &share(right));
-    documents(left.data.documents.as_ref(), right.data.documents.as_ref(), found);
+    // As many documents as the share of the cache says.
+    let is_sized = left.working_set.is_some() && right.working_set.is_some();
+    documents(left.data.documents.as_ref(), right.data.documents.as_ref(), is_sized, found);
     let of = |arm: &Arm| {
-        let data = DataSpec { documents: None, ..arm.data.clone() };
+        let mut data = arm.data.clone();
+        if data.documents.take().is_some() {
+            // Each collection says its own.
+            data.records = 0;
+        }
         match serde_json::to_value(&data) {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
@@ -145,6 +151,7 @@ fn data(left: &Arm, right: &Arm, found: &mut DifferenceList) {
 fn documents(
     left: Option<&DocumentsSpec>,
     right: Option<&DocumentsSpec>,
+    is_sized: bool,
     found: &mut DifferenceList,
 ) {
     let (Some(left), Some(right)) = (left, right) else {
@@ -161,6 +168,9 @@ fn documents(
     };
     let only_right = other.iter().filter(|(what, _)| one.iter().all(|(known, _)| known != what));
     for (what, _) in one.iter().chain(only_right) {
+        if is_sized && what.starts_with("records of ") {
+            continue;
+        }
         found.add(what, &value(&one, what), &value(&other, what));
     }
 }

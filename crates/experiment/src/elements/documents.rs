@@ -4,14 +4,16 @@
 use crate::Collector;
 use crate::document::{Field, Kind, Node, Span, Value, join};
 use crate::elements::arm::{AMOUNTS, ArmValue, ReadArm};
-use crate::elements::workload::{PATH, WorkloadReader};
+use crate::elements::workload::{AMOUNTS as OF_WORKLOAD, PATH, WorkloadReader};
 use crate::keys::arm::arm as arm_keys;
 use crate::keys::workload::workload;
 use crate::mistake::Mistake;
 use crate::origins::written;
 use crate::table::*;
-use plimsoll_plan::{EngineKind, SettingValue};
+use plimsoll_plan::words::working_set_words;
+use plimsoll_plan::{EngineKind, SettingValue, Settings, WorkingSet};
 use plimsoll_record::OwnOperation;
+use plimsoll_record::quantities::units;
 use plimsoll_workload::documents::{DocumentProblem, DocumentsSpec, Literal};
 use plimsoll_workload::{DataSpec, Mix};
 
@@ -98,28 +100,31 @@ impl WorkloadReader<'_, '_> {
         Some(mix)
     }
 
-    /// The data of an arm whose workload has collections: documents and operations are the same for all arms, indexes and options may differ.
+    /// The data of an arm whose workload has collections: documents and operations are the same for all arms, indexes, options and the size of all may differ.
     pub(crate) fn documents_of(
         &mut self,
         base: &DataSpec,
         arm: &ReadArm,
         engine: &EngineKind,
-    ) -> Option<DataSpec> {
-        for key in AMOUNTS {
-            if let Some(given) = arm.get(key) {
-                let what =
-                    format!("each collection has its own `records`: leave out `{}`", key.name);
-                self.wrong_in_arm(given, what);
-                return None;
-            }
+        settings: &Settings,
+    ) -> Option<(DataSpec, Option<WorkingSet>)> {
+        if let Some(given) = arm.get(arm_keys::records) {
+            let what = "each collection has its own `records`: write `size: 6GB` or `working_set: 200%` for all of them, in their proportion";
+            self.wrong_in_arm(given, what.to_owned());
+            return None;
         }
         if engine.name == "wiredtiger" {
             let what = "documents of an application need a server, whose query planner is part of what is measured: write `engine: mongodb` for the arms";
             self.problems.add(PATH, Some(self.key_place), Mistake::Workload { what: what.into() });
             return None;
         }
+        let (sized, set) = self.sized(base.documents.as_ref()?, arm, engine, settings)?;
+        let base = &match sized {
+            Some(documents) => DataSpec::with_documents(documents),
+            None => base.clone(),
+        };
         let Some(given) = arm.get(arm_keys::collections) else {
-            return Some(base.clone());
+            return Some((base.clone(), set));
         };
         if matches!(given.checked.value, Value::Wrong) {
             return None;
@@ -134,7 +139,62 @@ impl WorkloadReader<'_, '_> {
                 }
             }
         }
-        Some(DataSpec { documents: Some(documents), ..base.clone() })
+        Some((DataSpec { documents: Some(documents), ..base.clone() }, set))
+    }
+
+    /// The documents in the size that the arm or the workload gives for all of them, where one does, and how it follows from the cache.
+    fn sized(
+        &mut self,
+        base: &DocumentsSpec,
+        arm: &ReadArm,
+        engine: &EngineKind,
+        settings: &Settings,
+    ) -> Option<(Option<DocumentsSpec>, Option<WorkingSet>)> {
+        let of_arm = AMOUNTS.into_iter().find_map(|key| Some((key.name, &arm.get(key)?.checked)));
+        let of_workload =
+            || OF_WORKLOAD.into_iter().find_map(|key| Some((key.name, self.workload.get(key)?)));
+        let Some((key, checked)) = of_arm.or_else(of_workload) else {
+            return Some((None, None));
+        };
+        let place = checked.place;
+        let (documents, bytes) = base.size();
+        let (wanted, set) = if key == workload::working_set.name {
+            let share = checked.number()?;
+            let cache = engine.cache_setting.and_then(|name| settings.bytes(name));
+            let Some(cache) = cache.filter(|_| engine.usable_cache > 0.0) else {
+                let mistake = Mistake::WorkingSetWithoutCache { engine: engine.name };
+                self.problems.add(&workload::working_set.under(PATH), Some(place), mistake);
+                return None;
+            };
+            let usable = cache as f64 * engine.usable_cache;
+            let bytes_per_record = bytes / documents.max(1) as f64;
+            let set =
+                WorkingSet { share, usable_cache_bytes: usable.round() as u64, bytes_per_record };
+            (share * usable, Some(set))
+        } else {
+            (checked.whole()? as f64, None)
+        };
+        let known = self.sizes.iter().find(|(known, _)| *known == wanted);
+        let sized = match known {
+            Some((_, sized)) => sized.clone(),
+            None => {
+                let sized = base.sized(wanted);
+                self.sizes.push((wanted, sized.clone()));
+                for DocumentProblem { path, what } in sized.as_ref().err().into_iter().flatten() {
+                    let what = format!("with {} in all, {what}", units::size(wanted as u64));
+                    report(self.problems, (PATH, self.node), path, what);
+                }
+                sized
+            }
+        };
+        let sized = sized.ok()?;
+        let records = sized.size().0;
+        let words = match &set {
+            Some(set) => working_set_words(records, set),
+            None => format!("{records} ({})", units::size(wanted as u64)),
+        };
+        self.origins.add_file(&arm_keys::records.under(&arm.path()), words, place);
+        Some((Some(sized), set))
     }
 
     /// The documents with what an arm chooses of collections. Each choice is read once, however many arms make it.
@@ -154,10 +214,10 @@ impl WorkloadReader<'_, '_> {
         if !is_known {
             return None;
         }
-        let choices = literal(&given.node);
+        let choices = (base.size().0, literal(&given.node));
         let known = self.choices.iter().position(|(known, _)| *known == choices);
         let index = known.unwrap_or_else(|| {
-            self.choices.push((choices.clone(), base.with_choices(&choices)));
+            self.choices.push((choices.clone(), base.with_choices(&choices.1)));
             self.choices.len() - 1
         });
         let problems = match &self.choices[index].1 {

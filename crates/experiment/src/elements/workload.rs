@@ -23,7 +23,7 @@ use plimsoll_workload::{DataSpec, KeyOrder, Wrong};
 
 pub(crate) const PATH: &str = file::workload.name;
 /// Keys for the amount of data.
-const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
+pub(crate) const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
 
 /// Reads what is stored and which operations are measured.
 pub(crate) struct WorkloadReader<'w, 's> {
@@ -41,7 +41,9 @@ pub(crate) struct WorkloadReader<'w, 's> {
     /// The property file, if the workload names one.
     pub file: Option<Core>,
     /// What arms choose of collections, with the documents that come of it.
-    pub choices: Vec<(Literal, Result<DocumentsSpec, Vec<DocumentProblem>>)>,
+    pub choices: Vec<((u64, Literal), Result<DocumentsSpec, Vec<DocumentProblem>>)>,
+    /// The same documents in other sizes, each read once: bytes of all together.
+    pub sizes: Vec<(f64, Result<DocumentsSpec, Vec<DocumentProblem>>)>,
 }
 
 impl WorkloadReader<'_, '_> {
@@ -116,7 +118,7 @@ impl WorkloadReader<'_, '_> {
     ) -> Option<(DataSpec, Option<WorkingSet>)> {
         if self.workload.get(workload::collections).is_some() {
             base.documents.as_ref()?;
-            return Some((self.documents_of(base, arm, engine)?, None));
+            return self.documents_of(base, arm, engine, settings);
         }
         if self.refuses_choices(arm) {
             return None;

@@ -139,7 +139,7 @@ arms:
         (arm("orders: {document: {a: {int: 1}}}"), 19, "belongs"),
         (arm("orders: {index: []}"), 19, "no key `index`"),
         (arm("orders:\n        indexes:\n          - placed: 1\n          - z: 1"), 22, "no field `z`"),
-        (arm("orders: {options: {timeseries: {timeField: placed}}}"), 19, "not supported"),
+        (arm("orders: {options: {timeseries: {timeField: placed}}}"), 19, "makes a time series"),
         (arm("orders: {options: {viewOn: x}}"), 19, "views are not supported"),
         (arm("orders: {indexes: []}"), 11, "in the arm other, `orders` has no index placed_1; it has _id_"),
         (
@@ -255,5 +255,56 @@ arms: {{one: {{}}, two: {{}}}}
             .map(|problem| problems.position(problem).map(|(line, _)| line as u64))
             .collect();
         assert_eq!(lines, [Some(line)], "{problems}");
+    }
+}
+
+/// A document of this file has `_id`, a text of 12 and a number: 5 + 17 + (10 + 4 + 13) + (8 + 4) bytes.
+const DOCUMENT_BYTES: f64 = 61.0;
+
+#[test]
+fn arms_have_as_many_documents_as_fit_into_a_size() {
+    let plan = plan(
+        "defaults: {engine: mongodb}
+arms: {as-it-is: {}, large: {size: 6100kB}}
+",
+    );
+    let records = |arm: usize| plan.arms[arm].data.documents.as_ref().unwrap().size().0;
+    assert_eq!((records(0), records(1)), (1_000, 100_000));
+    assert_eq!(differing(&plan), [words("records of orders", "1k", "100000")]);
+}
+
+#[test]
+fn a_working_set_of_documents_is_a_share_of_the_cache() {
+    let plan = plan(
+        "defaults: {engine: mongodb, cache_size: 256MiB}
+factors: {working_set: [50%, 200%]}
+",
+    );
+    let expected = |share: f64, usable: u64| share * usable as f64 / DOCUMENT_BYTES;
+    for (arm, share) in plan.arms.iter().zip([0.5, 2.0]) {
+        let set = arm.working_set.unwrap();
+        let records = arm.data.documents.as_ref().unwrap().size().0 as f64;
+        assert!(
+            (records / expected(share, set.usable_cache_bytes) - 1.0).abs() < 0.01,
+            "{records}"
+        );
+        assert_eq!((set.share, set.bytes_per_record), (share, DOCUMENT_BYTES));
+    }
+    assert_eq!(differing(&plan), [words("working_set", "50%", "200%")]);
+}
+
+#[test]
+fn sizes_that_cannot_be_are_named() {
+    for (rest, line, what) in [
+        ("defaults: {engine: mongodb}\narms: {a: {records: 5k}}\n", 15, "write `size: 6GB`"),
+        (
+            "defaults: {engine: mongodb}\narms: {a: {size: 3kB}}\n",
+            7,
+            "with 3kB in all, there are 49 documents, so `distinct` is from 1 to 49",
+        ),
+    ] {
+        let problems = checked(rest).err().unwrap().to_string();
+        assert_contains(&problems, what);
+        assert_contains(&problems, &format!("orders.yaml:{line}:"));
     }
 }

@@ -35,10 +35,10 @@ object! {
         "Number of records. Arms can have their own.";
     size = DATA_SIZE, Optional, "120MB";
         "Size of the data instead of a number of records: keys, field names and values, before the engine adds or compresses anything. The number of \
-         records follows from the mean size of one.";
+         records follows from the mean size of one. Beside `collections` it is the BSON of all documents, and the `records` of each are their proportion.";
     working_set = WORKING_SET, Optional, "138%";
         "Size of the data on disk as a share of the cache that the engine can use, instead of a number of records. A small load measures the size of a \
-         record on disk.";
+         record on disk. Beside `collections` it is the BSON of all documents, without their indexes.";
     preset = PRESET, Optional, "a";
         "One of YCSB's core workloads: a (half reads, half updates), b (95 % reads, 5 % updates), c (reads), d (reads of the latest, 5 % inserts), e \
          (short scans, 5 % inserts), f (half reads, half read-modify-writes).";
@@ -68,6 +68,7 @@ object! {
     operations = Shape::Open(&OPERATIONS), Optional, "{by-customer: {find: orders, by: customer, limit: 10}}";
         "Operations of an application on its `collections`. `mixes` gives them their weights.";
     => one of [preset, mixes, ycsb];
-    => at most one of [records, size, working_set, collections];
+    => at most one of [records, size, working_set];
+    => at most one of [records, collections];
     => at most one of [preset, ycsb, collections];
 }

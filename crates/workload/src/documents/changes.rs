@@ -75,6 +75,31 @@ impl DocumentsSpec {
         }
     }
 
+    /// The same with other numbers of documents, in the same proportion, so that they have this many bytes of BSON together; with three digits.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it then, such as more values than documents.
+    pub fn sized(&self, bytes: f64) -> Result<Self, Vec<DocumentProblem>> {
+        let factor = bytes / self.size().1.max(1.0);
+        let read = self.read().map_err(Clone::clone)?;
+        let mut collections = self.collections.clone();
+        for collection in &read.collections {
+            let wanted = collection.records as f64 * factor;
+            let step = 10_f64.powi((wanted.max(1.0).log10().floor() as i32 - 2).max(0));
+            let records = ((wanted / step).round() * step).max(1.0);
+            if let Some(described) = described(&mut collections, &collection.name) {
+                for (_, given) in described.iter_mut().filter(|(key, _)| key == "records") {
+                    *given = Literal::Int(records as i64);
+                }
+            }
+        }
+        let sized = Self { collections, reading: SharedReading::default(), ..self.clone() };
+        match sized.problems() {
+            problems if problems.is_empty() => Ok(sized),
+            problems => Err(problems),
+        }
+    }
+
     /// Everything that it says, piece by piece in the notation of experiment files: what it is, such as `indexes of orders`, and its value. It says the same as
     /// another description where all pieces are equal.
     pub fn parts(&self) -> Vec<(String, String)> {
