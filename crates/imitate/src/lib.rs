@@ -5,6 +5,8 @@
 //!
 //! No value of a user leaves the process: texts become lengths, values become numbers of values. Names of databases, collections, fields and indexes stay.
 
+mod flow;
 mod model;
 
+pub use flow::{flow, scalar};
 pub use model::{Field, Index, Observed, ServerFacts, Shape, Source, Spread, Stored, Values};
