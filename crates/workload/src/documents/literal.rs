@@ -7,9 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// A value of an experiment file. Maps keep the order of their keys, which matters to a server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Literal {
     /// Nothing.
+    #[default]
     Null,
     /// `true` or `false`.
     Bool(bool),
