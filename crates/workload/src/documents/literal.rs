@@ -71,8 +71,8 @@ impl Literal {
         }
     }
 
-    /// A scalar as text.
-    pub(crate) fn scalar(&self) -> Option<String> {
+    /// A scalar as text; `None` of nothing, lists and maps.
+    pub fn scalar(&self) -> Option<String> {
         match self {
             Self::Bool(flag) => Some(flag.to_string()),
             Self::Int(whole) => Some(whole.to_string()),

@@ -26,7 +26,7 @@ mod transaction;
 pub use clock::DataClock;
 pub(crate) use finite::Finite;
 pub use literal::Literal;
-pub use read::DocumentProblem;
+pub use read::{DocumentProblem, is_generator};
 pub(crate) use statements::{DocumentLoad, DocumentSpace, StatementDesk};
 
 use crate::ask::CollectionOrder;

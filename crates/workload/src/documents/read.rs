@@ -60,6 +60,12 @@ const MODIFIERS: [&str; 9] = [
     "length",
 ];
 
+/// Whether a map is the generator of a list's items, and not the fields of documents in it.
+pub fn is_generator(item: &Literal) -> bool {
+    let known = |key: &str| KINDS.contains(&key) || MODIFIERS.contains(&key);
+    item.entries().iter().all(|(key, _)| known(key))
+}
+
 /// Something in a description of documents or operations that cannot be, and where: the keys that lead there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentProblem {
@@ -739,10 +745,7 @@ impl Reading {
             }
             "document" => (Shape::Document(self.fields(value, records)?), Natural::Free),
             _ => {
-                let is_generator = value.entries().iter().all(|(key, _)| {
-                    KINDS.contains(&key.as_str()) || MODIFIERS.contains(&key.as_str())
-                });
-                let of = if is_generator {
+                let of = if is_generator(value) {
                     self.generator("item", value, records, &[])?
                 } else {
                     let fields = self.fields(value, records)?;
