@@ -4,7 +4,7 @@ use plimsoll_workload::documents::Literal;
 use std::fmt::Write;
 
 /// Words that some readers of YAML take for a truth value or for nothing.
-const WORDS: [&str; 10] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "~"];
+const WORDS: [&str; 8] = ["null", "true", "false", "yes", "no", "on", "off", "~"];
 
 /// A value in YAML's flow style: `{customer: 1, status: 'no'}`. The project's reader gives the same value back; numbers that are not finite become `null`.
 pub fn flow(value: &Literal) -> String {
