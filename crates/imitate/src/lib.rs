@@ -5,8 +5,22 @@
 //!
 //! No value of a user leaves the process: texts become lengths, values become numbers of values. Names of databases, collections, fields and indexes stay.
 
+mod calls;
+mod counts;
+mod fields;
 mod flow;
+mod form;
+mod json;
+pub mod log;
 mod model;
+pub mod operations;
+mod shapes;
+mod statement;
+#[cfg(test)]
+mod tests;
 
+pub use calls::{APP_NAME, Call};
 pub use flow::{flow, scalar};
 pub use model::{Field, Index, Observed, ServerFacts, Shape, Source, Spread, Stored, Values};
+pub use shapes::shapes;
+pub use statement::collection_key;

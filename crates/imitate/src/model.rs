@@ -143,8 +143,16 @@ pub struct Shape {
     pub returned: Spread,
     /// Bytes of an answer.
     pub bytes: Spread,
+    /// How many statements the commands had to which its calls belong.
+    pub statements: Spread,
     /// The share of calls that the most frequent 1 % of the values of its first parameter get, where there were enough calls to say.
     pub hottest: Option<f64>,
+    /// The same for the first 1,000, 10,000 and 100,000 calls, as far as there were so many: the share depends on the number of calls.
+    pub hottest_of_first: Vec<(u64, f64)>,
+    /// Why no file can say it.
+    pub unfit: Option<String>,
+    /// Where the operation is not quite what was seen.
+    pub remarks: Vec<String>,
 }
 
 /// Of the calls of a shape.
@@ -154,4 +162,8 @@ pub struct Spread {
     pub median: f64,
     /// 95 % are not above it.
     pub p95: f64,
+    /// Between which the median of all calls lies, if those seen are a sample.
+    pub median_within: (f64, f64),
+    /// Between which the 95th percentile of all calls lies, if those seen are a sample.
+    pub p95_within: (f64, f64),
 }

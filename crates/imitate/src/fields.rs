@@ -1,0 +1,244 @@
+//! What the file says of a field, and how its values can be asked for.
+
+use crate::Stored;
+use crate::shapes::Parameter;
+use mongodb::bson::spec::ElementType;
+use plimsoll_record::quantities::units::{parse_count, parse_share};
+use plimsoll_workload::documents::{Literal, is_generator};
+use plimsoll_workload::{ScrambledZipfian, Stream, Zipfian};
+
+/// More values with unequal shares are not simulated.
+const MOST_WEIGHTED: u64 = 100_000;
+/// Simulations do not draw more than this.
+const MOST_DRAWS: u64 = 10_000;
+/// Where the middle value of those that were asked for lies between the first and the last, if mostly new ones are asked for.
+const NEW: f64 = 0.9;
+
+/// A field of stored documents.
+pub(crate) struct At {
+    pub(crate) generator: Literal,
+    pub(crate) pick: Pick,
+    /// Whether each document has one value of it, so that it is known which documents have which.
+    pub(crate) is_of_each: bool,
+}
+
+/// How many values a field has.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Pick {
+    Unique { rises: bool },
+    Finite(Vec<f64>, u64),
+    Free,
+}
+
+fn map(key: &str, value: Literal) -> Literal {
+    Literal::Map(vec![(key.into(), value)])
+}
+
+/// What the file says of a path, such as `items.0.price` or `address.city`.
+pub(crate) fn at(stored: &Stored, path: &str, collections: &[Stored]) -> Option<At> {
+    let mut parts = path.split('.');
+    let first = parts.next()?;
+    let field = stored.fields.iter().find(|field| field.path == first)?;
+    let (mut generator, mut is_of_each) = (field.generator.clone()?, true);
+    for part in parts {
+        if let Some(item) = item(&generator) {
+            (generator, is_of_each) = (item, false);
+        }
+        if part.starts_with('$') || part.bytes().all(|byte| byte.is_ascii_digit()) {
+            continue;
+        }
+        is_of_each &= ["present", "distinct"].iter().all(|key| generator.get(key).is_none());
+        generator = generator.get("document")?.get(part)?.clone();
+    }
+    Some(At { pick: pick(&generator, collections), generator, is_of_each })
+}
+
+impl At {
+    /// Whether a value of it finds documents, and it is known which.
+    pub(crate) fn can_be_asked(&self) -> bool {
+        self.is_of_each && item(&self.generator).is_none()
+    }
+
+    /// Whether an update can give it a new value without more ado.
+    pub(crate) fn can_be_set(&self) -> bool {
+        self.is_of_each && !matches!(self.pick, Pick::Unique { .. })
+    }
+
+    /// The generator of one value, of a list that of an item.
+    pub(crate) fn value(self) -> Literal {
+        item(&self.generator).unwrap_or(self.generator)
+    }
+}
+
+/// The generator of the items of a list.
+fn item(generator: &Literal) -> Option<Literal> {
+    let list = generator.get("list")?;
+    Some(if is_generator(list) { list.clone() } else { map("document", list.clone()) })
+}
+
+fn pick(generator: &Literal, collections: &[Stored]) -> Pick {
+    let is_sequence = |value: &Literal| {
+        value.scalar().as_deref() == Some("sequence") || value.get("sequence").is_some()
+    };
+    let number = |value: &Literal| value.scalar().and_then(|text| parse_count(&text).ok());
+    if let Some(values) = generator.get("distinct").and_then(number) {
+        return Pick::Finite(skewed(generator, values), values);
+    }
+    for (kind, value) in generator.entries() {
+        match (kind.as_str(), value) {
+            ("choice", Literal::Map(weighted)) => {
+                let share = |(_, weight): &(String, Literal)| {
+                    weight.scalar().and_then(|text| parse_share(&text).ok()).unwrap_or(0.0)
+                };
+                return Pick::Finite(weighted.iter().map(share).collect(), weighted.len() as u64);
+            }
+            ("choice", Literal::List(items)) => {
+                return Pick::Finite(Vec::new(), items.len() as u64);
+            }
+            ("bool", _) => return Pick::Finite(Vec::new(), 2),
+            ("key_of", name) => {
+                let known =
+                    collections.iter().find(|known| Some(&known.name) == name.scalar().as_ref());
+                let values = known.map_or(1, |known| known.documents.max(1));
+                return Pick::Finite(skewed(generator, values), values);
+            }
+            ("object_id" | "uuid", _) => return Pick::Unique { rises: false },
+            ("int" | "double" | "decimal", value) if is_sequence(value) => {
+                return Pick::Unique { rises: kind == "int" };
+            }
+            ("date", value) if value.get("every").is_some() => return Pick::Unique { rises: true },
+            _ => {}
+        }
+    }
+    match generator.get("unique") {
+        Some(Literal::Bool(true)) => Pick::Unique { rises: false },
+        _ => Pick::Free,
+    }
+}
+
+/// Weights of the values, the largest first; none where they are all alike.
+fn skewed(generator: &Literal, values: u64) -> Vec<f64> {
+    let exponent = match generator.get("skew") {
+        Some(Literal::Text(word)) if word == "zipfian" => 0.99,
+        Some(skew) => match skew.get("zipfian") {
+            Some(Literal::Double(exponent)) => *exponent,
+            Some(Literal::Int(exponent)) => *exponent as f64,
+            _ => return Vec::new(),
+        },
+        None => return Vec::new(),
+    };
+    (1..=values.min(MOST_WEIGHTED)).map(|rank| (rank as f64).powf(-exponent)).collect()
+}
+
+/// How values of a field with `values` values are drawn: the law that gives the hottest of them a share as near as possible to what was seen. `documents`
+/// draws a value as often as documents have it.
+pub(crate) fn keys(parameter: &Parameter, pick: &Pick, records: u64) -> &'static str {
+    let few = parameter.access.levels.iter().rfind(|(calls, _)| *calls <= MOST_DRAWS).copied();
+    let Some((calls, seen)) = few.or_else(|| parameter.access.hottest()) else {
+        return "uniform";
+    };
+    let (weights, values) = match pick {
+        Pick::Finite(weights, values) => (weights.as_slice(), *values),
+        Pick::Unique { .. } | Pick::Free => (&[][..], records.max(1)),
+    };
+    let zipfian = ScrambledZipfian::new(0, values);
+    let mut laws: Vec<(&str, f64)> = vec![
+        ("uniform", simulated(calls, |stream| stream.below(values))),
+        ("zipfian", simulated(calls, |stream| zipfian.draw(stream))),
+    ];
+    if !weights.is_empty() {
+        let mut sum = 0.0;
+        let sums: Vec<f64> = weights
+            .iter()
+            .map(|weight| {
+                sum += weight;
+                sum
+            })
+            .collect();
+        let draw = |stream: &mut Stream| {
+            let at = stream.unit() * sum;
+            sums.partition_point(|end| *end <= at) as u64
+        };
+        laws.push(("documents", simulated(calls, draw)));
+    }
+    if matches!(pick, Pick::Unique { .. }) && records > 1 && is_new(&parameter.orders) {
+        let ages = Zipfian::new(records - 1);
+        // Of equal laws the one that also says which values are hot.
+        laws.insert(0, ("latest", simulated(calls, |stream| ages.draw(stream))));
+        laws.retain(|(law, _)| *law != "zipfian");
+    }
+    let distance = |share: f64| (share.max(1e-9) / seen.max(1e-9)).ln().abs();
+    let nearest =
+        laws.iter().min_by(|(_, one), (_, other)| distance(*one).total_cmp(&distance(*other)));
+    nearest.map_or("uniform", |(law, _)| law)
+}
+
+/// The share that the hottest 1 % of the values get by a law.
+fn simulated(calls: u64, draw: impl Fn(&mut Stream) -> u64) -> f64 {
+    let mut stream = Stream::from_state(1);
+    let mut access = crate::counts::Access::default();
+    (0..calls).for_each(|_| access.add(draw(&mut stream), &mut { u64::MAX }));
+    access.hottest().map_or(0.0, |(_, share)| share)
+}
+
+/// Whether mostly the newest values were asked for.
+fn is_new(orders: &[f64]) -> bool {
+    let mut sorted = orders.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.first(), sorted.get(sorted.len() / 2), sorted.last()) {
+        (Some(first), Some(middle), Some(last)) if last > first => {
+            (middle - first) / (last - first) >= NEW
+        }
+        _ => false,
+    }
+}
+
+/// A generator for new values of a field: without what needs other documents or fields. Where there is none, or one that counts documents, the type and the
+/// length of what was seen decide.
+pub(crate) fn for_new_values(
+    generator: Option<Literal>,
+    kind: ElementType,
+    length: u64,
+) -> Literal {
+    let counts = |generator: &Literal| {
+        let kinds = ["int", "double", "decimal", "date"];
+        let is_counter = kinds.iter().any(|kind| generator.get(kind).is_some());
+        is_counter && matches!(pick(generator, &[]), Pick::Unique { .. })
+    };
+    let Some(generator) = generator.filter(|generator| !counts(generator)) else {
+        return by_kind(kind, length);
+    };
+    let entries = generator.entries().iter();
+    let alone = ["present", "unique", "follows"];
+    Literal::Map(entries.filter(|(key, _)| !alone.contains(&key.as_str())).cloned().collect())
+}
+
+/// A generator for values of which only the type and the length are known.
+fn by_kind(kind: ElementType, length: u64) -> Literal {
+    let uniform = |from: Literal, to: Literal| map("uniform", Literal::List(vec![from, to]));
+    let date = |text: &str| Literal::Text(text.into());
+    let length = Literal::Int(length as i64);
+    match kind {
+        ElementType::Int32 | ElementType::Int64 => {
+            map("int", uniform(Literal::Int(2), Literal::Int(9)))
+        }
+        ElementType::Double | ElementType::Decimal128 => {
+            map("double", uniform(Literal::Int(0), Literal::Int(9)))
+        }
+        ElementType::DateTime | ElementType::Timestamp => {
+            map("date", uniform(date("2024-01-01"), date("2026-01-01")))
+        }
+        ElementType::ObjectId => map("object_id", Literal::Null),
+        ElementType::Binary => map("bytes", length),
+        ElementType::Boolean => map("bool", Literal::Null),
+        ElementType::Null | ElementType::Undefined => map("null", Literal::Null),
+        ElementType::Array => {
+            let item = map("int", uniform(Literal::Int(2), Literal::Int(9)));
+            Literal::Map(vec![("list".into(), item), ("length".into(), length)])
+        }
+        ElementType::EmbeddedDocument => {
+            map("document", map("value", map("text", Literal::Int(8))))
+        }
+        _ => map("text", length),
+    }
+}

@@ -1,0 +1,625 @@
+//! The normal form of a command: what is asked, without the values.
+
+use crate::flow::flow;
+use mongodb::bson::spec::ElementType;
+use mongodb::bson::{Bson, Document};
+use plimsoll_workload::documents::Literal;
+use std::hash::{BuildHasher, RandomState};
+
+/// Nesting that is read. The server allows 200 levels of documents.
+const MOST_DEPTH: usize = 60;
+
+/// A command without its values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Normal {
+    /// As `operations` of a file takes it, with `<0>`, `<1>`, ... in the place of values.
+    pub(crate) operation: Literal,
+    pub(crate) values: Vec<Value>,
+    /// Why a file cannot say it.
+    pub(crate) unfit: Option<String>,
+    /// Hints, concerns, time limits and batches, which calls of one shape need not share.
+    pub(crate) manner: Vec<(&'static str, Literal)>,
+}
+
+/// A value that was left out.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    /// The field with which it is compared or which it becomes; empty where this is not known.
+    pub(crate) path: String,
+    pub(crate) role: Role,
+    pub(crate) kind: ElementType,
+    /// Of a text in characters, of binary data in bytes, of a list in items.
+    pub(crate) length: u64,
+    /// One keyed hash for each item of `$in`, else one.
+    pub(crate) hashes: Vec<u64>,
+    /// A number that ascends with the value, of types that ascend with time.
+    pub(crate) order: Option<f64>,
+    /// 0, 1 or -1 where it is no value of a field: these tell nothing of anybody.
+    pub(crate) small: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Equal,
+    /// The items of a list, of which each is a value of the field.
+    In,
+    Lower,
+    Upper,
+    /// The new value of a field.
+    New,
+    /// New items of a list.
+    Items,
+    /// An operand of an expression.
+    Free,
+}
+
+impl Value {
+    /// Whether both are one and the same value, however often each is used.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let first = self.hashes.first();
+        first.is_some() && self.hashes.iter().chain(&other.hashes).all(|hash| Some(hash) == first)
+    }
+}
+
+impl Normal {
+    /// The text by which equal shapes are found.
+    pub(crate) fn form(&self) -> String {
+        let mut unnumbered = |text: &str| hole(text).map(|_| Literal::Text("<>".into()));
+        flow(&mapped(&self.operation, &mut unnumbered))
+    }
+}
+
+/// The number in a text such as `<7>`.
+pub(crate) fn hole(text: &str) -> Option<usize> {
+    text.strip_prefix('<')?.strip_suffix('>')?.parse().ok()
+}
+
+/// A value in which texts are replaced, where `replace` has something for them.
+pub(crate) fn mapped(value: &Literal, replace: &mut dyn FnMut(&str) -> Option<Literal>) -> Literal {
+    match value {
+        Literal::Text(text) => replace(text).unwrap_or_else(|| value.clone()),
+        Literal::List(items) => {
+            Literal::List(items.iter().map(|item| mapped(item, replace)).collect())
+        }
+        Literal::Map(entries) => {
+            let entries = entries.iter();
+            Literal::Map(entries.map(|(key, item)| (key.clone(), mapped(item, replace))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The normal form of a command whose first key says what it does: `{find: orders, ...}`, `{update: orders, q: ..., u: ...}`.
+pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<Normal> {
+    let (verb, collection) = command.iter().next()?;
+    let mut reading = Reading { hasher, values: Vec::new(), unfit: None, depth: 0 };
+    let mut entries = Vec::new();
+    let mut add = |key: &str, value: Literal| entries.push((key.to_owned(), value));
+    let word = if verb == "findAndModify" { "find_and_modify" } else { verb.as_str() };
+    add(word, Literal::Text(collection.as_str()?.into()));
+    let document = |key: &str| command.get_document(key).ok().filter(|found| !found.is_empty());
+    let is_set = |key: &str| command.get(key).is_some_and(is_true);
+    let filter = ["filter", "query", "q"].iter().find_map(|key| document(key));
+    if verb == "distinct" {
+        add("field", Literal::Text(command.get_str("key").ok()?.into()));
+    }
+    if let Some(filter) = filter {
+        add("filter", reading.filter(filter, ""));
+    }
+    if let Ok(stages) = command.get_array("pipeline") {
+        add("pipeline", reading.pipeline(stages, true));
+    }
+    if let Some(sort) = document("sort") {
+        add("sort", reading.directions(sort));
+    }
+    match (verb.as_str(), command.get("limit").and_then(whole)) {
+        ("find" | "count", Some(limit)) if limit != 0 => add("limit", Literal::Int(limit.abs())),
+        ("delete", Some(0)) => add("many", Literal::Bool(true)),
+        _ => {}
+    }
+    if let Some(projection) = document("projection") {
+        add("project", reading.projection(projection));
+    }
+    if let Some(change) =
+        command.get("u").or_else(|| command.get("update").filter(|_| verb == "findAndModify"))
+    {
+        let (key, change) = reading.change(change);
+        add(key, change);
+    }
+    for (key, word) in [("multi", "many"), ("upsert", "upsert"), ("new", "new")] {
+        if is_set(key) {
+            add(word, Literal::Bool(true));
+        }
+    }
+    reading.refuse(verb, command);
+    let mut manner = manner(command);
+    match command.get("hint") {
+        Some(Bson::Document(keys)) => manner.push(("hint", reading.directions(keys))),
+        Some(Bson::String(name)) => manner.push(("hint", Literal::Text(name.clone()))),
+        _ => {}
+    }
+    let (values, unfit) = (reading.values, reading.unfit);
+    Some(Normal { operation: Literal::Map(entries), values, unfit, manner })
+}
+
+/// What the file's `read_concern`, `write_concern`, `max_time` and `batch` say.
+pub(crate) fn manner(command: &Document) -> Vec<(&'static str, Literal)> {
+    let mut manner = Vec::new();
+    let millis = |limit: i64| Literal::Text(format!("{limit}ms"));
+    let part = |of: &str, key: &str| command.get_document(of).ok().and_then(|of| of.get(key));
+    let positive = |value: Option<&Bson>| value.and_then(whole).filter(|number| *number > 0);
+    if let Some(Bson::String(level)) = part("readConcern", "level") {
+        manner.push(("read_concern", Literal::Text(level.clone())));
+    }
+    let members = match part("writeConcern", "w") {
+        Some(Bson::String(word)) if word == "majority" => Some(Literal::Text(word.clone())),
+        other => positive(other).map(Literal::Int),
+    };
+    let mut concern: Vec<(String, Literal)> = Vec::new();
+    concern.extend(members.map(|members| ("w".into(), members)));
+    if let Some(Bson::Boolean(journal)) = part("writeConcern", "j") {
+        concern.push(("journal".into(), Literal::Bool(*journal)));
+    }
+    let limit = positive(part("writeConcern", "wtimeout"));
+    concern.extend(limit.map(|limit| ("timeout".into(), millis(limit))));
+    match concern.as_slice() {
+        [] => {}
+        [(key, only)] if key == "w" => manner.push(("write_concern", only.clone())),
+        _ => manner.push(("write_concern", Literal::Map(concern))),
+    }
+    manner.extend(positive(command.get("maxTimeMS")).map(|limit| ("max_time", millis(limit))));
+    let batch = positive(command.get("batchSize").or(part("cursor", "batchSize")));
+    let batch = batch.filter(|batch| *batch <= 1_000_000);
+    manner.extend(batch.map(|batch| ("batch", Literal::Int(batch))));
+    manner
+}
+
+struct Reading<'a> {
+    hasher: &'a RandomState,
+    values: Vec<Value>,
+    unfit: Option<String>,
+    depth: usize,
+}
+
+impl Reading<'_> {
+    fn refuse(&mut self, verb: &str, command: &Document) {
+        let refused: &[(&str, &str)] = match verb {
+            "find" | "count" => &[("skip", "`skip`"), ("tailable", "a tailable cursor")],
+            "findAndModify" => {
+                &[("remove", "`remove` in findAndModify"), ("upsert", "`upsert` in findAndModify")]
+            }
+            _ => &[],
+        };
+        for (key, what) in refused {
+            if command.get(key).is_some_and(is_true) {
+                self.cannot(*what);
+            }
+        }
+        for (key, what) in [
+            ("collation", "a collation"),
+            ("arrayFilters", "array filters"),
+            ("min", "`min`"),
+            ("max", "`max`"),
+        ] {
+            if command.contains_key(key) {
+                self.cannot(what);
+            }
+        }
+    }
+
+    fn cannot(&mut self, what: impl Into<String>) -> Literal {
+        self.unfit.get_or_insert_with(|| format!("{} cannot be written", what.into()));
+        Literal::Null
+    }
+
+    /// Reads something nested, unless it is too deep.
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Literal) -> Literal {
+        if self.depth == MOST_DEPTH {
+            return self.cannot("more than 60 levels");
+        }
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    fn hole(&mut self, path: &str, role: Role, value: &Bson) -> Literal {
+        let hash = |value: &Bson| match number(value) {
+            Some(number) => self.hasher.hash_one(number.to_bits()),
+            None => self.hasher.hash_one(value.to_string()),
+        };
+        // Of a list the first item stands for all.
+        let (value, hashes) = match (role, value) {
+            (Role::In | Role::Items, Bson::Array(items)) => {
+                (items.first().unwrap_or(&Bson::Null), items.iter().map(hash).collect())
+            }
+            _ => (value, vec![hash(value)]),
+        };
+        let kind = value.element_type();
+        let length = match value {
+            Bson::String(text) => text.chars().count(),
+            Bson::Binary(binary) => binary.bytes.len(),
+            Bson::Array(items) => items.len(),
+            _ => 0,
+        };
+        let order = match value {
+            Bson::DateTime(date) => Some(date.timestamp_millis() as f64),
+            // The seconds, and then the counter.
+            Bson::ObjectId(id) => {
+                let bytes = id.bytes();
+                let part = |range: std::ops::Range<usize>| {
+                    bytes[range].iter().fold(0.0, |sum, byte| sum * 256.0 + f64::from(*byte))
+                };
+                Some(part(0..4) * 16_777_216.0 + part(9..12))
+            }
+            other => number(other),
+        };
+        let is_constant = matches!(role, Role::Lower | Role::Upper | Role::Free);
+        let small = whole(value).filter(|number| is_constant && (-1..=1).contains(number));
+        let (path, length) = (path.to_owned(), length as u64);
+        self.values.push(Value { path, role, kind, length, hashes, order, small });
+        Literal::Text(format!("<{}>", self.values.len() - 1))
+    }
+
+    /// A path of fields as the form has it. Keys that look like values stay out of it.
+    fn path(&mut self, path: &str) -> String {
+        let is_value = |part: &str| {
+            let digits = part.bytes().filter(u8::is_ascii_digit).count();
+            digits > 3 || !part.bytes().all(|b| b.is_ascii_graphic() || b >= 0x80)
+        };
+        if path.split('.').any(is_value) {
+            self.cannot("a field's name that looks like a value");
+            let parts: Vec<&str> =
+                path.split('.').map(|part| if is_value(part) { "*" } else { part }).collect();
+            return parts.join(".");
+        }
+        path.into()
+    }
+
+    fn filter(&mut self, filter: &Document, prefix: &str) -> Literal {
+        let sorted = by_key(filter);
+        let mut entries = Vec::new();
+        for (key, value) in sorted {
+            let read = match (key.as_str(), value) {
+                ("$comment", _) => continue,
+                ("$and" | "$or" | "$nor", Bson::Array(parts)) => {
+                    let mut list = Vec::new();
+                    for part in parts {
+                        let part = part.as_document().cloned().unwrap_or_default();
+                        list.push(self.nested(|reading| reading.filter(&part, prefix)));
+                    }
+                    Literal::List(list)
+                }
+                ("$expr", value) => self.expression(value),
+                (word, _) if word.starts_with('$') => self.cannot(format!("`{word}`")),
+                (name, value) => {
+                    let name = self.path(name);
+                    let path =
+                        if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                    let read = self.condition(&path, value);
+                    entries.push((name, read));
+                    continue;
+                }
+            };
+            entries.push((key.clone(), read));
+        }
+        Literal::Map(entries)
+    }
+
+    /// What a field is compared with.
+    fn condition(&mut self, path: &str, value: &Bson) -> Literal {
+        match value {
+            Bson::Document(operators) if is_operators(operators) => {
+                if let (1, Some(value)) = (operators.len(), operators.get("$eq")) {
+                    return self.condition_value(path, value);
+                }
+                let sorted = by_key(operators);
+                let read = sorted.into_iter();
+                let read =
+                    read.map(|(word, value)| (word.clone(), self.operator(path, word, value)));
+                Literal::Map(read.collect())
+            }
+            value => self.condition_value(path, value),
+        }
+    }
+
+    fn condition_value(&mut self, path: &str, value: &Bson) -> Literal {
+        match value {
+            Bson::Boolean(flag) => Literal::Bool(*flag),
+            Bson::Null => Literal::Null,
+            Bson::RegularExpression(_) => self.cannot("a regular expression"),
+            value => self.hole(path, Role::Equal, value),
+        }
+    }
+
+    fn operator(&mut self, path: &str, word: &str, value: &Bson) -> Literal {
+        match (word, value) {
+            ("$eq" | "$ne", value) => self.condition_value(path, value),
+            ("$gt" | "$gte", value) => self.hole(path, Role::Lower, value),
+            ("$lt" | "$lte", value) => self.hole(path, Role::Upper, value),
+            ("$in" | "$nin" | "$all", Bson::Array(items)) if items.is_empty() => {
+                Literal::List(Vec::new())
+            }
+            ("$in" | "$nin" | "$all", Bson::Array(items)) => {
+                match items.iter().any(|item| matches!(item, Bson::RegularExpression(_))) {
+                    false => Literal::List(vec![self.hole(path, Role::In, value)]),
+                    true => self.cannot("a regular expression"),
+                }
+            }
+            ("$exists", value) => Literal::Bool(is_true(value)),
+            ("$not", value) => self.nested(|reading| reading.condition(path, value)),
+            ("$elemMatch", Bson::Document(part)) => {
+                self.nested(|reading| match is_operators(part) {
+                    true => reading.condition(path, &Bson::Document(part.clone())),
+                    false => reading.filter(part, path),
+                })
+            }
+            ("$size", value) if whole(value).is_some_and(|size| size < 1_000) => {
+                Literal::Int(whole(value).unwrap_or_default())
+            }
+            ("$regex" | "$options", _) => self.cannot("a regular expression"),
+            _ => self.cannot(format!("`{word}`")),
+        }
+    }
+
+    /// A sort, or the keys of an index.
+    fn directions(&mut self, keys: &Document) -> Literal {
+        let mut entries = Vec::new();
+        for (path, direction) in keys {
+            let direction = match whole(direction) {
+                Some(number) => Literal::Int(number.signum()),
+                None => self.cannot("a sort by another thing than fields"),
+            };
+            entries.push((self.path(path), direction));
+        }
+        Literal::Map(entries)
+    }
+
+    fn projection(&mut self, projection: &Document) -> Literal {
+        let sorted = by_key(projection);
+        let mut entries = Vec::new();
+        for (path, value) in sorted {
+            let read = match value {
+                Bson::Boolean(flag) => Literal::Int(i64::from(*flag)),
+                value => match whole(value) {
+                    Some(number) => Literal::Int(i64::from(number != 0)),
+                    None => self.expression(value),
+                },
+            };
+            entries.push((self.path(path), read));
+        }
+        Literal::Map(entries)
+    }
+
+    /// What an update changes: the key of the file, and its value.
+    fn change(&mut self, change: &Bson) -> (&'static str, Literal) {
+        match change {
+            Bson::Array(stages) => ("change", self.pipeline(stages, true)),
+            Bson::Document(change) if is_operators(change) => {
+                let sorted = by_key(change);
+                let mut entries = Vec::new();
+                for (operator, fields) in sorted {
+                    let nothing = Document::new();
+                    let fields = fields.as_document().unwrap_or(&nothing);
+                    let sorted = by_key(fields);
+                    let mut changed = Vec::new();
+                    for (name, value) in sorted {
+                        let path = self.path(name);
+                        let value = self.changed(operator, &path, value);
+                        changed.push((path, value));
+                    }
+                    entries.push((operator.clone(), Literal::Map(changed)));
+                }
+                ("change", Literal::Map(entries))
+            }
+            // A whole document in the place of another one.
+            _ => ("set", Literal::Text("*".into())),
+        }
+    }
+
+    fn changed(&mut self, operator: &str, path: &str, value: &Bson) -> Literal {
+        if path.split('.').any(|part| part.starts_with("$[") && part != "$[]") {
+            return self.cannot("array filters");
+        }
+        match (operator, value) {
+            ("$unset", _) => Literal::Int(1),
+            ("$currentDate", _) => Literal::Bool(true),
+            ("$pop", value) => Literal::Int(whole(value).unwrap_or(1).signum()),
+            ("$rename", Bson::String(name)) => Literal::Text(self.path(name)),
+            ("$inc" | "$mul", value) => self.hole(path, Role::Free, value),
+            ("$push" | "$addToSet", Bson::Document(how)) if how.contains_key("$each") => {
+                let mut entries = Vec::new();
+                for (word, value) in how {
+                    let read = match (word.as_str(), value) {
+                        ("$each", Bson::Array(items)) if items.is_empty() => {
+                            Literal::List(Vec::new())
+                        }
+                        ("$each", value) => {
+                            Literal::List(vec![self.hole(path, Role::Items, value)])
+                        }
+                        ("$slice" | "$position", value) => {
+                            Literal::Int(whole(value).unwrap_or_default())
+                        }
+                        ("$sort", Bson::Document(keys)) => self.directions(keys),
+                        ("$sort", value) => Literal::Int(whole(value).unwrap_or(1).signum()),
+                        _ => self.cannot(format!("`{word}`")),
+                    };
+                    entries.push((word.clone(), read));
+                }
+                Literal::Map(entries)
+            }
+            ("$push" | "$addToSet", value) => {
+                self.hole(path, Role::Items, &Bson::Array(vec![value.clone()]))
+            }
+            ("$pull", Bson::Document(part)) => match is_operators(part) {
+                true => self.condition(path, value),
+                false => self.filter(part, path),
+            },
+            ("$pull", value) => self.hole(path, Role::Equal, value),
+            ("$pullAll", value @ Bson::Array(_)) => {
+                Literal::List(vec![self.hole(path, Role::In, value)])
+            }
+            ("$set" | "$setOnInsert" | "$min" | "$max", value) => self.hole(path, Role::New, value),
+            _ => self.cannot(format!("`{operator}`")),
+        }
+    }
+
+    /// The stages of a pipeline. `is_stored` is whether it begins with stored documents.
+    fn pipeline(&mut self, stages: &[Bson], mut is_stored: bool) -> Literal {
+        let mut list = Vec::new();
+        for stage in stages {
+            let Some((word, body)) = stage.as_document().and_then(|stage| stage.iter().next())
+            else {
+                return self.cannot("a stage without a name");
+            };
+            let keeps_paths = match word.as_str() {
+                "$match" | "$sort" | "$limit" | "$skip" | "$unwind" | "$sample" => true,
+                "$project" | "$addFields" | "$set" | "$unset" | "$group" | "$count"
+                | "$sortByCount" | "$replaceRoot" | "$replaceWith" | "$lookup" | "$facet"
+                | "$unionWith" => false,
+                _ => return self.cannot(format!("the stage `{word}`")),
+            };
+            let from = self.values.len();
+            let read = self.nested(|reading| reading.stage(word, body, is_stored));
+            if !is_stored {
+                self.values[from..].iter_mut().for_each(|value| value.path.clear());
+            }
+            is_stored &= keeps_paths;
+            list.push(Literal::Map(vec![(word.clone(), read)]));
+        }
+        Literal::List(list)
+    }
+
+    fn stage(&mut self, word: &str, body: &Bson, is_stored: bool) -> Literal {
+        match (word, body) {
+            ("$match", Bson::Document(filter)) => self.filter(filter, ""),
+            ("$sort", Bson::Document(keys)) => self.directions(keys),
+            ("$limit" | "$skip", size) => Literal::Int(whole(size).unwrap_or(1)),
+            ("$sample", Bson::Document(how)) => {
+                let size = how.get("size").and_then(whole).unwrap_or(1);
+                Literal::Map(vec![("size".into(), Literal::Int(size))])
+            }
+            ("$count" | "$unwind" | "$unset", names) => self.names(names),
+            ("$lookup" | "$unionWith", Bson::Document(how)) => {
+                let mut entries = Vec::new();
+                for (key, value) in how {
+                    let read = match (key.as_str(), value) {
+                        ("pipeline", Bson::Array(stages)) => self.pipeline(stages, false),
+                        ("let", value) => self.expression(value),
+                        (_, names) => self.names(names),
+                    };
+                    entries.push((key.clone(), read));
+                }
+                Literal::Map(entries)
+            }
+            ("$unionWith", name) => self.names(name),
+            ("$facet", Bson::Document(facets)) => {
+                let mut entries = Vec::new();
+                for (name, stages) in facets {
+                    let nothing = Vec::new();
+                    let stages = stages.as_array().unwrap_or(&nothing);
+                    entries.push((name.clone(), self.pipeline(stages, is_stored)));
+                }
+                Literal::Map(entries)
+            }
+            (_, body) => self.expression(body),
+        }
+    }
+
+    /// Names of fields and collections, and flags.
+    fn names(&mut self, value: &Bson) -> Literal {
+        match value {
+            Bson::String(name) => Literal::Text(self.path(name)),
+            Bson::Boolean(flag) => Literal::Bool(*flag),
+            Bson::Array(items) => {
+                Literal::List(items.iter().map(|item| self.names(item)).collect())
+            }
+            Bson::Document(entries) => {
+                let entries = entries.iter();
+                Literal::Map(entries.map(|(key, value)| (key.clone(), self.names(value))).collect())
+            }
+            _ => self.cannot("an option that is no name"),
+        }
+    }
+
+    fn expression(&mut self, value: &Bson) -> Literal {
+        match value {
+            Bson::String(text) if text.starts_with('$') => Literal::Text(text.clone()),
+            Bson::Array(items) => self.nested(|reading| {
+                Literal::List(items.iter().map(|item| reading.expression(item)).collect())
+            }),
+            Bson::Document(entries) => self.nested(|reading| {
+                let mut read = Vec::new();
+                for (key, value) in entries {
+                    let value = match (key.as_str(), value) {
+                        ("$literal" | "$const", value) => reading.hole("", Role::Free, value),
+                        ("$meta" | "$function" | "$accumulator" | "$dateFromString", _) => {
+                            reading.cannot(format!("`{key}`"))
+                        }
+                        ("as", Bson::String(name)) if is_loop(entries) => {
+                            Literal::Text(reading.path(name))
+                        }
+                        ("format", Bson::String(_)) => Literal::Text("%Y-%m-%d".into()),
+                        ("timezone", Bson::String(_)) => Literal::Text("UTC".into()),
+                        ("unit" | "to" | "startOfWeek", Bson::String(word)) if is_word(word) => {
+                            Literal::Text(word.clone())
+                        }
+                        (_, value) => reading.expression(value),
+                    };
+                    read.push((reading.path(key), value));
+                }
+                Literal::Map(read)
+            }),
+            Bson::Boolean(flag) => Literal::Bool(*flag),
+            Bson::Null => Literal::Null,
+            value => self.hole("", Role::Free, value),
+        }
+    }
+}
+
+/// Entries in the order of their keys, which does not matter to a server.
+fn by_key(document: &Document) -> Vec<(&String, &Bson)> {
+    let mut entries: Vec<_> = document.iter().collect();
+    entries.sort_by_key(|(key, _)| *key);
+    entries
+}
+
+/// Whether a document has operators in place of fields.
+fn is_operators(document: &Document) -> bool {
+    document.keys().next().is_some_and(|key| key.starts_with('$') && key != "$ref" && key != "$id")
+}
+
+/// Whether a text is a word of the language: a unit of time, a day or a type.
+fn is_word(text: &str) -> bool {
+    let words = "year quarter month week day hour minute second millisecond sunday monday sun mon \
+        int long double decimal string bool date objectId";
+    words.split_whitespace().any(|word| word == text)
+}
+
+/// Whether these are the options of `$map`, `$filter` or `$reduce`, which name a variable.
+fn is_loop(options: &Document) -> bool {
+    options.keys().all(|key| ["input", "as", "in", "cond", "limit"].contains(&key.as_str()))
+}
+
+/// A number, of whatever type.
+pub(crate) fn number(value: &Bson) -> Option<f64> {
+    match value {
+        Bson::Int32(number) => Some(f64::from(*number)),
+        Bson::Int64(number) => Some(*number as f64),
+        Bson::Double(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// A whole number, of whatever type.
+pub(crate) fn whole(value: &Bson) -> Option<i64> {
+    number(value).filter(|number| number.fract() == 0.0).map(|number| number as i64)
+}
+
+fn is_true(value: &Bson) -> bool {
+    match value {
+        Bson::Boolean(flag) => *flag,
+        Bson::Null => false,
+        other => number(other) != Some(0.0),
+    }
+}

@@ -1,0 +1,384 @@
+//! From single operations to shapes: operations that differ in their values only.
+
+use crate::calls::Call;
+use crate::counts::{Access, Counts};
+use crate::flow::flow;
+use crate::form::{Normal, Role, Value, hole, manner, mapped, normal};
+use crate::statement;
+use crate::{Shape, Stored};
+use mongodb::bson::spec::ElementType;
+use plimsoll_workload::documents::Literal;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{Hash, RandomState};
+
+const MOST_SHAPES: usize = 2_000;
+/// Hashed values of all shapes together; one shape has 100,000 of each parameter at most.
+const MOST_HASHED: u64 = 4_000_000;
+/// Cursors and transactions that are open at once.
+const MOST_OPEN: usize = 10_000;
+/// Statements of a transaction that are kept.
+const MOST_STATEMENTS: usize = 1_000;
+const MOST_PLANS: usize = 50;
+/// Values of which it is kept how new they are.
+const MOST_ORDERS: usize = 1_000;
+
+/// Groups calls by what they do. What can be said of a shape in a file depends on the fields of its collection.
+pub fn shapes(calls: impl Iterator<Item = Call>, collections: &[Stored]) -> Vec<Shape> {
+    let mut gathering = Gathering { room: MOST_HASHED, ..Gathering::default() };
+    calls.filter(|call| !call.failed).for_each(|call| gathering.take(call));
+    gathering.close_all();
+    let mut gathered: Vec<(String, Gathered)> = gathering.shapes.into_iter().collect();
+    // Equal times by form, so that the order does not depend on a hash.
+    gathered.sort_by(|(one, a), (other, b)| b.micros.cmp(&a.micros).then_with(|| one.cmp(other)));
+    let mut shapes: Vec<Shape> =
+        gathered.iter().map(|(_, gathered)| gathered.shape(collections)).collect();
+    if gathering.others.calls > 0 {
+        let Others { calls, micros } = gathering.others;
+        let unfit = Some(format!("more than {MOST_SHAPES} different operations were seen"));
+        let form = "others".to_owned();
+        shapes.push(Shape { name: form.clone(), form, calls, micros, unfit, ..Shape::default() });
+    }
+    statement::name(&mut shapes);
+    shapes
+}
+
+#[derive(Default)]
+struct Gathering {
+    /// Under their database and form.
+    shapes: HashMap<String, Gathered>,
+    others: Others,
+    hasher: RandomState,
+    room: u64,
+    cursors: Open<i64, Seen>,
+    transactions: Open<(String, i64), Vec<Seen>>,
+}
+
+#[derive(Default)]
+struct Others {
+    calls: u64,
+    micros: u64,
+}
+
+/// What waits for its end. Where there is too much of it, the oldest is given up.
+struct Open<K, V> {
+    waiting: HashMap<K, V>,
+    order: VecDeque<K>,
+}
+
+impl<K, V> Default for Open<K, V> {
+    fn default() -> Self {
+        Self { waiting: HashMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Default> Open<K, V> {
+    fn entry(&mut self, key: &K) -> &mut V {
+        if !self.waiting.contains_key(key) {
+            self.order.push_back(key.clone());
+        }
+        self.waiting.entry(key.clone()).or_default()
+    }
+
+    /// One that is too much.
+    fn excess(&mut self) -> Option<V> {
+        while self.order.len() > MOST_OPEN {
+            let oldest = self.order.pop_front();
+            if let Some(found) = oldest.and_then(|key| self.waiting.remove(&key)) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// One operation in its normal form, with its figures.
+#[derive(Default)]
+struct Seen {
+    database: String,
+    normal: Normal,
+    micros: u64,
+    plan: String,
+    keys: u64,
+    documents: u64,
+    returned: Option<u64>,
+    bytes: u64,
+    statements: u64,
+    /// Of a transaction: how often each statement came in a row.
+    repeats: Vec<u64>,
+}
+
+impl Seen {
+    fn of(call: &Call, normal: Normal) -> Self {
+        let database = call.namespace.split('.').next().unwrap_or_default().to_owned();
+        let mut seen = Self { database, normal, plan: call.plan.clone(), ..Self::default() };
+        seen.statements = call.statements;
+        seen.add(call);
+        seen
+    }
+
+    /// Adds a part of the same operation.
+    fn add(&mut self, call: &Call) {
+        self.micros += call.micros;
+        self.keys += call.keys_examined;
+        self.documents += call.documents_examined;
+        self.bytes += call.bytes;
+        if let Some(more) = call.returned {
+            *self.returned.get_or_insert(0) += more;
+        }
+    }
+
+    /// A transaction of these statements. Those that come several times in a row are one, with the number of times.
+    fn transaction(statements: Vec<Self>) -> Option<Self> {
+        let mut whole = Self { statements: statements.len() as u64, ..Self::default() };
+        let (mut list, mut plans): (Vec<(String, Literal)>, Vec<String>) = (Vec::new(), Vec::new());
+        whole.database.clone_from(&statements.first()?.database);
+        let of_first = statements.first()?.normal.manner.iter();
+        whole.normal.manner = of_first.filter(|(key, _)| *key == "read_concern").cloned().collect();
+        for one in statements {
+            whole.micros += one.micros;
+            whole.keys += one.keys;
+            whole.documents += one.documents;
+            whole.bytes += one.bytes;
+            *whole.returned.get_or_insert(0) += one.returned.unwrap_or(0);
+            if !one.plan.is_empty() && !plans.contains(&one.plan) {
+                plans.push(one.plan);
+            }
+            let form = one.normal.form();
+            let values = &mut whole.normal.values;
+            if list.last().is_some_and(|(last, _)| *last == form) {
+                let first = values.len() - one.normal.values.len();
+                for (known, more) in values[first..].iter_mut().zip(one.normal.values) {
+                    known.hashes.extend(more.hashes);
+                }
+                if let Some(last) = whole.repeats.last_mut() {
+                    *last += 1;
+                }
+            } else {
+                let first = values.len();
+                let mut moved = |text: &str| {
+                    hole(text).map(|number| Literal::Text(format!("<{}>", number + first)))
+                };
+                list.push((form, mapped(&one.normal.operation, &mut moved)));
+                values.extend(one.normal.values);
+                whole.repeats.push(1);
+            }
+            whole.normal.unfit = whole.normal.unfit.or(one.normal.unfit);
+        }
+        whole.plan = plans.join("; ");
+        let list = list.into_iter().map(|(_, operation)| operation).collect();
+        whole.normal.operation = Literal::Map(vec![("transaction".into(), Literal::List(list))]);
+        Some(whole)
+    }
+}
+
+impl Gathering {
+    fn take(&mut self, call: Call) {
+        let verb = call.command.keys().next().map_or("", String::as_str);
+        if let ("commitTransaction" | "abortTransaction", Some(key)) = (verb, &call.transaction) {
+            let statements = self.transactions.waiting.remove(key);
+            // One that was aborted comes again, or had no effect.
+            if let (Some(statements), "commitTransaction") = (statements, verb) {
+                self.end_transaction(statements, Some(&call));
+            }
+            return;
+        }
+        if let Some(cursor) = call.continues
+            && let Some(seen) = self.cursors.waiting.get_mut(&cursor)
+        {
+            seen.add(&call);
+            if call.cursor.is_none()
+                && let Some(seen) = self.cursors.waiting.remove(&cursor)
+            {
+                self.record(seen);
+            }
+            return;
+        }
+        let Some(normal) = normal(&call.command, &self.hasher) else {
+            return;
+        };
+        let seen = Seen::of(&call, normal);
+        if let Some(key) = &call.transaction {
+            let statements = self.transactions.entry(key);
+            if let Some(last) = statements.last_mut().filter(|_| call.continues.is_some()) {
+                last.add(&call);
+            } else if statements.len() < MOST_STATEMENTS {
+                statements.push(seen);
+            }
+            if let Some(statements) = self.transactions.excess() {
+                self.end_transaction(statements, None);
+            }
+        } else if let Some(cursor) = call.cursor {
+            *self.cursors.entry(&cursor) = seen;
+            if let Some(seen) = self.cursors.excess() {
+                self.record(seen);
+            }
+        } else {
+            self.record(seen);
+        }
+    }
+
+    fn end_transaction(&mut self, statements: Vec<Seen>, commit: Option<&Call>) {
+        let Some(mut seen) = Seen::transaction(statements) else {
+            return;
+        };
+        if let Some(commit) = commit {
+            seen.micros += commit.micros;
+            let concern = manner(&commit.command).into_iter();
+            seen.normal.manner.extend(concern.filter(|(key, _)| *key == "write_concern"));
+        }
+        self.record(seen);
+    }
+
+    /// What the observation ended before.
+    fn close_all(&mut self) {
+        let cursors = std::mem::take(&mut self.cursors);
+        cursors.waiting.into_values().for_each(|seen| self.record(seen));
+        let transactions = std::mem::take(&mut self.transactions);
+        for statements in transactions.waiting.into_values() {
+            self.end_transaction(statements, None);
+        }
+    }
+
+    fn record(&mut self, seen: Seen) {
+        let form = seen.normal.form();
+        let key = format!("{} {form}", seen.database);
+        if !self.shapes.contains_key(&key) && self.shapes.len() == MOST_SHAPES {
+            self.others.calls += 1;
+            self.others.micros += seen.micros;
+            return;
+        }
+        let gathered = self.shapes.entry(key).or_insert_with(|| Gathered::new(&seen, form));
+        gathered.add(seen, &mut self.room);
+    }
+}
+
+/// All operations of one shape.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    pub(crate) database: String,
+    form: String,
+    pub(crate) operation: Literal,
+    pub(crate) unfit: Option<String>,
+    pub(crate) calls: u64,
+    micros: u64,
+    plans: BTreeMap<String, u64>,
+    pub(crate) keys: Counts,
+    pub(crate) documents: Counts,
+    pub(crate) returned: Counts,
+    bytes: Counts,
+    statements: Counts,
+    /// How many calls found nothing.
+    pub(crate) empty: u64,
+    pub(crate) manner: BTreeMap<(&'static str, String), (Literal, u64)>,
+    pub(crate) values: Vec<Parameter>,
+    pub(crate) repeats: Vec<Counts>,
+}
+
+/// A value that differs from call to call.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) path: String,
+    pub(crate) role: Role,
+    pub(crate) kind: ElementType,
+    pub(crate) lengths: Counts,
+    pub(crate) items: Counts,
+    pub(crate) access: Access,
+    /// Numbers that ascend with the first values.
+    pub(crate) orders: Vec<f64>,
+    /// The number that it was in every call.
+    pub(crate) constant: Option<i64>,
+    /// The first parameter that had the same value in every call.
+    pub(crate) same_as: Option<usize>,
+}
+
+impl Gathered {
+    fn new(seen: &Seen, form: String) -> Self {
+        let parameter = |(place, value): (usize, &Value)| Parameter {
+            path: value.path.clone(),
+            role: value.role,
+            kind: value.kind,
+            lengths: Counts::default(),
+            items: Counts::default(),
+            access: Access::default(),
+            orders: Vec::new(),
+            constant: value.small,
+            same_as: seen.normal.values[..place].iter().position(|one| one.is_same(value)),
+        };
+        Self {
+            database: seen.database.clone(),
+            form,
+            operation: seen.normal.operation.clone(),
+            unfit: seen.normal.unfit.clone(),
+            values: seen.normal.values.iter().enumerate().map(parameter).collect(),
+            repeats: vec![Counts::default(); seen.repeats.len()],
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, seen: Seen, room: &mut u64) {
+        self.calls += 1;
+        self.micros += seen.micros;
+        if self.plans.len() < MOST_PLANS || self.plans.contains_key(&seen.plan) {
+            *self.plans.entry(seen.plan).or_default() += 1;
+        }
+        self.keys.add(seen.keys);
+        self.documents.add(seen.documents);
+        self.bytes.add(seen.bytes);
+        self.statements.add(seen.statements);
+        if let Some(returned) = seen.returned {
+            self.returned.add(returned);
+            self.empty += u64::from(returned == 0);
+        }
+        for (key, value) in seen.normal.manner {
+            self.manner.entry((key, flow(&value))).or_insert((value, 0)).1 += 1;
+        }
+        for (counts, number) in self.repeats.iter_mut().zip(seen.repeats) {
+            counts.add(number);
+        }
+        let values = &seen.normal.values;
+        for (place, value) in values.iter().enumerate().take(self.values.len()) {
+            let known = &mut self.values[place];
+            known.constant = known.constant.filter(|number| value.small == Some(*number));
+            known.lengths.add(value.length);
+            known.items.add(value.hashes.len() as u64);
+            if matches!(value.role, Role::Equal | Role::In) {
+                value.hashes.iter().for_each(|hash| known.access.add(*hash, room));
+                let has_room = known.orders.len() < MOST_ORDERS;
+                known.orders.extend(value.order.filter(|_| has_room));
+            }
+            if known.same_as.is_some_and(|first| !values[first].is_same(value)) {
+                known.same_as = None;
+            }
+        }
+    }
+
+    fn shape(&self, collections: &[Stored]) -> Shape {
+        let first = self.values.iter().find(|value| matches!(value.role, Role::Equal | Role::In));
+        let mut plans: Vec<(String, u64)> = self.plans.clone().into_iter().collect();
+        plans.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.cmp(other)));
+        let mut shape = Shape {
+            namespace: format!("{}.{}", self.database, statement::collection(&self.operation)),
+            form: self.form.clone(),
+            calls: self.calls,
+            micros: self.micros,
+            plans,
+            keys_examined: self.keys.spread(),
+            documents_examined: self.documents.spread(),
+            returned: self.returned.spread(),
+            bytes: self.bytes.spread(),
+            statements: self.statements.spread(),
+            hottest: first.and_then(|value| value.access.hottest()).map(|(_, share)| share),
+            hottest_of_first: first.map(|value| value.access.levels.clone()).unwrap_or_default(),
+            unfit: self.unfit.clone(),
+            ..Shape::default()
+        };
+        match statement::written(self, collections) {
+            Ok(written) => (shape.operation, shape.remarks) = (written.operation, written.remarks),
+            Err(why) => {
+                shape.unfit.get_or_insert(why);
+                shape.operation = self.operation.clone();
+            }
+        }
+        shape
+    }
+}

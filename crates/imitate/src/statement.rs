@@ -1,0 +1,523 @@
+//! From a shape to the operation of a file: its values become parameters that fit the fields.
+
+use crate::fields::{At, Pick, at, for_new_values, keys};
+use crate::form::{Role, hole, mapped};
+use crate::shapes::{Gathered, Parameter};
+use crate::{Shape, Stored};
+use plimsoll_workload::documents::Literal;
+use std::collections::HashSet;
+
+/// Values of `$in` that are written; a longer list is cut.
+const MOST_ITEMS: u64 = 20;
+/// Statements that a transaction of a file can have.
+const MOST_STATEMENTS: usize = 16;
+/// Calls that may have found nothing where the operation must find something.
+const FEW_EMPTY: u64 = 3;
+/// The longest name, so that a number after it has room.
+const MOST_NAME: usize = 34;
+
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) operation: Literal,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// The collection of an operation, of a transaction that of its first statement.
+pub(crate) fn collection(operation: &Literal) -> String {
+    match operation.entries().first() {
+        Some((_, Literal::List(statements))) => {
+            statements.first().map(collection).unwrap_or_default()
+        }
+        Some((_, name)) => name.scalar().unwrap_or_default(),
+        None => String::new(),
+    }
+}
+
+/// What a file calls a collection: its name, with the database before it where two databases have it.
+pub fn collection_key(stored: &Stored, collections: &[Stored]) -> String {
+    match collections.iter().filter(|other| other.name == stored.name).count() {
+        0 | 1 => stored.name.clone(),
+        _ => format!("{}_{}", stored.database, stored.name),
+    }
+}
+
+/// The operation as a file has it, or why there is none.
+pub(crate) fn written(gathered: &Gathered, collections: &[Stored]) -> Result<Written, String> {
+    let mut writer = Writer {
+        gathered,
+        collections,
+        with: Vec::new(),
+        shared: Vec::new(),
+        is_loose: false,
+        remarks: Vec::new(),
+    };
+    let operation = match gathered.operation.get("transaction") {
+        Some(Literal::List(statements)) => writer.transaction(statements)?,
+        _ => {
+            let mut entries = writer.statement(&gathered.operation)?;
+            let kind = entries[0].0.clone();
+            entries.extend(writer.manner(&kind));
+            entries
+        }
+    };
+    Ok(Written { operation: Literal::Map(operation), remarks: writer.remarks })
+}
+
+type Entries = Vec<(String, Literal)>;
+
+struct Writer<'a> {
+    gathered: &'a Gathered,
+    collections: &'a [Stored],
+    /// Parameters of the statement that is written.
+    with: Entries,
+    /// Parameters of the transaction, each with the value that several statements share.
+    shared: Vec<(usize, String)>,
+    /// Whether it may find nothing.
+    is_loose: bool,
+    remarks: Vec<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn stored(&self, name: &str) -> Result<&'a Stored, String> {
+        let is_it =
+            |stored: &&Stored| stored.name == name && stored.database == self.gathered.database;
+        let found = self.collections.iter().find(is_it);
+        found.ok_or_else(|| format!("there is no collection `{name}` in the file"))
+    }
+
+    fn key(&self, stored: &Stored) -> Literal {
+        Literal::Text(collection_key(stored, self.collections))
+    }
+
+    fn at(&self, path: &str, stored: &Stored) -> Option<At> {
+        at(stored, path, self.collections)
+    }
+
+    /// The name of the parameter of the transaction that has this value.
+    fn shared_name(&self, value: usize) -> Option<&str> {
+        let first = self.gathered.values[value].same_as.unwrap_or(value);
+        let found = self.shared.iter().find(|(known, _)| *known == first);
+        found.map(|(_, name)| name.as_str())
+    }
+
+    fn transaction(&mut self, statements: &[Literal]) -> Result<Entries, String> {
+        let mut with = Entries::new();
+        for value in &self.gathered.values {
+            if let Some(first) = value.same_as.filter(|first| self.shared_name(*first).is_none())
+                && let Some(owner) = statements.iter().find(|one| holes(one).contains(&first))
+            {
+                let stored = self.stored(&collection(owner))?;
+                let first_value = &self.gathered.values[first];
+                let mut entries = self.described(first_value, stored).entries().to_vec();
+                if entries.iter().any(|(key, _)| key == "value_of" || key == "from") {
+                    let name = free_name(&first_value.path, &with);
+                    entries.push(("in".into(), self.key(stored)));
+                    with.push((name.clone(), Literal::Map(entries)));
+                    self.shared.push((first, name));
+                }
+            }
+        }
+        self.is_loose = false;
+        let mut list = Vec::new();
+        for (place, statement) in statements.iter().enumerate() {
+            let times = self.gathered.repeats.get(place).map_or(1, |counts| counts.median().max(1));
+            let written = Literal::Map(self.statement(statement)?);
+            list.extend(std::iter::repeat_n(written, times as usize));
+        }
+        if list.len() > MOST_STATEMENTS {
+            return Err(format!("a transaction has {MOST_STATEMENTS} statements at most"));
+        }
+        let mut entries = vec![("transaction".to_owned(), Literal::List(list))];
+        if !with.is_empty() {
+            entries.push(("with".into(), Literal::Map(with)));
+        }
+        entries.extend(self.manner("transaction"));
+        Ok(entries)
+    }
+
+    /// One statement, without what belongs to a whole transaction.
+    fn statement(&mut self, operation: &Literal) -> Result<Entries, String> {
+        let stored = self.stored(&collection(operation))?;
+        let (kind, _) = operation.entries().first().ok_or("an operation without a name")?;
+        let mut entries = vec![(kind.clone(), self.key(stored))];
+        self.with.clear();
+        self.is_loose = self.gathered.empty > FEW_EMPTY;
+        if kind == "insert" && self.gathered.repeats.is_empty() {
+            let documents = two_digits(self.gathered.returned.median());
+            if documents > 1 {
+                entries.push(("documents".into(), Literal::Int(documents as i64)));
+            }
+        }
+        for (key, value) in &operation.entries()[1..] {
+            match (key.as_str(), value) {
+                ("filter", filter) => match self.by(kind, filter, stored) {
+                    Some(by) => entries.extend(by),
+                    None => {
+                        self.is_loose |= self.is_independent(filter, stored);
+                        let filter = self.filled(filter, stored)?;
+                        entries.push((key.clone(), filter));
+                    }
+                },
+                ("set", _) => entries.push((key.clone(), self.whole_document(stored)?)),
+                ("change", change) => match self.set(change, stored) {
+                    Some(names) => entries.push(("set".into(), names)),
+                    None => entries.push((key.clone(), self.filled(change, stored)?)),
+                },
+                ("limit", Literal::Int(limit)) if *limit > 1_000_000 => {}
+                (_, value) => {
+                    self.is_loose |= key == "pipeline" && self.is_independent(value, stored);
+                    let value = self.filled(value, stored)?;
+                    entries.push((key.clone(), value));
+                }
+            }
+        }
+        if !self.with.is_empty() {
+            entries.push(("with".into(), Literal::Map(std::mem::take(&mut self.with))));
+        }
+        if self.is_loose && kind != "insert" {
+            entries.push(("empty".into(), Literal::Text("allowed".into())));
+        }
+        Ok(entries)
+    }
+
+    /// `by` and `keys` in the place of a filter for one value of a field.
+    fn by(&self, kind: &str, filter: &Literal, stored: &Stored) -> Option<Entries> {
+        let [(path, Literal::Text(text))] = filter.entries() else {
+            return None;
+        };
+        let place = hole(text)?;
+        let value = &self.gathered.values[place];
+        let found = self.at(path, stored).filter(At::can_be_asked)?;
+        let can_be_by = found.pick != Pick::Free && value.role == Role::Equal;
+        let is_constant = self.choice(place, stored).is_some();
+        if !can_be_by || kind == "aggregate" || self.shared_name(place).is_some() || is_constant {
+            return None;
+        }
+        let mut entries = vec![("by".to_owned(), Literal::Text(path.clone()))];
+        let keys = keys(value, &found.pick, stored.documents);
+        if keys != "uniform" {
+            entries.push(("keys".into(), Literal::Text(keys.into())));
+        }
+        Some(entries)
+    }
+
+    /// Whether values of a filter are drawn without regard to each other, so that perhaps no document has all of them.
+    fn is_independent(&self, filter: &Literal, stored: &Stored) -> bool {
+        let is_drawn = |place: &usize| {
+            let value = &self.gathered.values[*place];
+            let is_compared =
+                matches!(value.role, Role::Equal | Role::In | Role::Lower | Role::Upper);
+            is_compared && value.constant.is_none() && self.range(*place, stored) != Some(*place)
+        };
+        holes(filter).iter().filter(|place| is_drawn(place)).count() > 1
+    }
+
+    /// Whether values of a field ascend from document to document.
+    fn rises(&self, path: &str, stored: &Stored) -> bool {
+        let found = self.at(path, stored).filter(At::can_be_asked);
+        found.is_some_and(|found| found.pick == Pick::Unique { rises: true })
+    }
+
+    /// The place of the upper end, if a value is the end of a range with a known number of documents.
+    fn range(&self, place: usize, stored: &Stored) -> Option<usize> {
+        let values = &self.gathered.values;
+        let upper = if values[place].role == Role::Lower { place + 1 } else { place };
+        let (low, high) = (values.get(upper.checked_sub(1)?)?, values.get(upper)?);
+        let is_range = (low.role, high.role) == (Role::Lower, Role::Upper)
+            && low.path == high.path
+            && low.constant.or(high.constant).is_none();
+        (is_range && self.rises(&high.path, stored)).then_some(upper)
+    }
+
+    /// `set` with the names of the fields, if nothing happens but that known fields get new values.
+    fn set(&self, change: &Literal, stored: &Stored) -> Option<Literal> {
+        let [(operator, fields)] = change.entries() else {
+            return None;
+        };
+        let is_settable = |(path, value): &(String, Literal)| {
+            matches!(value, Literal::Text(_)) && self.can_be_set(path, stored)
+        };
+        let names = fields.entries().iter().map(|(path, _)| Literal::Text(path.clone()));
+        (operator == "$set" && fields.entries().iter().all(is_settable))
+            .then(|| Literal::List(names.collect()))
+    }
+
+    fn can_be_set(&self, path: &str, stored: &Stored) -> bool {
+        path != "_id" && self.at(path, stored).is_some_and(|found| found.can_be_set())
+    }
+
+    fn whole_document(&mut self, stored: &Stored) -> Result<Literal, String> {
+        let paths = stored.fields.iter().map(|field| &field.path);
+        let paths = paths.filter(|path| !path.contains('.') && self.can_be_set(path, stored));
+        let names: Vec<Literal> = paths.map(|path| Literal::Text(path.clone())).collect();
+        if names.is_empty() {
+            return Err("it replaces documents all of whose fields are unique".into());
+        }
+        let remark = "whole documents were replaced; here their fields get new values";
+        self.remarks.push(remark.into());
+        Ok(Literal::List(names))
+    }
+
+    /// The keys of the index that a hint names.
+    fn hint(&mut self, hint: &Literal) -> Option<Literal> {
+        let first =
+            hint.entries().first().map_or_else(|| hint.scalar(), |(key, _)| Some(key.clone()));
+        if first.is_some_and(|first| ["_id", "_id_", "$natural"].contains(&first.as_str())) {
+            return Some(hint.clone());
+        }
+        let stored = self.stored(&collection(&self.gathered.operation)).ok()?;
+        let mut indexes = stored.indexes.iter().map(|index| {
+            (Literal::Text(index.name.clone()), index.spec.get("keys").unwrap_or(&index.spec))
+        });
+        let found = indexes.find(|(name, keys)| name == hint || *keys == hint);
+        if found.is_none() {
+            self.remarks.push("its hint names an index that is not in the file".into());
+        }
+        found.map(|(_, keys)| keys.clone())
+    }
+
+    /// The same with names of parameters in the place of numbers.
+    fn filled(&mut self, value: &Literal, stored: &Stored) -> Result<Literal, String> {
+        match value {
+            Literal::Text(text) => match hole(text) {
+                Some(place) => {
+                    let constant = self.gathered.values[place].constant.map(Literal::Int);
+                    let constant = constant.or_else(|| self.choice(place, stored));
+                    Ok(constant.unwrap_or_else(|| self.parameter(place, stored)))
+                }
+                None => Ok(value.clone()),
+            },
+            Literal::List(items) => {
+                let mut list = Vec::new();
+                for item in items {
+                    let place = item.scalar().and_then(|text| hole(&text));
+                    let times = place.map_or(1, |place| {
+                        let value = &self.gathered.values[place];
+                        let is_list = matches!(value.role, Role::In | Role::Items);
+                        if is_list { value.items.median().max(1) } else { 1 }
+                    });
+                    if times > MOST_ITEMS {
+                        let times = two_digits(times);
+                        self.remarks
+                            .push(format!("lists of {times} values are cut to {MOST_ITEMS}"));
+                    }
+                    for _ in 0..times.min(MOST_ITEMS) {
+                        list.push(self.filled(item, stored)?);
+                    }
+                }
+                Ok(Literal::List(list))
+            }
+            Literal::Map(entries) => {
+                let mut map = Vec::new();
+                for (key, value) in entries {
+                    let other = match key.as_str() {
+                        "$lookup" => value.get("from"),
+                        "$unionWith" => value.get("coll").or(Some(value)),
+                        _ => None,
+                    };
+                    if let Some(name) = other.and_then(Literal::scalar)
+                        && self.key(self.stored(&name)?) != Literal::Text(name)
+                    {
+                        return Err(format!("`{key}` of a collection that has another name here"));
+                    }
+                    map.push((key.clone(), self.filled(value, stored)?));
+                }
+                Ok(Literal::Map(map))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// `<name>`, which is defined under `with`.
+    fn parameter(&mut self, place: usize, stored: &Stored) -> Literal {
+        let value = &self.gathered.values[place];
+        if let Some(name) = self.shared_name(place) {
+            return Literal::Text(format!("<{name}>"));
+        }
+        let upper = self.range(place, stored);
+        if upper == Some(place)
+            && let Some((name, _)) = self.with.last()
+        {
+            return Literal::Text(format!("<{name}.to>"));
+        }
+        let shared = self.shared.iter().map(|(_, name)| (name.clone(), Literal::Null));
+        let name =
+            free_name(&value.path, &self.with.iter().cloned().chain(shared).collect::<Entries>());
+        let is_newest = value.role == Role::Lower && self.gathered.operation.get("limit").is_none();
+        if upper.is_some() || (is_newest && self.rises(&value.path, stored)) {
+            let mut range = vec![
+                ("range_of".to_owned(), Literal::Text(value.path.clone())),
+                ("documents".into(), Literal::Int(self.documents_with(place, stored) as i64)),
+            ];
+            if upper.is_none() {
+                range.push(("keys".into(), Literal::Text("latest".into())));
+            }
+            self.with.push((name.clone(), Literal::Map(range)));
+            return Literal::Text(format!("<{name}.from>"));
+        }
+        let described = self.described(value, stored);
+        self.with.push((name.clone(), described));
+        Literal::Text(format!("<{name}>"))
+    }
+
+    /// The value of a `choice` that stands for one that all calls asked for: the one that as many documents have.
+    fn choice(&self, place: usize, stored: &Stored) -> Option<Literal> {
+        let value = &self.gathered.values[place];
+        let is_single = value.role == Role::Equal && value.access.is_single();
+        let found =
+            self.at(&value.path, stored).filter(|found| is_single && found.can_be_asked())?;
+        let Pick::Finite(weights, _) = &found.pick else { return None };
+        let all: f64 = weights.iter().sum();
+        let seen = self.documents_with(place, stored) as f64;
+        let distance = |weight: &f64| (weight / all * stored.documents as f64 / seen).ln().abs();
+        let choices = found.generator.get("choice")?.entries().iter().zip(weights);
+        let nearest = choices.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+        nearest.map(|((name, _), _)| Literal::of_scalar(name, false))
+    }
+
+    /// Documents in a range, or with a value: as many as a call returned, or examined where it did not return all of them, and more where other values of the
+    /// filter leave out most of them.
+    fn documents_with(&self, place: usize, stored: &Stored) -> u64 {
+        let gathered = self.gathered;
+        let is_cut = ["limit", "pipeline"].iter().any(|key| gathered.operation.get(key).is_some());
+        let found = match gathered.returned.median() {
+            0 => gathered.documents.median().max(gathered.keys.median()),
+            _ if is_cut => gathered.documents.median(),
+            returned => returned,
+        };
+        let mut all = found.max(1) as f64;
+        for (other, value) in gathered.values.iter().enumerate() {
+            if other != place
+                && value.role == Role::Equal
+                && let Some(Pick::Finite(_, values)) =
+                    self.at(&value.path, stored).map(|found| found.pick)
+            {
+                all *= values as f64;
+            }
+        }
+        two_digits(all.min(stored.documents as f64) as u64).max(1)
+    }
+
+    /// How a value is found.
+    fn described(&mut self, value: &Parameter, stored: &Stored) -> Literal {
+        let length = two_digits(value.lengths.median());
+        let entry = |key: &str, text: &str| (key.to_owned(), Literal::Text(text.into()));
+        let found = self.at(&value.path, stored).filter(|_| value.role != Role::Free);
+        let is_new = matches!(value.role, Role::Free | Role::New | Role::Items);
+        match found {
+            Some(found) if !is_new && found.can_be_asked() => {
+                let keys = keys(value, &found.pick, stored.documents);
+                let is_drawn = found.pick != Pick::Free
+                    && matches!(value.role, Role::Equal | Role::In)
+                    && keys != "documents";
+                let mut entries =
+                    vec![entry(if is_drawn { "value_of" } else { "from" }, &value.path)];
+                if is_drawn && keys != "uniform" {
+                    entries.push(entry("keys", keys));
+                }
+                Literal::Map(entries)
+            }
+            found => {
+                // Perhaps no document has it.
+                self.is_loose |= !is_new;
+                let generator = found.map(|found| match value.role {
+                    Role::New => found.generator,
+                    _ => found.value(),
+                });
+                for_new_values(generator, value.kind, length)
+            }
+        }
+    }
+
+    /// What more than half of the calls had of hint, concerns, time limit and batch, where the kind of operation can have it.
+    fn manner(&mut self, kind: &str) -> Entries {
+        let gathered = self.gathered;
+        let writes =
+            ["insert", "update", "delete", "find_and_modify", "transaction"].contains(&kind);
+        let mut entries = Entries::new();
+        for ((key, word), (value, _)) in
+            gathered.manner.iter().filter(|(_, (_, calls))| calls * 2 > gathered.calls)
+        {
+            let fits = match *key {
+                "read_concern" if kind == "transaction" => {
+                    word != "available" && word != "linearizable"
+                }
+                "read_concern" => !(writes || kind == "count" && word == "snapshot"),
+                "write_concern" => writes,
+                "batch" => matches!(kind, "find" | "aggregate"),
+                "hint" => !matches!(kind, "insert" | "distinct" | "transaction"),
+                _ => kind != "transaction",
+            };
+            let value = if *key == "hint" { self.hint(value) } else { Some(value.clone()) };
+            entries.extend(value.filter(|_| fits).map(|value| ((*key).to_owned(), value)));
+        }
+        entries
+    }
+}
+
+/// The numbers of the values in it.
+fn holes(value: &Literal) -> Vec<usize> {
+    let mut holes = Vec::new();
+    mapped(value, &mut |text| {
+        holes.extend(hole(text));
+        None
+    });
+    holes
+}
+
+pub(crate) fn two_digits(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(1));
+    (number + unit / 2) / unit * unit
+}
+
+/// Letters, digits, `-` and `_` of a text, others as `_`.
+fn plain(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    text.chars().map(plain).collect::<String>().trim_matches('_').to_owned()
+}
+
+/// A name for a parameter of this path beside others.
+fn free_name(path: &str, others: &[(String, Literal)]) -> String {
+    let plain = plain(path);
+    let base = match plain.as_str() {
+        "" | "by" => format!("value{plain}"),
+        _ => plain,
+    };
+    free(base, |name| others.iter().any(|(known, _)| known == name))
+}
+
+/// The text, with a number where it is taken.
+fn free(base: String, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut numbered = (2..).map(|number| format!("{base}_{number}"));
+    match is_taken(&base) {
+        true => numbered.find(|name| !is_taken(name)).unwrap_or(base),
+        false => base,
+    }
+}
+
+/// Gives shapes short names, each another one.
+pub(crate) fn name(shapes: &mut [Shape]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for shape in shapes.iter_mut().filter(|shape| shape.name.is_empty()) {
+        let operation = &shape.operation;
+        let by = operation.get("by").and_then(Literal::scalar);
+        let filter = operation.get("filter").map(Literal::entries).unwrap_or_default();
+        let paths = by.iter().chain(filter.iter().map(|(path, _)| path)).map(|path| plain(path));
+        let paths: Vec<String> = paths.filter(|path| !path.is_empty()).take(2).collect();
+        let by = match paths.is_empty() {
+            true => String::new(),
+            false => format!("-by-{}", paths.join("-")),
+        };
+        let kind = operation.entries().first().map_or("", |(kind, _)| kind);
+        let end = match kind {
+            "find" if !by.is_empty() => by,
+            "find_and_modify" => "-modify".into(),
+            "count" => format!("-count{by}"),
+            kind => format!("-{kind}"),
+        };
+        let mut base = format!("{}{end}", plain(&collection(operation)));
+        base.truncate(MOST_NAME);
+        shape.name = free(base, |name| taken.contains(name));
+        taken.insert(shape.name.clone());
+    }
+}
