@@ -2,6 +2,7 @@
 
 mod log;
 mod operations;
+mod slow;
 
 use crate::{Call, Field, Index, Observed, Stored, Values};
 use mongodb::bson::Document;

@@ -1,0 +1,237 @@
+//! Commands whose number is known, on a real server: from its log and from its profile.
+
+use super::operations::checked;
+use super::shop;
+use crate::log::Skipped;
+use crate::operations::write;
+use crate::{Call, Observed, Shape, log, shapes};
+use mongodb::bson::{Document, doc};
+use mongodb::options::ClientOptions;
+use mongodb::{Client, ClientSession, Database};
+use plimsoll_testing::servers::{Kind, Server};
+use plimsoll_testing::{Need, needs};
+use std::time::{Duration, Instant};
+
+/// A replica set of one member that reports everything.
+async fn server() -> (Server, Database) {
+    let server = Server::start_with(Kind::Mongod, &["--replSet=one", "--slowms=-1", "--profile=2"]);
+    let mut options = ClientOptions::parse(server.uri()).await.unwrap();
+    options.direct_connection = Some(true);
+    let client = Client::with_options(options).unwrap();
+    let host = format!("127.0.0.1:{}", server.port);
+    let config = doc! { "_id": "one", "members": [{ "_id": 0, "host": host }] };
+    client.database("admin").run_command(doc! { "replSetInitiate": config }).await.unwrap();
+    let limit = Instant::now() + Duration::from_secs(60);
+    loop {
+        let hello = client.database("admin").run_command(doc! { "isMaster": 1 }).await.unwrap();
+        if hello.get_bool("ismaster").unwrap() {
+            return (server, client.database("shop"));
+        }
+        assert!(Instant::now() < limit, "no primary: {hello}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+async fn all_of(database: &Database, collection: &str, filter: Document) -> Vec<Document> {
+    let mut cursor = database.collection::<Document>(collection).find(filter).await.unwrap();
+    let mut found = Vec::new();
+    while cursor.advance().await.unwrap() {
+        found.push(cursor.deserialize_current().unwrap());
+    }
+    found
+}
+
+fn order(number: i32) -> Document {
+    doc! { "_id": number, "customer": format!("Miller-{}", number % 30), "status": "open", "note": "secretly", "total": f64::from(number) }
+}
+
+/// Commands with all their values, of which none must be seen again.
+async fn commands(database: &Database) {
+    let orders = database.collection::<Document>("orders");
+    orders.insert_many((0..300).map(order)).await.unwrap();
+    orders
+        .create_index(
+            mongodb::IndexModel::builder().keys(doc! { "customer": 1, "_id": -1 }).build(),
+        )
+        .await
+        .unwrap();
+    for number in 0..20 {
+        let filter = doc! { "customer": format!("Miller-{number}") };
+        let found = orders.find(filter.clone()).sort(doc! { "_id": -1 }).limit(5).await.unwrap();
+        drop(found);
+        orders
+            .update_one(filter, doc! { "$set": { "note": "hidden", "status": "paid" } })
+            .await
+            .unwrap();
+    }
+    for _ in 0..3 {
+        let mut cursor = orders.find(doc! {}).batch_size(50).await.unwrap();
+        while cursor.advance().await.unwrap() {}
+    }
+    for number in 0..4 {
+        let customer = format!("Miller-{number}");
+        orders
+            .update_many(
+                doc! { "customer": { "$in": [&customer, "nobody"] } },
+                doc! { "$inc": { "total": 2.5 } },
+            )
+            .await
+            .unwrap();
+        orders.replace_one(doc! { "_id": number }, order(number)).await.unwrap();
+        orders.delete_one(doc! { "_id": 100 + number }).await.unwrap();
+        orders.count_documents(doc! { "status": "paid" }).await.unwrap();
+        orders.estimated_document_count().await.unwrap();
+        orders.distinct("status", doc! { "customer": &customer }).await.unwrap();
+        orders
+            .find_one_and_update(
+                doc! { "_id": number },
+                doc! { "$push": { "tags": "confidential" } },
+            )
+            .await
+            .unwrap();
+        let stages = [
+            doc! { "$match": { "status": "paid" } },
+            doc! { "$group": { "_id": "$customer", "label": { "$first": "covert" }, "n": { "$sum": 1 } } },
+        ];
+        orders.aggregate(stages).await.unwrap();
+        let one = doc! { "q": { "_id": number }, "u": { "$set": { "total": 9.5 } } };
+        let update = doc! { "update": "orders", "updates": [one.clone(), one], "writeConcern": { "w": "majority" } };
+        database.run_command(update).await.unwrap();
+        orders.insert_one(order(1_000 + number)).await.unwrap();
+        // What fails, what the server asks itself and what is no work of an application.
+        orders.insert_one(order(1_000 + number)).await.unwrap_err();
+        database.run_command(doc! { "ping": 1 }).await.unwrap();
+        database
+            .run_command(doc! { "explain": { "find": "orders", "filter": { "note": "quietly" } } })
+            .await
+            .unwrap();
+    }
+}
+
+async fn check_out(database: &Database, session: &mut ClientSession, number: i32, commits: bool) {
+    let (orders, products) =
+        (database.collection::<Document>("orders"), database.collection::<Document>("products"));
+    session.start_transaction().await.unwrap();
+    orders.insert_one(order(2_000 + number)).session(&mut *session).await.unwrap();
+    let filter = doc! { "_id": number, "stock": { "$gte": 1 } };
+    products
+        .update_one(filter, doc! { "$inc": { "stock": -1 } })
+        .session(&mut *session)
+        .await
+        .unwrap();
+    products
+        .find_one(doc! { "_id": number })
+        .projection(doc! { "stock": 1 })
+        .session(&mut *session)
+        .await
+        .unwrap();
+    match commits {
+        true => session.commit_transaction().await.unwrap(),
+        false => session.abort_transaction().await.unwrap(),
+    }
+}
+
+/// What the log must show: forms with the number of calls, the median of the documents and that of the statements.
+const EXPECTED: [(&str, u64, f64, f64); 16] = [
+    (
+        "{aggregate: orders, pipeline: [{$match: {status: <>}}, {$group: {_id: $customer, label: {$first: <>}, n: {$sum: <>}}}]}",
+        4,
+        20.0,
+        1.0,
+    ),
+    (
+        "{aggregate: orders, pipeline: [{$match: {status: <>}}, {$group: {_id: <>, n: {$sum: <>}}}]}",
+        4,
+        1.0,
+        1.0,
+    ),
+    ("{count: orders}", 4, 0.0, 1.0),
+    ("{delete: orders, filter: {_id: <>}}", 4, 1.0, 1.0),
+    ("{distinct: orders, field: status, filter: {customer: <>}}", 4, 0.0, 1.0),
+    ("{find: orders, filter: {customer: <>}, sort: {_id: -1}, limit: 5}", 20, 5.0, 1.0),
+    ("{find: orders}", 3, 300.0, 1.0),
+    ("{find_and_modify: orders, filter: {_id: <>}, change: {$push: {tags: <>}}}", 4, 1.0, 1.0),
+    ("{insert: orders}", 5, 1.0, 1.0),
+    ("{insert: products}", 1, 9.0, 1.0),
+    (TRANSACTION, 8, 3.0, 3.0),
+    ("{update: orders, filter: {_id: <>}, change: {$set: {total: <>}}}", 8, 1.0, 2.0),
+    ("{update: orders, filter: {_id: <>}, set: '*'}", 4, 1.0, 1.0),
+    (
+        "{update: orders, filter: {customer: <>}, change: {$set: {note: <>, status: <>}}}",
+        20,
+        1.0,
+        1.0,
+    ),
+    (
+        "{update: orders, filter: {customer: {$in: [<>]}}, change: {$inc: {total: <>}}, many: true}",
+        4,
+        10.0,
+        1.0,
+    ),
+    (ALONE, 9, 1.0, 1.0),
+];
+const TRANSACTION: &str = "{transaction: [{insert: orders}, {update: products, filter: {_id: <>, stock: {$gte: <>}}, change: {$inc: {stock: <>}}}, {find: products, filter: {_id: <>}, limit: 1, project: {stock: 1}}]}";
+/// The transaction's update, whose session a profile does not have.
+const ALONE: &str =
+    "{update: products, filter: {_id: <>, stock: {$gte: <>}}, change: {$inc: {stock: <>}}}";
+
+#[test]
+fn log_and_profile_tell_the_same() {
+    needs!([Need::Server("mongod")]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (log, profile) = runtime.block_on(async {
+        let (server, database) = server().await;
+        commands(&database).await;
+        let products = database.collection::<Document>("products");
+        let stock = (0..9).map(|number| doc! { "_id": number, "stock": 10 });
+        products.insert_many(stock).await.unwrap();
+        let mut session = database.client().start_session().await.unwrap();
+        for number in 0..9 {
+            check_out(&database, &mut session, number, number != 4).await;
+        }
+        let profile = all_of(&database, "system.profile", doc! {}).await;
+        (server.log(), profile)
+    });
+    let from_profile = shapes(profile.iter().filter_map(Call::of_profile), &shop());
+    let mut calls = log::calls(log.as_bytes()).unwrap();
+    let from_log = shapes(&mut calls, &shop());
+    assert_eq!(calls.skipped(), Skipped::default());
+    for (form, calls, returned, statements) in EXPECTED.iter().filter(|(form, ..)| *form != ALONE) {
+        let shape = from_log
+            .iter()
+            .find(|shape| shape.form == *form)
+            .unwrap_or_else(|| panic!("{form}: {from_log:#?}"));
+        let found = (shape.calls, shape.returned.median, shape.statements.median);
+        assert_eq!(found, (*calls, *returned, *statements), "{form}");
+    }
+    assert_eq!(from_log.len(), EXPECTED.len() - 1, "{from_log:#?}");
+    assert_eq!(from_profile.len(), EXPECTED.len(), "{from_profile:#?}");
+    for (form, calls, ..) in EXPECTED.iter().filter(|(form, ..)| *form != TRANSACTION) {
+        let shape = from_profile.iter().find(|shape| shape.form == *form).unwrap();
+        assert_eq!(shape.calls, *calls, "{form}");
+        let Some(other) = from_log.iter().find(|other| other.form == *form) else { continue };
+        let figures = |shape: &Shape| {
+            let plans = shape.plans.clone();
+            (plans, shape.keys_examined, shape.documents_examined, shape.returned, shape.hottest)
+        };
+        assert_eq!(figures(shape), figures(other), "{form}");
+    }
+    let observed = Observed { shapes: from_log, collections: shop(), ..Observed::default() };
+    let section = write(&observed);
+    checked(&observed, &section);
+    assert_eq!(section.omitted, Vec::<String>::new());
+    let all = format!("{observed:?}{from_profile:?}{section:?}");
+    for literal in [
+        "Miller",
+        "secretly",
+        "hidden",
+        "paid",
+        "nobody",
+        "confidential",
+        "covert",
+        "quietly",
+        "open",
+    ] {
+        assert!(!all.contains(literal), "{literal}");
+    }
+}
