@@ -7,6 +7,7 @@
 
 mod calls;
 mod counts;
+pub mod fidelity;
 mod fields;
 mod flow;
 mod form;

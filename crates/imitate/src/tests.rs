@@ -1,5 +1,6 @@
 //! From commands to lines of a file, with made-up collections.
 
+mod fidelity;
 mod log;
 mod operations;
 mod slow;
