@@ -1,7 +1,7 @@
 //! From shapes to the lines of `operations` and `mixes`.
 
 use crate::flow::{flow, scalar};
-use crate::statement::collection_key;
+use crate::statement::{collection, collection_key};
 use crate::{Observed, Shape, Stored};
 use plimsoll_record::quantities::numbers::{ASCII, round_significant};
 use plimsoll_workload::documents::{DocumentsSpec, Literal};
@@ -44,14 +44,15 @@ pub fn write(observed: &Observed) -> Section {
         }
     }
     waiting.sort_by_key(|shape| std::cmp::Reverse(shape.micros));
-    let mut chosen: Vec<&Shape> = Vec::new();
+    let mut chosen: Vec<Shape> = Vec::new();
     while chosen.len() < MOST_OPERATIONS && !waiting.is_empty() {
         let room = (MOST_OPERATIONS - chosen.len()).min(waiting.len());
-        let next: Vec<&Shape> = waiting.drain(..room).collect();
+        let next: Vec<Shape> =
+            waiting.drain(..room).map(|one| fitted(one, &observed.collections)).collect();
         let refused = refused(&next, &observed.collections);
         for shape in next {
             match refused.get(&shape.name) {
-                Some(why) => section.omitted.push(totals.omitted(shape, why)),
+                Some(why) => section.omitted.push(totals.omitted(&shape, why)),
                 None => chosen.push(shape),
             }
         }
@@ -71,7 +72,7 @@ pub fn write(observed: &Observed) -> Section {
     let calls: u64 = chosen.iter().map(|shape| shape.calls).sum();
     for shape in chosen {
         section.needs_replica_set |= needs_replica_set(&shape.operation);
-        section.operations.extend(totals.comments(shape));
+        section.operations.extend(totals.comments(&shape));
         section.operations.extend(lines(&shape.name, &shape.operation));
         let weight = round_significant(shape.calls as f64 / calls as f64 * 100.0, 2);
         section.mix.push(format!("{}: {weight}%", scalar(&shape.name)));
@@ -113,8 +114,30 @@ impl Totals {
     }
 }
 
+/// The shape with ranges that are not longer than its collection, which may be smaller here than where it was observed.
+fn fitted(shape: &Shape, collections: &[Stored]) -> Shape {
+    let mut shape = shape.clone();
+    let name = collection(&shape.operation);
+    let stored = collections.iter().find(|stored| collection_key(stored, collections) == name);
+    if let (Some(stored), Literal::Map(entries)) = (stored, &mut shape.operation)
+        && let Some((_, Literal::Map(with))) = entries.iter_mut().find(|(key, _)| key == "with")
+    {
+        let described =
+            with.iter_mut().filter(|(_, described)| described.get("range_of").is_some());
+        for (_, described) in described {
+            if let Literal::Map(keys) = described
+                && let Some((_, Literal::Int(length))) =
+                    keys.iter_mut().find(|(key, _)| key == "documents")
+            {
+                *length = (*length).min(stored.documents as i64).max(1);
+            }
+        }
+    }
+    shape
+}
+
 /// Names of the operations that the file's own check refuses beside these collections, each with the reason.
-fn refused(shapes: &[&Shape], collections: &[Stored]) -> HashMap<String, String> {
+fn refused(shapes: &[Shape], collections: &[Stored]) -> HashMap<String, String> {
     let named = |stored| (collection_key(stored, collections), described(stored));
     let all = Literal::Map(collections.iter().map(named).collect());
     let operations = shapes.iter().map(|shape| (shape.name.clone(), shape.operation.clone()));

@@ -4,6 +4,7 @@ use crate::{Call, Observed, Shape, flow};
 use mongodb::bson::Document;
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
 use plimsoll_plan::{EngineKind, Plan};
+use plimsoll_testing::assert_contains;
 use plimsoll_workload::documents::Literal;
 use plimsoll_workload::{Ask, KeySpace, Statement, TransactionEnd, Workload};
 use proptest::prelude::*;
@@ -191,6 +192,18 @@ fn what_a_file_cannot_say_is_listed_with_its_share() {
         assert!(section.omitted.iter().any(is_listed), "{why}: {:#?}", section.omitted);
     }
     assert!(!format!("{section:?}").contains("secret"));
+}
+
+#[test]
+fn ranges_fit_into_a_smaller_copy() {
+    let find = r#"{"find": "orders", "filter": {"placed": {"$gte": {"$date": "2024-01-01T00:00:00Z"}, "$lt": {"$date": "2024-01-02T00:00:00Z"}}}}"#;
+    let all = calls(find, 9).into_iter().map(|call| Call { returned: Some(1_234), ..call });
+    let mut observed = observed(all.collect());
+    assert_contains(write(&observed).operations.join(" "), "documents: 1200");
+    observed.collections[0].documents = 500;
+    let section = write(&observed);
+    checked(&observed, &section);
+    assert_contains(section.operations.join(" "), "documents: 500");
 }
 
 /// A call of a transaction, of the session with this number.
