@@ -1,6 +1,6 @@
 use super::{calls, observed, shop};
 use crate::operations::{Section, write};
-use crate::{Call, Observed, Shape, flow};
+use crate::{Call, Observed, Shape, Stored, flow};
 use mongodb::bson::Document;
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
 use plimsoll_plan::{EngineKind, Plan};
@@ -24,25 +24,30 @@ static ENGINES: [EngineKind; 1] = [EngineKind {
 
 /// Checks the lines within a whole file.
 pub(super) fn checked(observed: &Observed, section: &Section) -> Plan {
+    let lines = |lines: &[String], margin: &str| -> String {
+        lines.iter().map(|line| format!("{margin}{line}\n")).collect()
+    };
+    let (operations, mix) = (lines(&section.operations, "    "), lines(&section.mix, "      "));
+    planned(&observed.collections, &format!("  operations:\n{operations}  mixes:\n    day:\n{mix}"))
+}
+
+/// The plan of a file with these collections, and with the operations and mixes of `rest`.
+pub(super) fn planned(collections: &[Stored], rest: &str) -> Plan {
     let mut text = String::from("plimsoll: 1\nname: imitated\nworkload:\n  collections:\n");
-    for stored in &observed.collections {
-        let fields = stored
-            .fields
-            .iter()
-            .map(|field| (field.path.clone(), field.generator.clone().unwrap()));
-        let document = flow(&Literal::Map(fields.collect()));
-        let indexes =
-            flow(&Literal::List(stored.indexes.iter().map(|index| index.spec.clone()).collect()));
+    for stored in collections {
+        let fields = stored.fields.iter();
+        let fields = fields.map(|field| (field.path.clone(), field.generator.clone().unwrap()));
+        let indexes = stored.indexes.iter().map(|index| index.spec.clone());
+        let [document, indexes] =
+            [Literal::Map(fields.collect()), Literal::List(indexes.collect())]
+                .map(|value| flow(&value));
+        let (name, documents) = (&stored.name, stored.documents);
         text += &format!(
-            "    {}: {{records: {}, document: {document}, indexes: {indexes}}}\n",
-            stored.name, stored.documents
+            "    {name}: {{records: {documents}, document: {document}, indexes: {indexes}}}\n"
         );
     }
-    text += "  operations:\n";
-    section.operations.iter().for_each(|line| text += &format!("    {line}\n"));
-    text += "  mixes:\n    day:\n";
-    section.mix.iter().for_each(|line| text += &format!("      {line}\n"));
-    text += "arms: {one: {engine: mongodb}}\nload: {closed: {threads: 1}}\n";
+    text +=
+        &format!("{rest}arms: {{one: {{engine: mongodb}}}}\nload: {{closed: {{threads: 1}}}}\n");
     let surroundings = Surroundings {
         base_dir: Path::new("."),
         engines: &ENGINES,
