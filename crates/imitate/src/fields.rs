@@ -5,14 +5,16 @@ use crate::shapes::Parameter;
 use mongodb::bson::spec::ElementType;
 use plimsoll_record::quantities::units::{parse_count, parse_share};
 use plimsoll_workload::documents::{Literal, is_generator};
-use plimsoll_workload::{ScrambledZipfian, Stream, Zipfian};
+use plimsoll_workload::{ScrambledZipfian, Stream};
 
 /// More values with unequal shares are not simulated.
 const MOST_WEIGHTED: u64 = 100_000;
 /// Simulations do not draw more than this.
 const MOST_DRAWS: u64 = 10_000;
-/// Where the middle value of those that were asked for lies between the first and the last, if mostly new ones are asked for.
+/// Where half of the values that are asked for lie, from the oldest to the newest one, if mostly new ones are asked for.
 const NEW: f64 = 0.9;
+/// Fewer calls tell nothing about new values.
+const FEWEST: usize = 20;
 
 /// A field of stored documents.
 pub(crate) struct At {
@@ -133,6 +135,9 @@ fn skewed(generator: &Literal, values: u64) -> Vec<f64> {
 /// How values of a field with `values` values are drawn: the law that gives the hottest of them a share as near as possible to what was seen. `documents`
 /// draws a value as often as documents have it.
 pub(crate) fn keys(parameter: &Parameter, pick: &Pick, records: u64) -> &'static str {
+    if matches!(pick, Pick::Unique { .. }) && records > 1 && is_new(&parameter.orders) {
+        return "latest";
+    }
     let few = parameter.access.levels.iter().rfind(|(calls, _)| *calls <= MOST_DRAWS).copied();
     let Some((calls, seen)) = few.or_else(|| parameter.access.hottest()) else {
         return "uniform";
@@ -147,25 +152,13 @@ pub(crate) fn keys(parameter: &Parameter, pick: &Pick, records: u64) -> &'static
         ("zipfian", simulated(calls, |stream| zipfian.draw(stream))),
     ];
     if !weights.is_empty() {
-        let mut sum = 0.0;
-        let sums: Vec<f64> = weights
-            .iter()
-            .map(|weight| {
-                sum += weight;
-                sum
-            })
-            .collect();
+        let mut sums = vec![0.0];
+        weights.iter().for_each(|weight| sums.push(sums[sums.len() - 1] + weight));
         let draw = |stream: &mut Stream| {
-            let at = stream.unit() * sum;
+            let at = stream.unit() * sums[sums.len() - 1];
             sums.partition_point(|end| *end <= at) as u64
         };
         laws.push(("documents", simulated(calls, draw)));
-    }
-    if matches!(pick, Pick::Unique { .. }) && records > 1 && is_new(&parameter.orders) {
-        let ages = Zipfian::new(records - 1);
-        // Of equal laws the one that also says which values are hot.
-        laws.insert(0, ("latest", simulated(calls, |stream| ages.draw(stream))));
-        laws.retain(|(law, _)| *law != "zipfian");
     }
     let distance = |share: f64| (share.max(1e-9) / seen.max(1e-9)).ln().abs();
     let nearest =
@@ -181,16 +174,16 @@ fn simulated(calls: u64, draw: impl Fn(&mut Stream) -> u64) -> f64 {
     access.hottest().map_or(0.0, |(_, share)| share)
 }
 
-/// Whether mostly the newest values were asked for.
+/// Whether mostly values were asked for that were among the newest at that time.
 fn is_new(orders: &[f64]) -> bool {
-    let mut sorted = orders.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match (sorted.first(), sorted.get(sorted.len() / 2), sorted.last()) {
-        (Some(first), Some(middle), Some(last)) if last > first => {
-            (middle - first) / (last - first) >= NEW
-        }
-        _ => false,
+    let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut places = Vec::new();
+    for order in orders {
+        (first, last) = (first.min(*order), last.max(*order));
+        places.extend((last > first).then(|| (order - first) / (last - first)));
     }
+    places.sort_by(f64::total_cmp);
+    places.len() >= FEWEST && places[places.len() / 2] >= NEW
 }
 
 /// A generator for new values of a field: without what needs other documents or fields. Where there is none, or one that counts documents, the type and the

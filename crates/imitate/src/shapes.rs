@@ -261,7 +261,7 @@ pub(crate) struct Gathered {
     pub(crate) unfit: Option<String>,
     pub(crate) calls: u64,
     micros: u64,
-    plans: BTreeMap<String, u64>,
+    pub(crate) plans: BTreeMap<String, u64>,
     pub(crate) keys: Counts,
     pub(crate) documents: Counts,
     pub(crate) returned: Counts,

@@ -368,6 +368,11 @@ impl<'a> Writer<'a> {
             self.at(&value.path, stored).filter(|found| is_single && found.can_be_asked())?;
         let Pick::Finite(weights, _) = &found.pick else { return None };
         let all: f64 = weights.iter().sum();
+        // How many it read of a whole collection says nothing about the value.
+        let scans = self.gathered.plans.contains_key("COLLSCAN");
+        if scans && self.gathered.returned.median() == 0 {
+            return None;
+        }
         let seen = self.documents_with(place, stored) as f64;
         let distance = |weight: &f64| (weight / all * stored.documents as f64 / seen).ln().abs();
         let choices = found.generator.get("choice")?.entries().iter().zip(weights);
