@@ -91,6 +91,8 @@ mod wiredtiger;
 
 pub use error::EngineError;
 pub use mongodb::{INSTEAD_OF_LEAN, SetOrder, look, remove, replica_set};
+#[cfg(feature = "mongodb")]
+pub use mongodb::{MARKS, address, driver_words};
 pub use opening::{MetricsSample, Opening};
 pub use registry::{Registration, kind, kinds, open, own_metrics};
 pub use session::{

@@ -18,7 +18,7 @@ use plimsoll_workload::CollectionOrder;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-const MARKS: &str = "plimsoll.marks";
+pub const MARKS: &str = "plimsoll.marks";
 /// What servers call a collection of measurements, and the option that makes one.
 const TIME_SERIES: &str = "timeseries";
 /// The part of a mark that says that this program created the collection with options.

@@ -3,7 +3,7 @@
 use mongodb::error::{Error, ErrorKind, WriteFailure};
 
 /// An error in one line, with advice where the cause is known.
-pub(super) fn words(error: &Error) -> String {
+pub fn words(error: &Error) -> String {
     let said = match &*error.kind {
         ErrorKind::Command(command) => {
             server_words(command.code, &command.code_name, &command.message)

@@ -58,7 +58,13 @@ use std::path::Path;
 
 pub(crate) use catalogue::KIND;
 #[cfg(feature = "mongodb")]
+pub use collection::MARKS;
+#[cfg(feature = "mongodb")]
 pub(crate) use engine::open;
+#[cfg(feature = "mongodb")]
+pub use messages::words as driver_words;
+#[cfg(feature = "mongodb")]
+pub use target::address;
 
 /// Name of the note in the description of a MongoDB server that says why the official driver asks, where nobody named a client.
 pub const INSTEAD_OF_LEAN: &str = "instead_of_lean";

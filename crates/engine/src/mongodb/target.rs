@@ -423,6 +423,13 @@ fn compressor_name(compressor: &Compressor) -> &'static str {
     }
 }
 
+/// The address for the official driver in a URI, with every `${NAME}` from the environment, and what must not be shown of it.
+pub fn address(template: &str) -> Result<(String, Vec<String>), String> {
+    let uri = filled(template, &|name| std::env::var(name).ok())?;
+    let secrets = quotable_secrets(&uri);
+    Ok((without_socket_timeout(&uri)?.0, secrets))
+}
+
 /// The URI with every `${NAME}` replaced from the environment: of user and password, encoded as a URI wants it, or the URI as a whole. Elsewhere it would carry
 /// whatever is in the environment to the host that a file names.
 fn filled(template: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
