@@ -7,6 +7,8 @@ use plimsoll_workload::documents::Literal;
 pub struct Observed {
     /// The server itself.
     pub server: ServerFacts,
+    /// The database of all collections.
+    pub database: String,
     /// In order of their size in bytes, the largest first.
     pub collections: Vec<Stored>,
     /// In order of the server's time, the longest first.
@@ -17,6 +19,8 @@ pub struct Observed {
     pub calls: u64,
     /// From the first to the last of these calls, in seconds.
     pub seconds: f64,
+    /// What was left out, and why: other databases, views, what the user may not read.
+    pub omitted: Vec<String>,
 }
 
 /// The server itself.
@@ -75,6 +79,8 @@ pub struct Stored {
     pub indexes: Vec<Index>,
     /// Options with which it was created, as `options` of a file takes them.
     pub options: Option<Literal>,
+    /// Fields, indexes and options that were left out, and why.
+    pub omitted: Vec<String>,
 }
 
 /// A field of a collection's documents, or of a document in them.

@@ -1,0 +1,250 @@
+//! The collections of a database: what they hold, from samples of their documents, and their indexes.
+
+use crate::ImitateError;
+use crate::documents::{Facts, describe, encoded, numeric};
+use crate::indexes::{expires, indexes, is_set, keys, name};
+use crate::model::Stored;
+use crate::references::{leaves, references};
+use crate::server::Server;
+use mongodb::bson::{Bson, Document, doc};
+use plimsoll_engine::MARKS;
+use plimsoll_record::quantities::units;
+use plimsoll_workload::documents::Literal;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Documents of a collection that are read.
+const SAMPLE: u64 = 1_000;
+/// Of very long documents fewer are read: about these bytes, and this many at least.
+const SAMPLE_BYTES: u64 = 48 << 20;
+const SMALLEST_SAMPLE: u64 = 50;
+/// The most collections of an experiment file, and the fields that it has room for.
+const MOST_COLLECTIONS: usize = 32;
+const MOST_FIELDS: usize = 2_500;
+const MOST_FIELDS_OF_ONE: usize = 500;
+/// What mongod compresses with unless somebody says otherwise.
+const USUAL_COMPRESSOR: &str = "snappy";
+
+/// A collection as the server describes it.
+#[derive(Debug, Default)]
+pub(crate) struct Raw {
+    pub(crate) name: String,
+    pub(crate) documents: u64,
+    pub(crate) sample: Vec<Document>,
+    pub(crate) is_complete: bool,
+    stats: Document,
+    indexes: Vec<Document>,
+    uses: Vec<(String, u64)>,
+    /// Names of the options with which it was created.
+    options: Vec<String>,
+}
+
+/// Reads all collections of a database, the largest first. What is left out is added to `omitted`.
+pub(crate) fn read(
+    server: &Server,
+    database: &str,
+    progress: &mut dyn FnMut(&str),
+    omitted: &mut Vec<String>,
+) -> Result<Vec<Stored>, ImitateError> {
+    let listed = server.list(database, doc! { "listCollections": 1 })?.unwrap_or_default();
+    let mut all: Vec<Raw> = Vec::new();
+    for collection in &listed {
+        match begun(server, database, collection)? {
+            Ok(Some(raw)) => all.push(raw),
+            Ok(None) => {}
+            Err(why) => omitted.push(why),
+        }
+    }
+    let size = |raw: &Raw| figure(&raw.stats, "size");
+    all.sort_by(|one, other| size(other).cmp(&size(one)).then_with(|| one.name.cmp(&other.name)));
+    for raw in all.drain(MOST_COLLECTIONS.min(all.len())..) {
+        omitted.push(format!(
+            "{}: an experiment file has {MOST_COLLECTIONS} collections at most",
+            raw.name
+        ));
+    }
+    for raw in &mut all {
+        sample(server, database, raw)?;
+        progress(&format!(
+            "{database}.{}: {} of {} documents read",
+            raw.name,
+            raw.sample.len(),
+            units::count(raw.documents)
+        ));
+    }
+    // A user may be allowed to know of a collection without being allowed to read it.
+    for raw in all.extract_if(.., |raw| raw.sample.is_empty()) {
+        omitted.push(format!("{}: no document could be read", raw.name));
+    }
+    let most_fields = (MOST_FIELDS / all.len().max(1)).min(MOST_FIELDS_OF_ONE);
+    let mut stored = Vec::new();
+    for raw in &all {
+        let mut facts = facts(server, database, raw)?;
+        facts.references = references(server, database, raw, &all)?;
+        facts.most_fields = most_fields;
+        stored.push(described(database, raw, &facts));
+    }
+    Ok(stored)
+}
+
+/// A collection with its sizes; why it is left out, or `None` where that is evident.
+fn begun(
+    server: &Server,
+    database: &str,
+    listed: &Document,
+) -> Result<Result<Option<Raw>, String>, ImitateError> {
+    let name = listed.get_str("name").unwrap_or_default().to_owned();
+    let options = listed.get_document("options").cloned().unwrap_or_default();
+    if name.starts_with("system.") || name == MARKS {
+        return Ok(Ok(None));
+    }
+    let why = match listed.get_str("type").unwrap_or("collection") {
+        "view" => Some("views hold no documents"),
+        "timeseries" => Some("time series are left out"),
+        _ if is_set(&options, "capped") => Some("capped collections are not supported"),
+        _ if name.contains(['$', '\0']) || name.len() > 100 => Some("a file takes no such name"),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return Ok(Err(format!("{name}: {why}")));
+    }
+    let Some(stats) = server.send(database, doc! { "collStats": &name })? else {
+        return Ok(Err(format!("{name}: collStats was refused")));
+    };
+    let documents = figure(&stats, "count");
+    if documents == 0 {
+        return Ok(Err(format!("{name}: it is empty")));
+    }
+    let options = options.keys().cloned().collect();
+    Ok(Ok(Some(Raw { name, documents, stats, options, ..Raw::default() })))
+}
+
+fn sample(server: &Server, database: &str, raw: &mut Raw) -> Result<(), ImitateError> {
+    let mean = (figure(&raw.stats, "size") / raw.documents).max(1);
+    let size = (SAMPLE_BYTES / mean).clamp(SMALLEST_SAMPLE, SAMPLE).min(raw.documents) as i64;
+    let pipeline = [doc! { "$sample": { "size": size } }];
+    let sample =
+        doc! { "aggregate": &raw.name, "pipeline": pipeline, "cursor": { "batchSize": size } };
+    raw.sample = server.list(database, sample)?.unwrap_or_default();
+    // The server may draw a document twice.
+    let mut known = BTreeSet::new();
+    raw.sample.retain(|document| known.insert(document.get("_id").map(encoded)));
+    raw.is_complete = raw.sample.len() as u64 >= raw.documents;
+    raw.indexes = server.list(database, doc! { "listIndexes": &raw.name })?.unwrap_or_default();
+    let uses = doc! { "aggregate": &raw.name, "pipeline": [{ "$indexStats": {} }], "cursor": {} };
+    let uses = server.list(database, uses)?.unwrap_or_default();
+    raw.uses = uses
+        .iter()
+        .map(|index| {
+            let times = index.get_document("accesses").map(|accesses| figure(accesses, "ops"));
+            (name(index).to_owned(), times.unwrap_or_default())
+        })
+        .collect();
+    Ok(())
+}
+
+/// What indexes say of the values of fields.
+fn facts(server: &Server, database: &str, raw: &Raw) -> Result<Facts, ImitateError> {
+    let mut facts =
+        Facts { documents: raw.documents, is_complete: raw.is_complete, ..Facts::default() };
+    let mut values: BTreeMap<String, Vec<&Bson>> = BTreeMap::new();
+    let mut lists: BTreeSet<String> = BTreeSet::new();
+    for document in &raw.sample {
+        leaves(document, &mut |path, is_in_list, value| {
+            if is_in_list {
+                lists.insert(path.into());
+            }
+            values.entry(path.into()).or_default().push(value);
+        });
+    }
+    for index in &raw.indexes {
+        let Some(keys) = keys(index) else { continue };
+        let Some((path, _)) =
+            keys.first().filter(|(path, _)| *path != "_id" && !lists.contains(*path))
+        else {
+            continue;
+        };
+        let path = (*path).to_owned();
+        let is_whole = !is_set(index, "sparse") && !index.contains_key("partialFilterExpression");
+        if keys.len() == 1 && is_set(index, "unique") {
+            let required = facts.unique.entry(path.clone()).or_default();
+            *required |= is_whole;
+        }
+        if keys.len() == 1 && expires(index).is_some() {
+            facts.expiring.insert(path.clone());
+        }
+        let Some(values) = values.get(&path).filter(|_| is_whole && !raw.is_complete) else {
+            continue;
+        };
+        let different: BTreeSet<Vec<u8>> = values.iter().map(|value| encoded(value)).collect();
+        if different.len() < values.len() && !facts.counted.contains_key(&path) {
+            let groups = [
+                doc! { "$group": { "_id": format!("${path}") } },
+                doc! { "$group": { "_id": Bson::Null, "values": { "$sum": 1 } } },
+            ];
+            let count = doc! { "aggregate": &raw.name, "pipeline": groups, "hint": name(index), "cursor": {} };
+            let counted = server.list(database, count)?.unwrap_or_default();
+            if let Some(values_counted) = counted.first().map(|group| figure(group, "values")) {
+                // Documents without the field are a group as well.
+                let lacking = u64::from(values.len() < raw.sample.len());
+                facts.counted.insert(
+                    path,
+                    (values_counted - lacking.min(values_counted)).max(different.len() as u64),
+                );
+            }
+        }
+    }
+    Ok(facts)
+}
+
+fn described(database: &str, raw: &Raw, facts: &Facts) -> Stored {
+    let described = describe(&raw.sample, facts);
+    let mut omitted = described.omitted.clone();
+    let sizes = raw.stats.get_document("indexSizes").cloned().unwrap_or_default();
+    let (indexes, left) = indexes(&raw.indexes, &sizes, &raw.uses, &described);
+    omitted.extend(left);
+    let options =
+        raw.options.iter().filter(|option| *option != "storageEngine" && *option != "idIndex");
+    omitted.extend(options.map(|option| format!("option {option}: options may hold values")));
+    let mut long: Vec<u64> = raw
+        .sample
+        .iter()
+        .map(|document| document.to_vec().map_or(0, |bytes| bytes.len() as u64))
+        .collect();
+    long.sort_unstable();
+    let at = |percent: usize| long[percent * (long.len() - 1) / 100];
+    Stored {
+        database: database.into(),
+        name: raw.name.clone(),
+        documents: raw.documents,
+        bytes: figure(&raw.stats, "size"),
+        stored_bytes: figure(&raw.stats, "storageSize"),
+        index_bytes: figure(&raw.stats, "totalIndexSize"),
+        sampled: raw.sample.len() as u64,
+        sizes: [1, 50, 95, 99].map(at),
+        fields: described.fields,
+        indexes,
+        options: compressor(&raw.stats)
+            .filter(|name| *name != USUAL_COMPRESSOR)
+            .map(with_compressor),
+        omitted,
+    }
+}
+
+/// What the pages of a collection are compressed with.
+fn compressor(stats: &Document) -> Option<&str> {
+    let created = stats.get_document("wiredTiger").ok()?.get_str("creationString").ok()?;
+    let name = created.split(',').find_map(|part| part.strip_prefix("block_compressor="))?;
+    Some(if name.is_empty() { "none" } else { name })
+}
+
+fn with_compressor(name: &str) -> Literal {
+    let config = Literal::Text(format!("block_compressor={name}"));
+    ["configString", "wiredTiger", "storageEngine"]
+        .into_iter()
+        .fold(config, |inner, key| Literal::Map(vec![(key.into(), inner)]))
+}
+
+/// A whole number of an answer, whatever its type.
+pub(crate) fn figure(document: &Document, key: &str) -> u64 {
+    document.get(key).and_then(numeric).unwrap_or_default() as u64
+}

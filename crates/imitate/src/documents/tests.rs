@@ -1,0 +1,280 @@
+use super::*;
+use mongodb::bson::oid::ObjectId;
+use mongodb::bson::{DateTime, Decimal128, Timestamp, doc};
+use plimsoll_testing::assert_contains;
+
+fn described(documents: &[Document]) -> Described {
+    described_of(documents, documents.len() as u64)
+}
+
+/// A sample of a collection with this many documents.
+fn described_of(documents: &[Document], all: u64) -> Described {
+    let is_complete = all == documents.len() as u64;
+    let facts = Facts { documents: all, most_fields: 500, is_complete, ..Facts::default() };
+    describe(documents, &facts)
+}
+
+/// Documents with ids in the order of insertion, each with the fields that a function gives its number.
+fn documents(count: usize, fields: impl Fn(usize) -> Document) -> Vec<Document> {
+    let id = |number: usize| {
+        ObjectId::from_bytes((number as u128).to_be_bytes()[4..].try_into().unwrap())
+    };
+    let document = |number| {
+        let mut document = doc! { "_id": id(number) };
+        document.extend(fields(number));
+        document
+    };
+    (0..count).map(document).collect()
+}
+
+/// The generator of a field as text.
+fn said(described: &Described, path: &str) -> String {
+    let field = described.fields.iter().find(|field| field.path == path);
+    let field = field.unwrap_or_else(|| panic!("no field {path}"));
+    field.generator.as_ref().map_or_else(String::new, ToString::to_string)
+}
+
+fn of_values(values: impl Iterator<Item = Bson>) -> String {
+    let values: Vec<Bson> = values.collect();
+    said(&described(&documents(values.len(), |number| doc! { "f": values[number].clone() })), "f")
+}
+
+#[test]
+fn each_type_has_its_kind() {
+    let numbers = || 0..200_i32;
+    let scattered = |number: i32| (number * 7_919) % 200;
+    for (said, expected) in [
+        (
+            of_values(numbers().map(|n| Bson::from(format!("serial-{n:03}")))),
+            "{text: 10, unique: true}",
+        ),
+        (
+            of_values(numbers().map(|n| Bson::from(if n % 4 == 0 { "no" } else { "maybe" }))),
+            "{choice: {v1xxx: 75%, v2: 25%}}",
+        ),
+        (of_values(numbers().map(|n| Bson::from(n % 5 == 0))), "{bool: 20%}"),
+        (
+            of_values(numbers().map(|n| Bson::from(1_000 + n))),
+            "{int: {sequence: {from: 1000, step: 1}}}",
+        ),
+        (of_values(numbers().map(Bson::from)), "{int: sequence}"),
+        (
+            of_values(numbers().map(|n| Bson::from(scattered(n) % 4 + 1))),
+            "{int: {uniform: [1, 4]}, distinct: 4}",
+        ),
+        (of_values(numbers().map(|_| Bson::from(4_711))), "{int: 4700}"),
+        (of_values(numbers().map(|_| Bson::Null)), "{null: null}"),
+        (of_values(numbers().map(|_| Bson::from(ObjectId::new()))), "{object_id: null}"),
+        (
+            of_values(numbers().map(|n| {
+                Bson::from(DateTime::from_millis(1_767_225_600_000 + 60_000 * i64::from(n)))
+            })),
+            "{date: {every: 1m, until: '2026-01-01T04:00:00Z'}}",
+        ),
+        (of_values(numbers().map(|_| Bson::from(doc! {}))), "{value: {}}"),
+        (
+            of_values(numbers().map(|_| Bson::from(Vec::<Bson>::new()))),
+            "{list: {null: null}, length: 0}",
+        ),
+        (
+            of_values(numbers().map(|_| Bson::from(vec![7, 8]))),
+            "{list: {int: {uniform: [7, 8]}, distinct: 2}, length: 2}",
+        ),
+    ] {
+        assert_eq!(said, expected);
+    }
+    let half = |n: i32| {
+        "2.50"
+            .parse::<Decimal128>()
+            .map(|half| if n % 2 == 0 { half } else { "7.25".parse().unwrap() })
+            .unwrap()
+    };
+    assert_contains(of_values(numbers().map(|n| Bson::from(half(n)))), "digits: 2");
+    assert_contains(
+        of_values(numbers().map(|n| Bson::from(f64::from(scattered(n)) / 8.0))),
+        "{double: {table: {p0: ",
+    );
+}
+
+/// An email that only some have, and null that many have.
+#[test]
+fn presence_is_a_share() {
+    let found = described(&documents(400, |number| match number % 4 {
+        0 => doc! { "email": format!("{number}@example.org"), "note": Bson::Null },
+        _ => doc! { "note": format!("note of {number}") },
+    }));
+    assert_contains(said(&found, "email"), "unique: true, present: 25%");
+    assert_contains(said(&found, "note"), "unique: true, present: 75%");
+    let note = found.fields.iter().find(|field| field.path == "note").unwrap();
+    assert_eq!(note.origin, "25% are null, left out");
+}
+
+/// The most frequent type counts; types of which a file knows nothing are left out.
+#[test]
+fn mixed_and_unknown_types_are_told() {
+    let found = described(&documents(100, |number| match number % 10 {
+        0 => doc! { "f": "a text", "t": Timestamp { time: 1, increment: 1 }, "n": 1.5 },
+        _ => doc! { "f": number as i32 % 3, "t": Timestamp { time: 1, increment: 1 }, "n": 2 },
+    }));
+    assert_eq!(said(&found, "f"), "{int: {uniform: [0, 2]}, distinct: 3, present: 90%}");
+    assert_contains(said(&found, "n"), "{double: ");
+    assert!(found.fields.iter().all(|field| field.path != "t"));
+    assert_eq!(found.omitted, ["t: an experiment file has no values of the type timestamp"]);
+}
+
+#[test]
+fn nothing_and_one_document_are_described() {
+    assert!(described(&[]).fields.is_empty());
+    let one = described(&documents(
+        1,
+        |_| doc! { "name": "Ada", "tags": ["a"], "at": DateTime::from_millis(1_700_000_000_000) },
+    ));
+    assert_eq!(said(&one, "_id"), "{object_id: null}");
+    assert_eq!(said(&one, "name"), "{text: 3, unique: true}");
+    assert_contains(said(&one, "at"), "{date: {uniform: [");
+}
+
+/// Keys that differ from document to document are values rather than names.
+#[test]
+fn maps_lose_their_keys_and_wide_documents_their_rarest_fields() {
+    let found = described(&documents(
+        300,
+        |number| doc! { "by-user": { format!("user-{number}"): 1, "all": 2 } },
+    ));
+    assert_eq!(found.omitted, ["by-user: its 301 different names, which may be values"]);
+    // `user-0` to `user-299` and `all` have 5 letters on average.
+    assert_eq!(said(&found, "by-user"), "{document: {k1xxx: {int: 1}, k2xxx: {int: 2}}}");
+    let wide = described(&documents(20, |_| {
+        (0..150).map(|field| (format!("f{field}"), Bson::from(1))).collect()
+    }));
+    // With `_id`, which as all others is in each document.
+    assert_eq!(wide.fields.len(), 100);
+    assert_eq!(wide.omitted, ["documents: 51 of 151 fields, the least frequent"]);
+}
+
+#[test]
+fn what_lies_too_deep_is_left_out() {
+    let mut deep = doc! { "end": 1 };
+    for _ in 0..40 {
+        deep = doc! { "in": deep };
+    }
+    let found = described(&documents(20, |_| deep.clone()));
+    assert!(found.fields.iter().all(|field| field.path.split('.').count() <= DEEPEST));
+    assert_contains(&found.omitted[0], "it lies too deep");
+}
+
+#[test]
+fn names_that_a_file_cannot_have_are_left_out() {
+    let found = described(&documents(20, |_| doc! { "": 1, "a.b": 1, "$c": 1, "<<": 1, "d e": 1 }));
+    let paths: Vec<&str> = found.fields.iter().map(|field| field.path.as_str()).collect();
+    assert_eq!(paths, ["_id", "d e"]);
+    assert_eq!(
+        found.omitted,
+        ["documents: 4 of 6 fields: an experiment file cannot have their names"]
+    );
+}
+
+/// A few enormous texts weigh more than all others, and so they do in the file.
+#[test]
+fn enormous_texts_keep_the_mean() {
+    let long = |number: usize| if number % 200 == 7 { 2_000_000 } else { 100 };
+    let found = described(&documents(1_000, |number| doc! { "body": "x".repeat(long(number)) }));
+    let law = said(&found, "body");
+    assert_contains(&law, "{text: {table: {p0: 100, ");
+    // 5 of 1,000 have 2 MB: a mean of 10 kB, which the last 1 % must make up.
+    let last =
+        law.split("p100: ").nth(1).unwrap().split('}').next().unwrap().parse::<f64>().unwrap();
+    assert!((1.8e6..2.2e6).contains(&last), "{law}");
+}
+
+/// The team has nothing to do with both.
+#[test]
+fn a_city_follows_its_country_and_a_team_nothing() {
+    let cities = documents(900, |number| {
+        let city = (number * 7_919) % 90;
+        doc! { "country": (["Germany", "France", "Italy"][city % 3]), "city": format!("city-{city:02}"), "team": format!("team-{}", (number * 31) % 7) }
+    });
+    let found = described_of(&cities, 100_000);
+    assert_contains(said(&found, "country"), "{choice: {v1");
+    assert_contains(said(&found, "city"), "distinct: 90, follows: country}");
+    assert!(!said(&found, "team").contains("follows"), "{}", said(&found, "team"));
+}
+
+#[test]
+fn what_indexes_promise_is_kept() {
+    let users = documents(
+        50,
+        |number| doc! { "email": format!("{number:02}"), "number": 3 * number as i32, "team": "t" },
+    );
+    let unique = BTreeMap::from([("email".into(), true), ("number".into(), true)]);
+    let counted = BTreeMap::from([("team".into(), 4_000)]);
+    let facts = Facts { documents: 1_000_000, most_fields: 9, unique, counted, ..Facts::default() };
+    let found = describe(&users, &facts);
+    // Two characters spell no million different texts.
+    assert_eq!(said(&found, "email"), "{text: 5, unique: true}");
+    assert_contains(said(&found, "number"), "{int: ");
+    assert_eq!(found.fields[2].values, Values::Ordered);
+    assert_contains(said(&found, "team"), "distinct: 4k");
+    assert_eq!(found.fields[3].origin, "values counted by an index");
+}
+
+/// Letters in no order, which no compressor shortens, and the same ones again and again.
+#[test]
+fn texts_compress_as_their_originals() {
+    let mut stream = Stream::from_state(5);
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut random = |long: usize| -> String {
+        (0..long).map(|_| char::from(letters[stream.below(64) as usize])).collect()
+    };
+    let texts: Vec<String> = (0..100).map(|_| random(400)).collect();
+    let found = |text: &dyn Fn(usize) -> String| {
+        said(&described(&documents(100, |number| doc! { "f": text(number) })), "f")
+    };
+    assert!(!found(&|number| texts[number].clone()).contains("compressible"));
+    let half = found(&|number| texts[number][..200].to_owned() + &"x".repeat(200));
+    let percent = half.split("compressible: ").nth(1).unwrap().split('%').next().unwrap();
+    assert!((44..=52).contains(&percent.parse::<u32>().unwrap()), "{half}");
+}
+
+/// Documents that expired in the last year would be removed while they are measured.
+#[test]
+fn dates_by_which_documents_expire_lie_ahead() {
+    let sessions = documents(
+        100,
+        |number| doc! { "at": DateTime::from_millis(1_600_000_000_000 + 1_000 * number as i64) },
+    );
+    let facts = Facts {
+        documents: 100,
+        most_fields: 9,
+        expiring: BTreeSet::from(["at".into()]),
+        ..Facts::default()
+    };
+    let found = describe(&sessions, &facts);
+    let until = found.fields[1]
+        .generator
+        .as_ref()
+        .and_then(|field| field.get("date")?.get("until").cloned());
+    let Some(Literal::Text(until)) = until else { panic!("{found:?}") };
+    let until = DateTime::parse_rfc3339_str(&until).unwrap();
+    assert!(until.timestamp_millis() > DateTime::now().timestamp_millis() + 86_400_000 * 700);
+    assert_contains(&found.fields[1].origin, "moved ahead");
+}
+
+/// Quantiles of few whole numbers keep each one's share.
+#[test]
+fn laws_are_quantiles_with_two_digits() {
+    let lengths = |values: Vec<f64>| law::lengths(values, 0.0).to_string();
+    let few: Vec<f64> = (0..100).map(|number| if number < 60 { 1.0 } else { 2.0 }).collect();
+    assert_eq!(lengths(few), "{table: {p0: 1, p60: 1, p60.1: 2, p100: 2}}");
+    let many: Vec<f64> = (0..=1_000).map(f64::from).collect();
+    assert_eq!(
+        lengths(many),
+        "{table: {p0: 10, p10: 100, p25: 250, p50: 500, p75: 750, p90: 900, p100: 990}}"
+    );
+    assert_eq!(lengths(vec![128.0; 30]), "130");
+    assert_eq!(lengths(vec![]), "0");
+    assert_eq!(
+        [0.0, 0.023_4, 0.5, 0.9, 0.997_3, 1.0, 2.5].map(percent),
+        ["0%", "2.3%", "50%", "90%", "99.73%", "100%", "250%"]
+    );
+}

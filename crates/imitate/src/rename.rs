@@ -1,0 +1,183 @@
+//! The same observation without the names of the user.
+
+use crate::model::{Observed, Stored};
+use plimsoll_workload::documents::Literal;
+use std::collections::HashMap;
+
+/// Names of one collection's fields, of which each part of a path is one, and of all collections.
+struct Names {
+    fields: HashMap<String, String>,
+    collections: HashMap<String, String>,
+}
+
+/// Gives database, collections, fields, indexes and operations names such as `c1` and `c1_f3`.
+pub fn rename(observed: &mut Observed) {
+    let names = observed.collections.iter().enumerate();
+    let collections: HashMap<String, String> =
+        names.map(|(number, stored)| (stored.name.clone(), format!("c{}", number + 1))).collect();
+    let mut of_collections: HashMap<String, Names> = HashMap::new();
+    for stored in &mut observed.collections {
+        let names = Names::of(stored, &collections);
+        let namespace = format!("{}.{}", stored.database, stored.name);
+        names.stored(stored);
+        of_collections.insert(namespace, names);
+    }
+    for (number, shape) in observed.shapes.iter_mut().enumerate() {
+        shape.name = format!("op{}", number + 1);
+        shape.form.clone_from(&shape.name);
+        shape.plans.clear();
+        shape.remarks.clear();
+        shape.unfit = shape.unfit.take().map(|_| "what a file cannot say".into());
+        if let Some(names) = of_collections.get(&shape.namespace) {
+            names.operation(&mut shape.operation);
+        }
+        shape.namespace.clear();
+    }
+    observed.database = "renamed".into();
+    left_out(&mut observed.omitted);
+}
+
+/// What was left out is told with names.
+fn left_out(omitted: &mut Vec<String>) {
+    if !omitted.is_empty() {
+        *omitted = vec![format!("{} more; without --rename they are named", omitted.len())];
+    }
+}
+
+impl Names {
+    fn of(stored: &Stored, collections: &HashMap<String, String>) -> Self {
+        let own = &collections[&stored.name];
+        let mut fields: HashMap<String, String> = HashMap::from([("_id".into(), "_id".into())]);
+        for part in stored.fields.iter().flat_map(|field| field.path.split('.')) {
+            let next = format!("{own}_f{}", fields.len());
+            fields.entry(part.into()).or_insert(next);
+        }
+        Self { fields, collections: collections.clone() }
+    }
+
+    /// Each part of a path by itself: `$address.city`, `<customer>`. What is no name stays.
+    fn path(&self, path: &str) -> String {
+        let begin = path.find(|letter| !"$<".contains(letter)).unwrap_or(path.len());
+        let (marks, rest) = path.split_at(begin);
+        let (rest, end) = rest.strip_suffix('>').map_or((rest, ""), |rest| (rest, ">"));
+        let parts = rest.split('.').map(|part| self.fields.get(part).map_or(part, String::as_str));
+        format!("{marks}{}{end}", parts.collect::<Vec<_>>().join("."))
+    }
+
+    fn collection(&self, name: &str) -> Literal {
+        Literal::Text(self.collections.get(name).map_or(name, String::as_str).into())
+    }
+
+    fn stored(&self, stored: &mut Stored) {
+        stored.database = "renamed".into();
+        if let Literal::Text(name) = self.collection(&stored.name) {
+            stored.name = name;
+        }
+        for field in &mut stored.fields {
+            field.path = self.path(&field.path);
+            field.generator.iter_mut().for_each(|generator| self.generator(generator));
+        }
+        for (number, index) in stored.indexes.iter_mut().enumerate() {
+            index.name = format!("{}_i{}", stored.name, number + 1);
+            match &mut index.spec {
+                Literal::Map(entries)
+                    if entries.iter().any(|(_, value)| matches!(value, Literal::Map(_))) =>
+                {
+                    entries.iter_mut().for_each(|(_, value)| self.all(value));
+                }
+                keys => self.all(keys),
+            }
+        }
+        left_out(&mut stored.omitted);
+    }
+
+    fn generator(&self, generator: &mut Literal) {
+        let Literal::Map(entries) = generator else {
+            return;
+        };
+        for (key, value) in entries {
+            match (key.as_str(), &mut *value) {
+                ("document", Literal::Map(fields)) => {
+                    for (name, field) in fields {
+                        *name = self.path(name);
+                        self.generator(field);
+                    }
+                }
+                ("list", item) => self.generator(item),
+                ("follows", Literal::Text(name)) => *name = self.path(name),
+                ("key_of", Literal::Text(name)) => *value = self.collection(name),
+                _ => {}
+            }
+        }
+    }
+
+    /// Names in a value of the server's language, in keys and texts.
+    fn all(&self, value: &mut Literal) {
+        match value {
+            // As in `$lookup`.
+            Literal::Text(text) if self.collections.contains_key(text) => {
+                *value = self.collection(text);
+            }
+            Literal::Text(text) => *text = self.path(text),
+            Literal::List(items) => items.iter_mut().for_each(|item| self.all(item)),
+            Literal::Map(entries) => {
+                for (key, value) in entries {
+                    *key = self.path(key);
+                    self.all(value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn operation(&self, operation: &mut Literal) {
+        let Literal::Map(entries) = operation else {
+            return;
+        };
+        for (key, value) in entries.iter_mut() {
+            match (key.as_str(), &mut *value) {
+                (
+                    "find" | "aggregate" | "count" | "distinct" | "insert" | "update" | "delete"
+                    | "find_and_modify",
+                    Literal::Text(name),
+                ) => {
+                    *value = self.collection(name);
+                }
+                ("transaction", Literal::List(parts)) => {
+                    parts.iter_mut().for_each(|part| self.operation(part));
+                }
+                ("with", Literal::Map(parameters)) => {
+                    for (name, parameter) in parameters {
+                        *name = self.path(name);
+                        self.parameter(parameter);
+                    }
+                }
+                (
+                    "by" | "field" | "set" | "filter" | "change" | "sort" | "project" | "pipeline"
+                    | "hint",
+                    value,
+                ) => {
+                    self.all(value);
+                }
+                _ => {}
+            }
+        }
+        // Names of indexes follow from their keys.
+        entries.retain(|(key, value)| key != "hint" || !matches!(value, Literal::Text(_)));
+    }
+
+    fn parameter(&self, parameter: &mut Literal) {
+        if let Literal::Map(entries) = parameter {
+            for (key, value) in entries {
+                match (key.as_str(), &mut *value) {
+                    ("value_of" | "from" | "range_of", Literal::Text(path)) => {
+                        *path = self.path(path)
+                    }
+                    ("in", Literal::Text(name)) => *value = self.collection(name),
+                    _ => {}
+                }
+            }
+        }
+        self.generator(parameter);
+    }
+}
