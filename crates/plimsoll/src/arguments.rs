@@ -7,6 +7,7 @@ mod export;
 mod gallery;
 mod gate;
 mod history;
+mod imitate;
 mod import;
 mod init;
 mod serve;
@@ -21,6 +22,7 @@ pub use export::Export;
 pub use gallery::Gallery;
 pub use gate::{Gate, OpenGate};
 pub use history::History;
+pub use imitate::Imitate;
 pub use import::Import;
 pub use init::{Init, Question, Workload};
 pub use serve::Serve;
@@ -56,7 +58,7 @@ const GLOBAL: &str = "Options of every command";
 
 /// The commands of the first help, under a heading for each group.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Ask", &["init", "plan", "run", "gate", "check", "disk", "remote"]),
+    ("Ask", &["init", "imitate", "plan", "run", "gate", "check", "disk", "remote"]),
     ("Look", &["report", "compare", "history", "list", "serve", "foreign", "clean"]),
     ("Share", &["export", "bundle"]),
 ];
@@ -106,6 +108,8 @@ fn long_version() -> &'static str {
 pub enum Command {
     /// Write an experiment file from a few answers.
     Init(Init),
+    /// Write an experiment file that imitates a running MongoDB.
+    Imitate(Imitate),
     /// Show what an experiment would run, in which order and for how long.
     Plan(Plan),
     /// Measure an experiment and print its verdict; resumes what was interrupted.

@@ -22,6 +22,11 @@ mod gallery;
 mod gate;
 mod history;
 mod hosts;
+#[cfg(feature = "mongodb")]
+mod imitate;
+#[cfg(not(feature = "mongodb"))]
+#[path = "without_mongodb.rs"]
+mod imitate;
 mod import;
 mod init;
 mod live;
@@ -97,6 +102,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Remote(Remote::Agent(requested)) => agent::agent(requested),
         Command::Plan(plan) => plan::plan(plan, store, &rigs),
         Command::Init(requested) => init::init(requested, &rigs),
+        Command::Imitate(requested) => imitate::imitate(requested),
         Command::Check(check) => check::check(check, store, &rigs),
         Command::Disk(disk) => disk::disk(disk, &rigs, store),
         Command::Report(report) => show::report(report, store),

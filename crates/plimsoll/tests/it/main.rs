@@ -25,6 +25,8 @@ mod grafana;
 mod history;
 mod hostile;
 mod hosts;
+#[cfg(feature = "mongodb")]
+mod imitate;
 mod import;
 #[cfg(all(feature = "mongodb", feature = "wiredtiger"))]
 mod init;

@@ -328,7 +328,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
         let help = laboratory.run(&["--help"]);
         let listed = help.out.split("Ask:").nth(1).unwrap().split("Also:").next().unwrap();
         let commands = listed.lines().filter(|line| line.starts_with("  ")).count();
-        assert!((14..=16).contains(&commands), "{}", help.out);
+        assert!((14..=17).contains(&commands), "{}", help.out);
         for line in help.out.lines() {
             assert!(line.chars().count() <= 100, "{line}");
         }
