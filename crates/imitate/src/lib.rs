@@ -7,6 +7,7 @@
 
 mod calls;
 mod collections;
+mod copied;
 mod counts;
 mod documents;
 pub mod fidelity;
@@ -33,6 +34,7 @@ mod tests;
 mod write;
 
 pub use calls::{APP_NAME, Call};
+pub use copied::copied;
 pub use flow::{flow, scalar};
 pub use model::{Field, Index, Observed, ServerFacts, Shape, Source, Spread, Stored, Values};
 pub use observe::{Request, observe};

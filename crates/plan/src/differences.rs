@@ -7,7 +7,6 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::redact::redact;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
-use plimsoll_workload::DataSpec;
 use plimsoll_workload::documents::DocumentsSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

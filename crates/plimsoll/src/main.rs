@@ -102,7 +102,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Remote(Remote::Agent(requested)) => agent::agent(requested),
         Command::Plan(plan) => plan::plan(plan, store, &rigs),
         Command::Init(requested) => init::init(requested, &rigs),
-        Command::Imitate(requested) => imitate::imitate(requested),
+        Command::Imitate(requested) => imitate::imitate(requested, store, rigs, &log),
         Command::Check(check) => check::check(check, store, &rigs),
         Command::Disk(disk) => disk::disk(disk, &rigs, store),
         Command::Report(report) => show::report(report, store),

@@ -2,9 +2,12 @@
 
 use crate::arguments;
 use crate::exit::Exit;
+use crate::log::Log;
+use crate::rig::Rigs;
 use anyhow::bail;
+use std::path::Path;
 
-pub fn imitate(_: &arguments::Imitate) -> anyhow::Result<Exit> {
+pub fn imitate(_: &arguments::Imitate, _: Option<&Path>, _: Rigs, _: &Log) -> anyhow::Result<Exit> {
     bail!(
         "this plimsoll was built without MongoDB (the feature `mongodb`), so it cannot read a server"
     )

@@ -11,6 +11,7 @@ Examples:
   plimsoll imitate mongodb://db1 --database shop --scale 10% --output shop.yaml
   plimsoll imitate mongodb://db1/shop --server-log mongod.log > shop.yaml
   plimsoll imitate mongodb://db1/shop --watch 10m > shop.yaml              rates of ten minutes
+  plimsoll imitate mongodb://db1/shop --server-log mongod.log --check shop.yaml    how well the file imitates it
   plimsoll plan shop.yaml --documents                                      shows documents and commands of the file
 
 The server is only read: samples of documents, indexes, sizes, counters, profile. No value leaves this program; names do, unless --rename.
@@ -34,6 +35,9 @@ pub struct Imitate {
     /// Rename database, collections, fields, indexes and operations: c1, c1_f3.
     #[arg(long)]
     pub rename: bool,
+    /// Run this file, which imitates the server, on a mongod that is started here and reports every operation, and say how much of the server's time it reproduces. Exit code 99 below 90 %.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["scale", "rename", "output"])]
+    pub check: Option<PathBuf>,
     /// Write the file here instead of to the standard output; an existing file is kept.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,

@@ -60,8 +60,7 @@ fn choices<'a>(plan: &'a Plan, collection: &str) -> Vec<(Vec<&'a str>, String)> 
     let mut found: Vec<(Vec<&str>, String)> = Vec::new();
     for arm in &plan.arms {
         let documents = arm.data.documents.as_ref();
-        let Some(chosen) =
-            documents.and_then(|documents| documents.choices_in_words(collection))
+        let Some(chosen) = documents.and_then(|documents| documents.choices_in_words(collection))
         else {
             continue;
         };
