@@ -189,12 +189,15 @@ fn rest(observed: &Observed, needs_replica_set: bool, out: &mut Vec<String>) {
         out.push(with_comment(line, "one member; `server: {members: 3}` starts three"));
     }
     out.extend(["arms:".into(), "  as-it-is: {}".into(), "load:".into()]);
-    let rate: f64 = observed.server.rates.iter().map(|(_, rate)| rate).sum();
+    let counted: f64 = observed.server.rates.iter().map(|(_, rate)| rate).sum();
+    let logged = observed.calls as f64 / observed.seconds.max(1.0);
+    // A log may have been written at another time, and has all operations only where slowms is -1.
+    let (rate, of) = match counted >= 1.0 || observed.source != Source::LogFile {
+        true => (counted, "operations per second that the server counted"),
+        false => (logged, "calls per second of the log; the server counted none now"),
+    };
     if rate >= 1.0 {
-        out.push(format!(
-            "  open: {{rates: [{}]}} # operations per second that the server counted",
-            rounded(rate)
-        ));
+        out.push(format!("  open: {{rates: [{}]}} # {of}", rounded(rate)));
         out.push(format!("  # closed: {{threads: [{THREADS}]}} # as fast as it goes"));
     } else {
         out.push(format!("  closed: {{threads: [{THREADS}]}} # the server counted less than one operation per second"));

@@ -7,21 +7,26 @@ use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
 use crate::slowed::{Slowed, Slowing};
 use crate::warming::{Hits, Warming};
 use crate::watch::watch;
-use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, kind, open};
+use plimsoll_engine::{
+    Answer, Engine, EngineError, FieldVisitor, Opening, Outcome, Session, kind, open,
+};
 use plimsoll_loadgen::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
 };
 use plimsoll_plan::Caches;
 use plimsoll_plan::search::{MixObjective, PointSequence, Step, Tally};
 use plimsoll_record::figures::NETWORK;
-use plimsoll_record::{Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse};
+use plimsoll_record::{
+    Completed, LoadKind, NetworkPoint, OwnOperation, PointEnd, PointLabel, Slice, StatementKind,
+    WorkerUse,
+};
 use plimsoll_telemetry::{
     ForeignSampler, Host, Network, SliceSampler, SystemSampler, WorkerSampler, local_servers,
     round_trips,
 };
 use plimsoll_workload::documents::DocumentsSpec;
 use plimsoll_workload::schedule::{Load, Share};
-use plimsoll_workload::{FieldChoice, KeySpace, KeyText, Mix, Workload};
+use plimsoll_workload::{Expected, FieldChoice, KeySpace, KeyText, Mix, Statement, Workload};
 use rustix::process::DumpableBehavior;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -388,12 +393,46 @@ fn load<W: Write>(
 /// Records that must be found before data that is there already is measured.
 const SAMPLED_KEYS: u64 = 100;
 
+/// The same of an application's documents.
+fn check_documents(session: &mut dyn Session, key_space: &KeySpace) -> Result<(), String> {
+    let operation = OwnOperation::new(StatementKind::Find, "existing");
+    let operation = operation.map_err(|error| error.to_string())?;
+    for (collection, command) in key_space.probes(SAMPLED_KEYS) {
+        let statement = Statement {
+            operation,
+            slot: 0,
+            command: &command,
+            limit: 0,
+            expected: Expected::Between(1, 1),
+            units: 1,
+            inserted: None,
+            growth: None,
+            transaction: None,
+        };
+        let mut answer = Answer::default();
+        match session.statement(&statement, &mut answer) {
+            Outcome::Error(message) => return Err(message.into()),
+            _ if answer.documents == 1 => {}
+            _ => {
+                return Err(format!(
+                    "`existing: use`: {collection} does not hold the documents of this experiment: one that the load would have stored is missing; nothing was changed. \
+                     Take the file and the seed of the run that stored them, or leave out `existing`"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Proves by a sample that data which is there already holds the records that will be requested: an update of another document would change what is not ours,
 /// and reads that find nothing measure nothing.
 fn check_existing(order: &Order, engine: &dyn Engine, key_space: &KeySpace) -> Result<(), String> {
     let data = &order.arm.data;
     let words = |error: EngineError| error.to_string();
     let mut session = engine.session().map_err(words)?;
+    if data.documents.is_some() {
+        return check_documents(&mut *session, key_space);
+    }
     let mut key = KeyText::new(data.key_order, data.zero_padding);
     let count = data.records.min(SAMPLED_KEYS);
     let refuse = |key: &[u8], what: &str| {

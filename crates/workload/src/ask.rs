@@ -176,6 +176,9 @@ pub enum TransactionEnd {
 /// Whole commands of operations, to be explained by a server.
 pub type CommandSamples = Vec<(OwnOperation, Vec<Vec<u8>>)>;
 
+/// Whole commands that each find one document, with the name of its collection.
+pub type CommandProbes = Vec<(String, Vec<u8>)>;
+
 /// How many documents an operation must return, count, change or remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {

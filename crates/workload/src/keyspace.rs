@@ -1,6 +1,6 @@
 //! The records of a database, as far as the questions need to know them.
 
-use crate::ask::CommandSamples;
+use crate::ask::{CommandProbes, CommandSamples};
 use crate::data::DataSpec;
 use crate::documents::DocumentSpace;
 use crate::inserted::Records;
@@ -97,6 +97,12 @@ impl KeySpace {
             Some(space) => space.samples(mixes, &mut Stream::from_state(seed), count),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Commands that find single documents of an application's load by their `_id`, `count` of each collection, spread over all of them, with the collection's
+    /// name: to prove that they are there.
+    pub fn probes(&self, count: u64) -> CommandProbes {
+        self.documents.as_ref().map(|space| space.probes(count)).unwrap_or_default()
     }
 
     /// Verifies a record that was read under this key. Meaningful when the data has `data_integrity`.

@@ -87,8 +87,8 @@ mod workload;
 mod zipfian;
 
 pub use ask::{
-    Ask, CollectionOrder, CommandSamples, Expected, FieldChoice, Fields, Growth, NewDocuments,
-    Statement, Transaction, TransactionEnd, TransactionPart,
+    Ask, CollectionOrder, CommandProbes, CommandSamples, Expected, FieldChoice, Fields, Growth,
+    NewDocuments, Statement, Transaction, TransactionEnd, TransactionPart,
 };
 pub use counter::{AcknowledgedCounter, Counter};
 pub use data::{DataSpec, FieldLength};

@@ -11,7 +11,7 @@ use plimsoll_plan::{
     Arm, EngineKind, ServerPreset, Settings, Source, URI, measures_existing, server_preset,
     server_presets, server_uri,
 };
-use plimsoll_record::ServerSpec;
+use plimsoll_record::{ServerSpec, StatementKind};
 use plimsoll_record::quantities::units;
 use plimsoll_workload::Mix;
 
@@ -34,7 +34,11 @@ pub(crate) fn check_collections(
     blocks: u32,
     problems: &mut Collector<'_>,
 ) {
-    let inserting = mixes.iter().find(|mix| mix.insert > 0.0);
+    let inserts = |mix: &&Mix| {
+        let mut own = mix.operations.iter().map(|(operation, _)| operation.kind());
+        mix.insert > 0.0 || own.any(|kind| kind == StatementKind::Insert)
+    };
+    let inserting = mixes.iter().find(inserts);
     for arm in read {
         let made = arms.iter().find(|made| made.name == arm.name);
         if let Some(settings) = made.map(|made| &made.settings)

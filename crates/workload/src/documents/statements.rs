@@ -3,8 +3,8 @@
 //! Operations drawn one after the other, and the load that comes before them.
 
 use crate::ask::{
-    Ask, CommandSamples, Expected, Growth, NewDocuments, Statement, Transaction, TransactionEnd,
-    TransactionPart,
+    Ask, CommandProbes, CommandSamples, Expected, Growth, NewDocuments, Statement, Transaction,
+    TransactionEnd, TransactionPart,
 };
 use crate::chooser::{KeyChooser, Keys};
 use crate::documents::field::{Field, Pick};
@@ -95,6 +95,28 @@ impl DocumentSpace {
             samples.extend(parts.map(|(part, commands)| (part.operation, commands)));
         }
         Ok(samples)
+    }
+
+    /// Commands that find `count` documents of each collection by `_id`.
+    pub(crate) fn probes(&self, count: u64) -> CommandProbes {
+        let mut probes = Vec::new();
+        for collection in &self.documents.collections {
+            let count = count.min(collection.records);
+            for probe in 0..count {
+                let number = u128::from(probe) * u128::from(collection.records) / u128::from(count);
+                let mut command = Vec::new();
+                let all = bson::begin(&mut command);
+                bson::name(bson::STRING, b"find", &mut command);
+                bson::text(collection.name.as_bytes(), &mut command);
+                bson::name(bson::DOCUMENT, b"filter", &mut command);
+                let filter = bson::begin(&mut command);
+                collection.fields[0].write(number as u64, &mut command);
+                bson::end(filter, &mut command);
+                bson::end(all, &mut command);
+                probes.push((collection.name.to_string(), command));
+            }
+        }
+        probes
     }
 
     /// To be called once for the documents of each insert, when it has ended.

@@ -2,7 +2,7 @@
 
 use super::{Laboratory, open_laboratory, run, run_text};
 use plimsoll_judge::Analysis;
-use plimsoll_record::{OperationPlan, RunRecord, Status, WarningId};
+use plimsoll_record::{OperationPlan, RunRecord, RunState, Status, WarningId};
 use plimsoll_testing::assert_contains;
 use plimsoll_testing::servers::{Kind, Server};
 use std::collections::BTreeMap;
@@ -168,6 +168,14 @@ fn documents_of_others_are_left_alone() {
         let (said, record) = run_text(&laboratory, text(existing));
         assert_eq!(record.runs[0].records_loaded, Some(3_050), "{said:?}");
     }
+    let (said, record) = run_text(&laboratory, text("use"));
+    assert_eq!(record.runs[0].records_loaded, Some(3_050));
+    assert_eq!(record.runs[0].state, RunState::Finished, "{said:?}");
+    // With another seed they are other documents.
+    let other = text("use").replace("measurement: {", "measurement: {seed: 7, ");
+    let (said, record) = run_text(&laboratory, other);
+    let RunState::Failed { message } = &record.runs[0].state else { panic!("{said:?}") };
+    assert_contains(message, "orders does not hold the documents of this experiment");
     let (said, record) = run_text(&laboratory, text("refuse"));
     assert_ne!(said.code, Some(0));
     assert_contains(&said.err, "nothing was begun");
