@@ -8,7 +8,10 @@ use std::fs;
 #[test]
 fn what_imitate_cannot_do_is_said() {
     let laboratory = Laboratory::new();
-    let uri = format!("mongodb://me:geheim-7@127.0.0.1:{}/shop?serverSelectionTimeoutMS=200", closed_port());
+    let uri = format!(
+        "mongodb://me:geheim-7@127.0.0.1:{}/shop?serverSelectionTimeoutMS=200",
+        closed_port()
+    );
     let file = laboratory.path("there.yaml");
     fs::write(&file, "mine").unwrap();
     let kept = laboratory.run(&["imitate", &uri, "--output", file.to_str().unwrap()]);

@@ -168,6 +168,11 @@ fn documents_of_others_are_left_alone() {
         let (said, record) = run_text(&laboratory, text(existing));
         assert_eq!(record.runs[0].records_loaded, Some(3_050), "{said:?}");
     }
+    let (said, record) = run_text(&laboratory, text("refuse"));
+    assert_ne!(said.code, Some(0));
+    assert_contains(&said.err, "nothing was begun");
+    assert_contains(&said.err, "existing: drop");
+    assert_eq!(record.runs[0].records_loaded, Some(3_050));
     let (said, record) = run_text(&laboratory, text("use"));
     assert_eq!(record.runs[0].records_loaded, Some(3_050));
     assert_eq!(record.runs[0].state, RunState::Finished, "{said:?}");
@@ -176,11 +181,6 @@ fn documents_of_others_are_left_alone() {
     let (said, record) = run_text(&laboratory, other);
     let RunState::Failed { message } = &record.runs[0].state else { panic!("{said:?}") };
     assert_contains(message, "orders does not hold the documents of this experiment");
-    let (said, record) = run_text(&laboratory, text("refuse"));
-    assert_ne!(said.code, Some(0));
-    assert_contains(&said.err, "nothing was begun");
-    assert_contains(&said.err, "existing: drop");
-    assert_eq!(record.runs[0].records_loaded, Some(3_050));
 }
 
 fn analysis(laboratory: &Laboratory) -> Analysis {
@@ -296,4 +296,38 @@ fn a_worker_of_many_operations_is_small() {
     let most = slices.map(|slice| slice.worker.resident_bytes).max().unwrap();
     // 100 MB, and 30 MB for code that was not optimised.
     assert!((1_000_000..130_000_000).contains(&most), "{most} bytes");
+}
+
+/// A file that imitates a server does what the server does, and does not without one of its indexes.
+#[test]
+fn an_imitation_is_checked_against_its_server() {
+    if !Kind::Mongod.is_there_or_skip("imitation") {
+        return;
+    }
+    let server = Server::start_with(Kind::Mongod, &["--profile=2", "--slowms=-1"]);
+    let laboratory = open_laboratory();
+    let uri = format!("mongodb://127.0.0.1:{}/shop", server.port);
+    let operations = "{by-customer: {find: orders, by: customer, keys: zipfian, sort: {placed: -1}, limit: 10}, price: {find: products, by: _id}}";
+    let arm = format!("one: {{uri: '{uri}'}}");
+    let text = orders(operations, "{by-customer: 3, price: 1}", &arm);
+    run_text(&laboratory, text.replace(", server: mongod", ""));
+    let file = laboratory.path("copy.yaml");
+    let written =
+        run(&laboratory, &["imitate", &uri, "--watch", "1s", "--output", file.to_str().unwrap()]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (before, _) = text.split_once("\nload:").unwrap();
+    let short = "\nload: {open: {rates: [300]}}\nmeasurement: {warm_up: 0s, duration: 3s}\n";
+    let check = |text: String| {
+        std::fs::write(&file, text).unwrap();
+        run(&laboratory, &["imitate", &uri, "--watch", "1s", "--check", file.to_str().unwrap()])
+    };
+    let alike = check(format!("{before}{short}"));
+    assert_eq!(alike.code, Some(0), "{alike:?}");
+    assert_contains(&alike.out, "% of production's server time are reproduced");
+    let lacking = format!("{before}{short}").replace("{customer: 1, placed: -1}", "{note: 1}");
+    let other = check(lacking);
+    assert_eq!(other.code, Some(99), "{other:?}");
+    assert_contains(&other.out, "orders-by-customer");
+    assert_contains(&other.out, "plan IXSCAN { customer: 1, placed: -1 } in production, ");
 }
