@@ -77,8 +77,7 @@ impl Call {
         if is_own || (is_of_system && !has_none) || command.contains_key("explain") {
             return None;
         }
-        let number =
-            |key: &str| report.get(key).and_then(whole).and_then(|n| u64::try_from(n).ok());
+        let number = |key: &str| report.get(key).and_then(figure);
         let either = |one: &str, other: &str| number(one).or_else(|| number(other));
         let returned = match verb.as_str() {
             "insert" => number("ninserted"),
@@ -167,8 +166,13 @@ fn transaction(command: &Document) -> Option<(String, i64)> {
     (command.get("autocommit") == Some(&Bson::Boolean(false))).then_some((session, number))
 }
 
+/// A figure within bounds in which sums do not overflow.
+fn figure(value: &Bson) -> Option<u64> {
+    whole(value).and_then(|number| u64::try_from(number).ok()).map(|number| number.min(1 << 32))
+}
+
 fn micros(report: &Document) -> u64 {
-    let number = |key: &str| report.get(key).and_then(whole).and_then(|n| u64::try_from(n).ok());
+    let number = |key: &str| report.get(key).and_then(figure);
     match number("durationMillis").or_else(|| number("millis")) {
         Some(0) | None => number("cpuNanos").map_or(BELOW_A_MS, |nanos| (nanos / 1_000).max(1)),
         Some(millis) => millis * 1_000,

@@ -8,7 +8,7 @@ use crate::references::{leaves, references};
 use crate::server::Server;
 use mongodb::bson::{Bson, Document, doc};
 use plimsoll_engine::MARKS;
-use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::grouped;
 use plimsoll_workload::documents::Literal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const SAMPLE_BYTES: u64 = 48 << 20;
 const SMALLEST_SAMPLE: u64 = 50;
 /// The most collections of an experiment file, and the fields that it has room for.
 const MOST_COLLECTIONS: usize = 32;
-const MOST_FIELDS: usize = 2_500;
+const MOST_FIELDS: usize = 2_000;
 const MOST_FIELDS_OF_ONE: usize = 500;
 /// What mongod compresses with unless somebody says otherwise.
 const USUAL_COMPRESSOR: &str = "snappy";
@@ -67,8 +67,8 @@ pub(crate) fn read(
         progress(&format!(
             "{database}.{}: {} of {} documents read",
             raw.name,
-            raw.sample.len(),
-            units::count(raw.documents)
+            grouped(raw.sample.len() as f64, 0),
+            grouped(raw.documents as f64, 0)
         ));
     }
     // A user may be allowed to know of a collection without being allowed to read it.
@@ -119,8 +119,14 @@ fn begun(
 }
 
 fn sample(server: &Server, database: &str, raw: &mut Raw) -> Result<(), ImitateError> {
-    let mean = (figure(&raw.stats, "size") / raw.documents).max(1);
-    let size = (SAMPLE_BYTES / mean).clamp(SMALLEST_SAMPLE, SAMPLE).min(raw.documents) as i64;
+    let all = figure(&raw.stats, "size");
+    let mean = (all / raw.documents).max(1);
+    let mut size = (SAMPLE_BYTES / mean).clamp(SMALLEST_SAMPLE, SAMPLE);
+    if all > 2 * SAMPLE_BYTES {
+        // For a twentieth of a collection or more, a server reads all of it.
+        size = size.min(raw.documents / 21);
+    }
+    let size = size.clamp(1, raw.documents) as i64;
     let pipeline = [doc! { "$sample": { "size": size } }];
     let sample =
         doc! { "aggregate": &raw.name, "pipeline": pipeline, "cursor": { "batchSize": size } };

@@ -101,7 +101,7 @@ pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<Normal>
     let is_set = |key: &str| command.get(key).is_some_and(is_true);
     let filter = ["filter", "query", "q"].iter().find_map(|key| document(key));
     if verb == "distinct" {
-        add("field", Literal::Text(command.get_str("key").ok()?.into()));
+        add("field", Literal::Text(reading.path(command.get_str("key").ok()?)));
     }
     if let Some(filter) = filter {
         add("filter", reading.filter(filter, ""));
@@ -113,7 +113,9 @@ pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<Normal>
         add("sort", reading.directions(sort));
     }
     match (verb.as_str(), command.get("limit").and_then(whole)) {
-        ("find" | "count", Some(limit)) if limit != 0 => add("limit", Literal::Int(limit.abs())),
+        ("find" | "count", Some(limit)) if limit != 0 => {
+            add("limit", Literal::Int(limit.saturating_abs()))
+        }
         ("delete", Some(0)) => add("many", Literal::Bool(true)),
         _ => {}
     }
@@ -138,7 +140,11 @@ pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<Normal>
         Some(Bson::String(name)) => manner.push(("hint", Literal::Text(name.clone()))),
         _ => {}
     }
-    let (values, unfit) = (reading.values, reading.unfit);
+    let Reading { mut values, unfit, .. } = reading;
+    if unfit.is_some() {
+        // Not all of them were read.
+        values.clear();
+    }
     Some(Normal { operation: Literal::Map(entries), values, unfit, manner })
 }
 
@@ -246,11 +252,9 @@ impl Reading<'_> {
             Bson::DateTime(date) => Some(date.timestamp_millis() as f64),
             // The seconds, and then the counter.
             Bson::ObjectId(id) => {
-                let bytes = id.bytes();
-                let part = |range: std::ops::Range<usize>| {
-                    bytes[range].iter().fold(0.0, |sum, byte| sum * 256.0 + f64::from(*byte))
-                };
-                Some(part(0..4) * 16_777_216.0 + part(9..12))
+                let [.., a, b, c] = id.bytes();
+                let counter = f64::from(u32::from_be_bytes([0, a, b, c]));
+                Some(id.timestamp().timestamp_millis() as f64 * 16_777.216 + counter)
             }
             other => number(other),
         };
@@ -265,7 +269,9 @@ impl Reading<'_> {
     fn path(&mut self, path: &str) -> String {
         let is_value = |part: &str| {
             let digits = part.bytes().filter(u8::is_ascii_digit).count();
-            digits > 3 || !part.bytes().all(|b| b.is_ascii_graphic() || b >= 0x80)
+            // Angle brackets are those of the values.
+            let is_plain = |b: u8| (b.is_ascii_graphic() || b >= 0x80) && b != b'<';
+            digits > 3 || !part.bytes().all(is_plain)
         };
         if path.split('.').any(is_value) {
             self.cannot("a field's name that looks like a value");
@@ -276,49 +282,44 @@ impl Reading<'_> {
         path.into()
     }
 
+    /// A map of which each value is read by itself.
+    fn each<'d>(
+        &mut self,
+        entries: impl IntoIterator<Item = (&'d String, &'d Bson)>,
+        read: impl Fn(&mut Self, &str, &Bson) -> Literal,
+    ) -> Literal {
+        let entries = entries.into_iter().map(|(key, value)| {
+            let value = read(self, key, value);
+            (self.path(key), value)
+        });
+        Literal::Map(entries.collect())
+    }
+
     fn filter(&mut self, filter: &Document, prefix: &str) -> Literal {
-        let sorted = by_key(filter);
-        let mut entries = Vec::new();
-        for (key, value) in sorted {
-            let read = match (key.as_str(), value) {
-                ("$comment", _) => continue,
-                ("$and" | "$or" | "$nor", Bson::Array(parts)) => {
-                    let mut list = Vec::new();
-                    for part in parts {
-                        let part = part.as_document().cloned().unwrap_or_default();
-                        list.push(self.nested(|reading| reading.filter(&part, prefix)));
-                    }
-                    Literal::List(list)
-                }
-                ("$expr", value) => self.expression(value),
-                (word, _) if word.starts_with('$') => self.cannot(format!("`{word}`")),
-                (name, value) => {
-                    let name = self.path(name);
-                    let path =
-                        if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-                    let read = self.condition(&path, value);
-                    entries.push((name, read));
-                    continue;
-                }
-            };
-            entries.push((key.clone(), read));
-        }
-        Literal::Map(entries)
+        let entries = by_key(filter).into_iter().filter(|(key, _)| *key != "$comment");
+        self.each(entries, |reading, key, value| match (key, value) {
+            ("$and" | "$or" | "$nor", Bson::Array(parts)) => {
+                let parts = parts.iter().filter_map(Bson::as_document);
+                let part = |part| reading.nested(|reading| reading.filter(part, prefix));
+                Literal::List(parts.map(part).collect())
+            }
+            ("$expr", value) => reading.expression(value),
+            (word, _) if word.starts_with('$') => reading.cannot(format!("`{word}`")),
+            (name, value) if prefix.is_empty() => reading.condition(name, value),
+            (name, value) => reading.condition(&format!("{prefix}.{name}"), value),
+        })
     }
 
     /// What a field is compared with.
     fn condition(&mut self, path: &str, value: &Bson) -> Literal {
         match value {
-            Bson::Document(operators) if is_operators(operators) => {
-                if let (1, Some(value)) = (operators.len(), operators.get("$eq")) {
-                    return self.condition_value(path, value);
-                }
-                let sorted = by_key(operators);
-                let read = sorted.into_iter();
-                let read =
-                    read.map(|(word, value)| (word.clone(), self.operator(path, word, value)));
-                Literal::Map(read.collect())
+            Bson::Document(only) if only.len() == 1 && only.contains_key("$eq") => {
+                self.condition_value(path, only.get("$eq").unwrap_or(&Bson::Null))
             }
+            Bson::Document(operators) if is_operators(operators) => self
+                .each(by_key(operators), |reading, word, value| {
+                    reading.operator(path, word, value)
+                }),
             value => self.condition_value(path, value),
         }
     }
@@ -364,31 +365,18 @@ impl Reading<'_> {
 
     /// A sort, or the keys of an index.
     fn directions(&mut self, keys: &Document) -> Literal {
-        let mut entries = Vec::new();
-        for (path, direction) in keys {
-            let direction = match whole(direction) {
-                Some(number) => Literal::Int(number.signum()),
-                None => self.cannot("a sort by another thing than fields"),
-            };
-            entries.push((self.path(path), direction));
-        }
-        Literal::Map(entries)
+        self.each(keys, |reading, _, direction| match whole(direction) {
+            Some(number) => Literal::Int(number.signum()),
+            None => reading.cannot("a sort by another thing than fields"),
+        })
     }
 
     fn projection(&mut self, projection: &Document) -> Literal {
-        let sorted = by_key(projection);
-        let mut entries = Vec::new();
-        for (path, value) in sorted {
-            let read = match value {
-                Bson::Boolean(flag) => Literal::Int(i64::from(*flag)),
-                value => match whole(value) {
-                    Some(number) => Literal::Int(i64::from(number != 0)),
-                    None => self.expression(value),
-                },
-            };
-            entries.push((self.path(path), read));
-        }
-        Literal::Map(entries)
+        self.each(by_key(projection), |reading, _, value| match (value, whole(value)) {
+            (Bson::Boolean(flag), _) => Literal::Int(i64::from(*flag)),
+            (_, Some(number)) => Literal::Int(i64::from(number != 0)),
+            (value, None) => reading.expression(value),
+        })
     }
 
     /// What an update changes: the key of the file, and its value.
@@ -396,21 +384,14 @@ impl Reading<'_> {
         match change {
             Bson::Array(stages) => ("change", self.pipeline(stages, true)),
             Bson::Document(change) if is_operators(change) => {
-                let sorted = by_key(change);
-                let mut entries = Vec::new();
-                for (operator, fields) in sorted {
-                    let nothing = Document::new();
-                    let fields = fields.as_document().unwrap_or(&nothing);
-                    let sorted = by_key(fields);
-                    let mut changed = Vec::new();
-                    for (name, value) in sorted {
-                        let path = self.path(name);
-                        let value = self.changed(operator, &path, value);
-                        changed.push((path, value));
-                    }
-                    entries.push((operator.clone(), Literal::Map(changed)));
-                }
-                ("change", Literal::Map(entries))
+                let read = self.each(by_key(change), |reading, operator, fields| match fields {
+                    Bson::Document(fields) => reading
+                        .each(by_key(fields), |reading, path, value| {
+                            reading.changed(operator, path, value)
+                        }),
+                    _ => reading.cannot(format!("`{operator}`")),
+                });
+                ("change", read)
             }
             // A whole document in the place of another one.
             _ => ("set", Literal::Text("*".into())),
@@ -428,25 +409,14 @@ impl Reading<'_> {
             ("$rename", Bson::String(name)) => Literal::Text(self.path(name)),
             ("$inc" | "$mul", value) => self.hole(path, Role::Free, value),
             ("$push" | "$addToSet", Bson::Document(how)) if how.contains_key("$each") => {
-                let mut entries = Vec::new();
-                for (word, value) in how {
-                    let read = match (word.as_str(), value) {
-                        ("$each", Bson::Array(items)) if items.is_empty() => {
-                            Literal::List(Vec::new())
-                        }
-                        ("$each", value) => {
-                            Literal::List(vec![self.hole(path, Role::Items, value)])
-                        }
-                        ("$slice" | "$position", value) => {
-                            Literal::Int(whole(value).unwrap_or_default())
-                        }
-                        ("$sort", Bson::Document(keys)) => self.directions(keys),
-                        ("$sort", value) => Literal::Int(whole(value).unwrap_or(1).signum()),
-                        _ => self.cannot(format!("`{word}`")),
-                    };
-                    entries.push((word.clone(), read));
-                }
-                Literal::Map(entries)
+                self.each(how, |reading, word, value| match (word, value) {
+                    ("$each", Bson::Array(items)) if items.is_empty() => Literal::List(Vec::new()),
+                    ("$each", value) => Literal::List(vec![reading.hole(path, Role::Items, value)]),
+                    ("$slice" | "$position", value) => Literal::Int(whole(value).unwrap_or(0)),
+                    ("$sort", Bson::Document(keys)) => reading.directions(keys),
+                    ("$sort", value) => Literal::Int(whole(value).unwrap_or(1).signum()),
+                    _ => reading.cannot(format!("`{word}`")),
+                })
             }
             ("$push" | "$addToSet", value) => {
                 self.hole(path, Role::Items, &Bson::Array(vec![value.clone()]))
@@ -501,26 +471,18 @@ impl Reading<'_> {
             }
             ("$count" | "$unwind" | "$unset", names) => self.names(names),
             ("$lookup" | "$unionWith", Bson::Document(how)) => {
-                let mut entries = Vec::new();
-                for (key, value) in how {
-                    let read = match (key.as_str(), value) {
-                        ("pipeline", Bson::Array(stages)) => self.pipeline(stages, false),
-                        ("let", value) => self.expression(value),
-                        (_, names) => self.names(names),
-                    };
-                    entries.push((key.clone(), read));
-                }
-                Literal::Map(entries)
+                self.each(how, |reading, key, value| match (key, value) {
+                    ("pipeline", Bson::Array(stages)) => reading.pipeline(stages, false),
+                    ("let", value) => reading.expression(value),
+                    (_, names) => reading.names(names),
+                })
             }
             ("$unionWith", name) => self.names(name),
             ("$facet", Bson::Document(facets)) => {
-                let mut entries = Vec::new();
-                for (name, stages) in facets {
-                    let nothing = Vec::new();
-                    let stages = stages.as_array().unwrap_or(&nothing);
-                    entries.push((name.clone(), self.pipeline(stages, is_stored)));
-                }
-                Literal::Map(entries)
+                self.each(facets, |reading, _, stages| match stages {
+                    Bson::Array(stages) => reading.pipeline(stages, is_stored),
+                    _ => reading.cannot("`$facet`"),
+                })
             }
             (_, body) => self.expression(body),
         }
@@ -534,41 +496,33 @@ impl Reading<'_> {
             Bson::Array(items) => {
                 Literal::List(items.iter().map(|item| self.names(item)).collect())
             }
-            Bson::Document(entries) => {
-                let entries = entries.iter();
-                Literal::Map(entries.map(|(key, value)| (key.clone(), self.names(value))).collect())
-            }
+            Bson::Document(entries) => self.each(entries, |reading, _, value| reading.names(value)),
             _ => self.cannot("an option that is no name"),
         }
     }
 
     fn expression(&mut self, value: &Bson) -> Literal {
         match value {
-            Bson::String(text) if text.starts_with('$') => Literal::Text(text.clone()),
+            Bson::String(text) if text.starts_with('$') => Literal::Text(self.path(text)),
             Bson::Array(items) => self.nested(|reading| {
                 Literal::List(items.iter().map(|item| reading.expression(item)).collect())
             }),
             Bson::Document(entries) => self.nested(|reading| {
-                let mut read = Vec::new();
-                for (key, value) in entries {
-                    let value = match (key.as_str(), value) {
-                        ("$literal" | "$const", value) => reading.hole("", Role::Free, value),
-                        ("$meta" | "$function" | "$accumulator" | "$dateFromString", _) => {
-                            reading.cannot(format!("`{key}`"))
-                        }
-                        ("as", Bson::String(name)) if is_loop(entries) => {
-                            Literal::Text(reading.path(name))
-                        }
-                        ("format", Bson::String(_)) => Literal::Text("%Y-%m-%d".into()),
-                        ("timezone", Bson::String(_)) => Literal::Text("UTC".into()),
-                        ("unit" | "to" | "startOfWeek", Bson::String(word)) if is_word(word) => {
-                            Literal::Text(word.clone())
-                        }
-                        (_, value) => reading.expression(value),
-                    };
-                    read.push((reading.path(key), value));
-                }
-                Literal::Map(read)
+                reading.each(entries, |reading, key, value| match (key, value) {
+                    ("$literal" | "$const", value) => reading.hole("", Role::Free, value),
+                    ("$meta" | "$function" | "$accumulator" | "$dateFromString", _) => {
+                        reading.cannot(format!("`{key}`"))
+                    }
+                    ("as", Bson::String(name)) if is_loop(entries) => {
+                        Literal::Text(reading.path(name))
+                    }
+                    ("format", Bson::String(_)) => Literal::Text("%Y-%m-%d".into()),
+                    ("timezone", Bson::String(_)) => Literal::Text("UTC".into()),
+                    ("unit" | "to" | "startOfWeek", Bson::String(word)) if is_word(word) => {
+                        Literal::Text(word.clone())
+                    }
+                    (_, value) => reading.expression(value),
+                })
             }),
             Bson::Boolean(flag) => Literal::Bool(*flag),
             Bson::Null => Literal::Null,

@@ -5,3 +5,4 @@
 mod files;
 mod laboratory;
 mod servers;
+mod slow;

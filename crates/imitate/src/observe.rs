@@ -10,6 +10,7 @@ use mongodb::bson::{Document, doc};
 use plimsoll_record::files::open;
 use plimsoll_record::quantities::words::grouped;
 use std::fmt::Display;
+use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ const COUNTERS: [&str; 4] = ["query", "insert", "update", "delete"];
 /// What an operator may do, and its price as measured on YCSB's workload C.
 const PROFILER: &str = "an operator can have them profiled: `db.setProfilingLevel(1, {slowms: -1, sampleRate: 0.01})` costs a read 9 % more of the server's CPU (128 us in place of 117 us; 183 us without the sampleRate), and `db.setProfilingLevel(0)` ends it";
 
-/// What to look at.
+/// Which server to look at, and how long.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub uri: &'a str,
@@ -42,6 +43,8 @@ pub fn observe(
     request: &Request<'_>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Observed, ImitateError> {
+    // A log that cannot be read is told before the server is asked.
+    let log = request.log.map(Log::open).transpose()?;
     let server = Server::connect(request.uri)?;
     let mut seen = Observed { server: facts(&server)?, ..Observed::default() };
     let first = counters(&server)?;
@@ -68,7 +71,7 @@ pub fn observe(
     };
     let second = counters(&server)?;
     seen.server.rates = first.iter().zip(&second).map(rate).collect();
-    operations(&server, request, &mut seen)?;
+    operations(&server, log, &mut seen)?;
     progress(&match seen.source {
         Source::None => format!("no operation was seen, so operations are guessed; {PROFILER}"),
         _ => format!(
@@ -81,26 +84,41 @@ pub fn observe(
     Ok(seen)
 }
 
-/// Finds the operations in the log that was given, otherwise in the profile, otherwise in the last lines of the log.
-fn operations(
-    server: &Server,
-    request: &Request<'_>,
-    seen: &mut Observed,
-) -> Result<(), ImitateError> {
-    if let Some(path) = request.log {
-        let failed =
-            |error: &dyn Display| ImitateError::new(format!("{}: {error}", path.display()));
-        let file = open(path).map_err(|error| failed(&error))?;
-        let mut calls = log::calls(BufReader::new(file)).map_err(|error| failed(&error))?;
-        shaped(Source::LogFile, &mut calls, seen);
-        if let Some(error) = calls.error() {
-            return Err(failed(error));
-        }
-        let log::Skipped { truncated, .. } = calls.skipped();
+/// A file of a server's log.
+struct Log<'a> {
+    path: &'a Path,
+    calls: log::Calls<BufReader<File>>,
+}
+
+impl<'a> Log<'a> {
+    fn open(path: &'a Path) -> Result<Self, ImitateError> {
+        let file = open(path).map_err(|error| failed(path, &error))?;
+        let calls = log::calls(BufReader::new(file)).map_err(|error| failed(path, &error))?;
+        Ok(Self { path, calls })
+    }
+
+    fn read(mut self, seen: &mut Observed) -> Result<(), ImitateError> {
+        shaped(Source::LogFile, &mut self.calls, seen);
+        let log::Skipped { truncated, .. } = self.calls.skipped();
         if truncated > 0 {
             seen.omitted.push(format!("{truncated} operations of the log that the server cut short; a larger maxLogSizeKB keeps them"));
         }
-        return Ok(());
+        self.calls.error().map_or(Ok(()), |error| Err(failed(self.path, error)))
+    }
+}
+
+fn failed(path: &Path, error: &dyn Display) -> ImitateError {
+    ImitateError::new(format!("{}: {error}", path.display()))
+}
+
+/// Finds the operations in the log that was given, otherwise in the profile, otherwise in the last lines of the log.
+fn operations(
+    server: &Server,
+    log: Option<Log<'_>>,
+    seen: &mut Observed,
+) -> Result<(), ImitateError> {
+    if let Some(log) = log {
+        return log.read(seen);
     }
     let profile = server.profile(&seen.database)?;
     shaped(Source::Profile, profile.iter().filter_map(Call::of_profile), seen);
@@ -132,7 +150,7 @@ fn shaped(source: Source, calls: impl Iterator<Item = Call>, seen: &mut Observed
 fn facts(server: &Server) -> Result<ServerFacts, ImitateError> {
     let ask = |command: &str| Ok(server.send("admin", doc! { command: 1 })?.unwrap_or_default());
     let (hello, build, status, host) =
-        (ask("hello")?, ask("buildInfo")?, ask("serverStatus")?, ask("hostInfo")?);
+        (ask("isMaster")?, ask("buildInfo")?, ask("serverStatus")?, ask("hostInfo")?);
     let part =
         |document: &Document, name: &str| document.get_document(name).cloned().unwrap_or_default();
     let cache = part(&part(&status, "wiredTiger"), "cache");

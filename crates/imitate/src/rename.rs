@@ -4,6 +4,9 @@ use crate::model::{Observed, Stored};
 use plimsoll_workload::documents::Literal;
 use std::collections::HashMap;
 
+/// Stages of pipelines whose keys are names.
+const COMPUTING: [&str; 4] = ["$group", "$project", "$addFields", "$set"];
+
 /// Names of one collection's fields, of which each part of a path is one, and of all collections.
 struct Names {
     fields: HashMap<String, String>,
@@ -28,7 +31,8 @@ pub fn rename(observed: &mut Observed) {
         shape.plans.clear();
         shape.remarks.clear();
         shape.unfit = shape.unfit.take().map(|_| "what a file cannot say".into());
-        if let Some(names) = of_collections.get(&shape.namespace) {
+        if let Some(names) = of_collections.get_mut(&shape.namespace) {
+            names.learn(&shape.operation);
             names.operation(&mut shape.operation);
         }
         shape.namespace.clear();
@@ -53,6 +57,24 @@ impl Names {
             fields.entry(part.into()).or_insert(next);
         }
         Self { fields, collections: collections.clone() }
+    }
+
+    /// Takes in the names that stages of pipelines give to what they compute.
+    fn learn(&mut self, value: &Literal) {
+        if let Literal::List(items) = value {
+            items.iter().for_each(|item| self.learn(item));
+        }
+        for (stage, computed) in value.entries() {
+            if COMPUTING.contains(&stage.as_str()) {
+                for (name, _) in
+                    computed.entries().iter().filter(|(name, _)| !name.starts_with('$'))
+                {
+                    let next = format!("x{}", self.fields.len());
+                    self.fields.entry(name.clone()).or_insert(next);
+                }
+            }
+            self.learn(computed);
+        }
     }
 
     /// Each part of a path by itself: `$address.city`, `<customer>`. What is no name stays.

@@ -19,6 +19,7 @@ const MOST_OPEN: usize = 10_000;
 /// Statements of a transaction that are kept.
 const MOST_STATEMENTS: usize = 1_000;
 const MOST_PLANS: usize = 50;
+const OPEN: &str = "no commit was seen: a profile reports updates and deletes of a transaction by themselves, a sampled log only some statements";
 /// Values of which it is kept how new they are.
 const MOST_ORDERS: usize = 1_000;
 
@@ -105,6 +106,8 @@ struct Seen {
     statements: u64,
     /// Of a transaction: how often each statement came in a row.
     repeats: Vec<u64>,
+    /// Whether it is a transaction without a commit.
+    is_open: bool,
 }
 
 impl Seen {
@@ -221,6 +224,7 @@ impl Gathering {
         let Some(mut seen) = Seen::transaction(statements) else {
             return;
         };
+        seen.is_open = commit.is_none();
         if let Some(commit) = commit {
             seen.micros += commit.micros;
             let concern = manner(&commit.command).into_iter();
@@ -267,6 +271,8 @@ pub(crate) struct Gathered {
     pub(crate) returned: Counts,
     bytes: Counts,
     statements: Counts,
+    /// Calls that were transactions without a commit.
+    open: u64,
     /// How many calls found nothing.
     pub(crate) empty: u64,
     pub(crate) manner: BTreeMap<(&'static str, String), (Literal, u64)>,
@@ -318,6 +324,7 @@ impl Gathered {
     fn add(&mut self, seen: Seen, room: &mut u64) {
         self.calls += 1;
         self.micros += seen.micros;
+        self.open += u64::from(seen.is_open);
         if self.plans.len() < MOST_PLANS || self.plans.contains_key(&seen.plan) {
             *self.plans.entry(seen.plan).or_default() += 1;
         }
@@ -372,12 +379,19 @@ impl Gathered {
             unfit: self.unfit.clone(),
             ..Shape::default()
         };
-        match statement::written(self, collections) {
-            Ok(written) => (shape.operation, shape.remarks) = (written.operation, written.remarks),
-            Err(why) => {
-                shape.unfit.get_or_insert(why);
-                shape.operation = self.operation.clone();
-            }
+        match &self.unfit {
+            Some(_) => shape.operation = self.operation.clone(),
+            None => match statement::written(self, collections) {
+                Ok(written) => {
+                    (shape.operation, shape.remarks) = (written.operation, written.remarks);
+                }
+                Err(why) => {
+                    (shape.operation, shape.unfit) = (self.operation.clone(), Some(why));
+                }
+            },
+        }
+        if self.open * 2 > self.calls {
+            shape.remarks.push(OPEN.into());
         }
         shape
     }

@@ -11,6 +11,8 @@ use std::collections::HashSet;
 const MOST_ITEMS: u64 = 20;
 /// Statements that a transaction of a file can have.
 const MOST_STATEMENTS: usize = 16;
+/// Files are read up to 32 levels deep, of which an operation has some around it.
+const MOST_DEPTH: usize = 25;
 /// Calls that may have found nothing where the operation must find something.
 const FEW_EMPTY: u64 = 3;
 /// The longest name, so that a number after it has room.
@@ -60,7 +62,19 @@ pub(crate) fn written(gathered: &Gathered, collections: &[Stored]) -> Result<Wri
             entries
         }
     };
-    Ok(Written { operation: Literal::Map(operation), remarks: writer.remarks })
+    let operation = Literal::Map(operation);
+    match depth(&operation) {
+        ..=MOST_DEPTH => Ok(Written { operation, remarks: writer.remarks }),
+        _ => Err(format!("it nests documents and lists more than {MOST_DEPTH} levels deep")),
+    }
+}
+
+fn depth(value: &Literal) -> usize {
+    match value {
+        Literal::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Literal::Map(entries) => 1 + entries.iter().map(|(_, item)| depth(item)).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 type Entries = Vec<(String, Literal)>;

@@ -48,13 +48,13 @@ pub(crate) struct Facts {
     pub(crate) references: BTreeMap<String, (String, u64)>,
 }
 
-/// What documents hold.
+/// The fields of a collection's documents.
 #[derive(Debug, Default)]
 pub(crate) struct Described {
     pub(crate) fields: Vec<Field>,
     /// What was left out, and why.
     pub(crate) omitted: Vec<String>,
-    /// Fields that hold lists.
+    /// Paths of the fields that hold lists.
     pub(crate) lists: BTreeSet<String>,
     /// How the values of a choice are spelled in the file, by field. It never leaves the process.
     pub(crate) spelled: BTreeMap<String, Vec<(Bson, String)>>,
@@ -82,7 +82,7 @@ fn by_id(one: &Document, other: &Document) -> Option<Ordering> {
     }
 }
 
-/// Where values stand.
+/// How deep values stand, and whether they stand in a list.
 #[derive(Clone, Copy, Default)]
 struct Place {
     is_in_list: bool,

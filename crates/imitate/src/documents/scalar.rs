@@ -21,7 +21,7 @@ const PAGE: usize = 32 << 10;
 const COMPRESSED: (usize, usize) = (16, 4 << 10);
 const DAY_MS: f64 = 86_400_000.0;
 const HOUR_MS: f64 = 3_600_000.0;
-/// In the year 2100.
+/// Later dates, which are past the year 2100, count as this one.
 const LATEST_MS: f64 = 130.0 * 365.25 * DAY_MS;
 /// Where dates are put by which documents expire, from now on.
 const AHEAD_MS: f64 = 730.0 * DAY_MS;
@@ -136,7 +136,7 @@ impl Kind {
     }
 }
 
-/// A finite number.
+/// The value of a finite number or of a date.
 pub(crate) fn numeric(value: &Bson) -> Option<f64> {
     let number = match value {
         Bson::Int32(whole) => f64::from(*whole),

@@ -132,7 +132,7 @@ pub(super) fn explained(of: &[usize], by: &[usize]) -> f64 {
     if alone > 0.0 { 1.0 - (both - by) / alone } else { 0.0 }
 }
 
-/// In bits.
+/// The entropy of these values, in bits.
 pub(super) fn entropy<T: std::hash::Hash + Eq>(values: impl Iterator<Item = T>) -> f64 {
     let mut times: HashMap<T, f64> = HashMap::new();
     values.for_each(|value| *times.entry(value).or_default() += 1.0);

@@ -3,11 +3,11 @@
 use crate::{Observed, Request, observe};
 use mongodb::Client;
 use mongodb::bson::{Bson, Document, doc};
-use plimsoll_engine::{Answer, Opening, kinds, open};
+use plimsoll_engine::{Answer, Engine, Opening, Outcome, Session, kinds, open};
 use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check, read_text_file};
 use plimsoll_plan::{Plan, SettingValue, Settings};
 use plimsoll_testing::servers::{Kind, Server};
-use plimsoll_workload::{Ask, DataSpec, KeySpace};
+use plimsoll_workload::{Ask, DataSpec, KeySpace, NewDocuments, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,31 +41,60 @@ pub fn mean_sizes(text: &str) -> Vec<(String, f64)> {
 /// A server with the documents of a file in the database `shop`.
 pub fn loaded(text: &str) -> Server {
     let server = Server::start(Kind::Mongod);
-    load(&server, text);
+    Application::of(&server, text).load();
     server
 }
 
-fn load(server: &Server, text: &str) {
-    let plan = plan(text);
-    let spec = plan.arms[0].data.documents.clone().unwrap();
-    let setting = |text: &str| SettingValue::Text(text.into());
-    let settings = [("uri", setting(&server.uri())), ("database", setting(DATABASE))];
-    let settings =
-        Settings(settings.into_iter().map(|(name, value)| (name.into(), value)).collect());
-    let data = DataSpec::with_documents(spec.clone());
-    let collections = spec.collections();
-    let opening = Opening { collections: &collections, ..Opening::new(&settings, &data) };
-    let engine = open("mongodb", &opening).unwrap();
-    let key_space = KeySpace::new(&data).unwrap();
-    let loader = key_space.loader(1).part(key_space.share(), 1, None);
-    let mut generator = loader.generator(0);
-    let mut session = engine.session().unwrap();
-    while let Some(ask) = generator.next() {
-        let Ask::Statement(statement) = ask else { panic!("{ask:?}") };
-        let outcome = session.statement(&statement, &mut Answer::default());
-        assert!(matches!(outcome, plimsoll_engine::Outcome::Ok), "{outcome:?}");
+/// The collections and operations of a file, on a server.
+pub struct Application {
+    engine: Box<dyn Engine>,
+    key_space: Arc<KeySpace>,
+    plan: Plan,
+}
+
+impl Application {
+    pub fn of(server: &Server, text: &str) -> Self {
+        let plan = plan(text);
+        let spec = plan.arms[0].data.documents.clone().unwrap();
+        let setting = |text: &str| SettingValue::Text(text.into());
+        let settings = [("uri", setting(&server.uri())), ("database", setting(DATABASE))];
+        let settings =
+            Settings(settings.into_iter().map(|(name, value)| (name.into(), value)).collect());
+        let data = DataSpec::with_documents(spec.clone());
+        let collections = spec.collections();
+        let opening = Opening { collections: &collections, ..Opening::new(&settings, &data) };
+        let engine = open("mongodb", &opening).unwrap();
+        Self { engine, key_space: KeySpace::new(&data).unwrap(), plan }
     }
-    drop(Arc::clone(&key_space));
+
+    pub fn load(&self) {
+        let loader = self.key_space.loader(1).part(self.key_space.share(), 1, None);
+        let mut generator = loader.generator(0);
+        let mut session = self.engine.session().unwrap();
+        while let Some(ask) = generator.next() {
+            send_drawn(&mut *session, ask);
+        }
+    }
+
+    /// Sends this many operations of the file's mix.
+    pub fn operate(&self, operations: u32) {
+        let mix = &self.plan.mixes[0];
+        let workload = Arc::new(Workload::new(&self.key_space, mix, 3, None).unwrap());
+        let mut generator = workload.generator(0);
+        let mut session = self.engine.session().unwrap();
+        for _ in 0..operations {
+            let inserted = send_drawn(&mut *session, generator.next());
+            inserted.into_iter().for_each(|new| generator.acknowledge_documents(new));
+        }
+    }
+}
+
+/// Sends one statement, and returns which documents it inserted.
+fn send_drawn(session: &mut dyn Session, ask: Ask<'_>) -> Option<NewDocuments> {
+    let Ask::Statement(statement) = ask else { panic!("{ask:?}") };
+    let outcome = session.statement(&statement, &mut Answer::default());
+    assert!(matches!(outcome, Outcome::Ok), "{outcome:?}");
+    statement.inserted
 }
 
 /// Sends commands with the official driver, and returns the answers.

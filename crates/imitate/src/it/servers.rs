@@ -32,7 +32,7 @@ load: {closed: {threads: 1}}
 ";
 
 /// A web shop: references, a city that tells its country, lists, unique, sparse and partial indexes.
-const SHOP: &str = "
+pub const SHOP: &str = "
 plimsoll: 1
 name: shop
 workload:
@@ -363,7 +363,11 @@ fn operations_are_those_that_the_server_reports() {
     send(&uri, DATABASE, &[doc! { "profile": 2, "slowms": -1 }]);
     let find = |number: i32| doc! { "find": "orders", "filter": { "customer": number }, "sort": { "placed": -1 }, "limit": 10 };
     let update = |number: i32| doc! { "update": "orders", "updates": [{ "q": { "customer": number }, "u": { "$set": { "status": "returned" } } }] };
-    let sent: Vec<Document> = (0..30).map(find).chain((0..10).map(update)).collect();
+    let group = doc! { "$group": { "_id": "$status", "revenue": { "$sum": 1 } } };
+    let stages = [group, doc! { "$sort": { "revenue": -1 } }];
+    let aggregate = doc! { "aggregate": "orders", "pipeline": stages.to_vec(), "cursor": {} };
+    let sent: Vec<Document> =
+        (0..30).map(find).chain((0..10).map(update)).chain([aggregate]).collect();
     send(&uri, DATABASE, &sent);
     send(&uri, DATABASE, &[doc! { "profile": 0, "slowms": 1_000 }]);
     let path = server.directory().join("server.log");
@@ -382,16 +386,18 @@ fn operations_are_those_that_the_server_reports() {
         let text = assert_imitates(&server, &observed);
         assert_contains(&text, "by: customer");
         assert_contains(&text, "sort: {placed: -1}, limit: 10");
+        assert_contains(&text, "$group: {_id: $status, revenue: {$sum: 1}}");
         assert!(!text.contains("guessed") && !text.contains("returned"), "{text}");
         rename(&mut observed);
         let renamed = write(&observed, None);
         plan(&renamed);
-        for name in ["customer", "placed", "status", "orders"] {
+        for name in ["customer", "placed", "status", "orders", "revenue"] {
             assert!(!renamed.contains(name), "{name}\n{renamed}");
         }
     }
+    // Nothing listens there, but the log is opened first.
     let request = Request {
-        uri: &uri,
+        uri: "mongodb://127.0.0.1:1/",
         database: None,
         log: Some(Path::new("/no/such.log")),
         watch: Duration::ZERO,
