@@ -15,12 +15,12 @@ const FEWEST_OF_ONE: u64 = 10;
 
 /// How often each number was seen. Numbers above 999 are rounded to three digits.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct NumberCounts {
     seen: BTreeMap<u64, u64>,
     total: u64,
 }
 
-impl Counts {
+impl NumberCounts {
     pub(crate) fn add(&mut self, number: u64) {
         let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(2));
         *self.seen.entry(number / unit * unit).or_default() += 1;
@@ -61,14 +61,14 @@ impl Counts {
 
 /// How often each value of a parameter was used, by keyed hashes. After the last of the levels nothing is counted any more.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Access {
+pub(crate) struct ValueFrequencies {
     counts: HashMap<u64, u32>,
     total: u64,
     /// Calls, and the share of the hottest values in them.
     pub(crate) levels: Vec<(u64, f64)>,
 }
 
-impl Access {
+impl ValueFrequencies {
     /// Counts a value, and takes a place in `room` for one that is new.
     pub(crate) fn add(&mut self, hash: u64, room: &mut u64) {
         if self.total >= LEVELS[2] || (*room == 0 && !self.counts.contains_key(&hash)) {

@@ -24,12 +24,12 @@ pub struct Fidelity {
     /// The share of production's server time that reproduced shapes have.
     pub score: f64,
     /// Shapes and collections that are not reproduced, the ones with the most time first.
-    pub misses: Vec<Miss>,
+    pub misses: Vec<Mismatch>,
 }
 
 /// A shape or a collection that is not reproduced.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Miss {
+pub struct Mismatch {
     /// Its name in the file.
     pub name: String,
     /// Its share of production's server time; `None` of a collection.
@@ -80,7 +80,7 @@ pub fn score(production: &Observed, copy: &Observed) -> Fidelity {
             reproduced += shape.micros;
         } else {
             let time = Some(shape.micros as f64 / micros.max(1) as f64);
-            fidelity.misses.push(Miss { name: shape.name.clone(), time, figures });
+            fidelity.misses.push(Mismatch { name: shape.name.clone(), time, figures });
         }
     }
     fidelity.score = if micros == 0 { 0.0 } else { reproduced as f64 / micros as f64 };
@@ -95,7 +95,7 @@ pub fn score(production: &Observed, copy: &Observed) -> Fidelity {
             Some(other) => compare_collections(stored, other, &mut figures),
         }
         if !figures.is_empty() {
-            fidelity.misses.push(Miss { name: stored.name.clone(), time: None, figures });
+            fidelity.misses.push(Mismatch { name: stored.name.clone(), time: None, figures });
         }
     }
     fidelity

@@ -1,7 +1,7 @@
 //! What the file says of a field, and how its values can be asked for.
 
 use crate::Stored;
-use crate::shapes::Parameter;
+use crate::shapes::ShapeValue;
 use mongodb::bson::spec::ElementType;
 use plimsoll_record::quantities::units::{parse_count, parse_share};
 use plimsoll_workload::documents::{Literal, is_generator};
@@ -17,16 +17,16 @@ const NEW: f64 = 0.9;
 const FEWEST: usize = 20;
 
 /// A field of stored documents.
-pub(crate) struct At {
+pub(crate) struct StoredField {
     pub(crate) generator: Literal,
-    pub(crate) pick: Pick,
+    pub(crate) pick: ValueCount,
     /// Whether each document has one value of it, so that it is known which documents have which.
     pub(crate) is_of_each: bool,
 }
 
 /// How many values a field has.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Pick {
+pub(crate) enum ValueCount {
     Unique { rises: bool },
     Finite(Vec<f64>, u64),
     Free,
@@ -37,7 +37,7 @@ fn map(key: &str, value: Literal) -> Literal {
 }
 
 /// What the file says of a path, such as `items.0.price` or `address.city`.
-pub(crate) fn at(stored: &Stored, path: &str, collections: &[Stored]) -> Option<At> {
+pub(crate) fn at(stored: &Stored, path: &str, collections: &[Stored]) -> Option<StoredField> {
     let mut parts = path.split('.');
     let first = parts.next()?;
     let field = stored.fields.iter().find(|field| field.path == first)?;
@@ -52,10 +52,10 @@ pub(crate) fn at(stored: &Stored, path: &str, collections: &[Stored]) -> Option<
         is_of_each &= ["present", "distinct"].iter().all(|key| generator.get(key).is_none());
         generator = generator.get("document")?.get(part)?.clone();
     }
-    Some(At { pick: pick(&generator, collections), generator, is_of_each })
+    Some(StoredField { pick: pick(&generator, collections), generator, is_of_each })
 }
 
-impl At {
+impl StoredField {
     /// Whether a value of it finds documents, and it is known which.
     pub(crate) fn can_be_asked(&self) -> bool {
         self.is_of_each && item(&self.generator).is_none()
@@ -63,7 +63,7 @@ impl At {
 
     /// Whether an update can give it a new value without more ado.
     pub(crate) fn can_be_set(&self) -> bool {
-        self.is_of_each && !matches!(self.pick, Pick::Unique { .. })
+        self.is_of_each && !matches!(self.pick, ValueCount::Unique { .. })
     }
 
     /// The generator of one value, of a list that of an item.
@@ -78,13 +78,13 @@ fn item(generator: &Literal) -> Option<Literal> {
     Some(if is_generator(list) { list.clone() } else { map("document", list.clone()) })
 }
 
-fn pick(generator: &Literal, collections: &[Stored]) -> Pick {
+fn pick(generator: &Literal, collections: &[Stored]) -> ValueCount {
     let is_sequence = |value: &Literal| {
         value.scalar().as_deref() == Some("sequence") || value.get("sequence").is_some()
     };
     let number = |value: &Literal| value.scalar().and_then(|text| parse_count(&text).ok());
     if let Some(values) = generator.get("distinct").and_then(number) {
-        return Pick::Finite(skewed(generator, values), values);
+        return ValueCount::Finite(skewed(generator, values), values);
     }
     for (kind, value) in generator.entries() {
         match (kind.as_str(), value) {
@@ -92,29 +92,34 @@ fn pick(generator: &Literal, collections: &[Stored]) -> Pick {
                 let share = |(_, weight): &(String, Literal)| {
                     weight.scalar().and_then(|text| parse_share(&text).ok()).unwrap_or(0.0)
                 };
-                return Pick::Finite(weighted.iter().map(share).collect(), weighted.len() as u64);
+                return ValueCount::Finite(
+                    weighted.iter().map(share).collect(),
+                    weighted.len() as u64,
+                );
             }
             ("choice", Literal::List(items)) => {
-                return Pick::Finite(Vec::new(), items.len() as u64);
+                return ValueCount::Finite(Vec::new(), items.len() as u64);
             }
-            ("bool", _) => return Pick::Finite(Vec::new(), 2),
+            ("bool", _) => return ValueCount::Finite(Vec::new(), 2),
             ("key_of", name) => {
                 let known =
                     collections.iter().find(|known| Some(&known.name) == name.scalar().as_ref());
                 let values = known.map_or(1, |known| known.documents.max(1));
-                return Pick::Finite(skewed(generator, values), values);
+                return ValueCount::Finite(skewed(generator, values), values);
             }
-            ("object_id" | "uuid", _) => return Pick::Unique { rises: false },
+            ("object_id" | "uuid", _) => return ValueCount::Unique { rises: false },
             ("int" | "double" | "decimal", value) if is_sequence(value) => {
-                return Pick::Unique { rises: kind == "int" };
+                return ValueCount::Unique { rises: kind == "int" };
             }
-            ("date", value) if value.get("every").is_some() => return Pick::Unique { rises: true },
+            ("date", value) if value.get("every").is_some() => {
+                return ValueCount::Unique { rises: true };
+            }
             _ => {}
         }
     }
     match generator.get("unique") {
-        Some(Literal::Bool(true)) => Pick::Unique { rises: false },
-        _ => Pick::Free,
+        Some(Literal::Bool(true)) => ValueCount::Unique { rises: false },
+        _ => ValueCount::Free,
     }
 }
 
@@ -134,8 +139,8 @@ fn skewed(generator: &Literal, values: u64) -> Vec<f64> {
 
 /// How values of a field with `values` values are drawn: the law that gives the hottest of them a share as near as possible to what was seen. `documents`
 /// draws a value as often as documents have it.
-pub(crate) fn keys(parameter: &Parameter, pick: &Pick, records: u64) -> &'static str {
-    if matches!(pick, Pick::Unique { .. }) && records > 1 && is_new(&parameter.orders) {
+pub(crate) fn keys(parameter: &ShapeValue, pick: &ValueCount, records: u64) -> &'static str {
+    if matches!(pick, ValueCount::Unique { .. }) && records > 1 && is_new(&parameter.orders) {
         return "latest";
     }
     let few = parameter.access.levels.iter().rfind(|(calls, _)| *calls <= MOST_DRAWS).copied();
@@ -143,8 +148,8 @@ pub(crate) fn keys(parameter: &Parameter, pick: &Pick, records: u64) -> &'static
         return "uniform";
     };
     let (weights, values) = match pick {
-        Pick::Finite(weights, values) => (weights.as_slice(), *values),
-        Pick::Unique { .. } | Pick::Free => (&[][..], records.max(1)),
+        ValueCount::Finite(weights, values) => (weights.as_slice(), *values),
+        ValueCount::Unique { .. } | ValueCount::Free => (&[][..], records.max(1)),
     };
     let zipfian = ScrambledZipfian::new(0, values);
     let mut laws: Vec<(&str, f64)> = vec![
@@ -169,7 +174,7 @@ pub(crate) fn keys(parameter: &Parameter, pick: &Pick, records: u64) -> &'static
 /// The share that the hottest 1 % of the values get by a law.
 fn simulated(calls: u64, draw: impl Fn(&mut Stream) -> u64) -> f64 {
     let mut stream = Stream::from_state(1);
-    let mut access = crate::counts::Access::default();
+    let mut access = crate::counts::ValueFrequencies::default();
     (0..calls).for_each(|_| access.add(draw(&mut stream), &mut { u64::MAX }));
     access.hottest().map_or(0.0, |(_, share)| share)
 }
@@ -196,7 +201,7 @@ pub(crate) fn for_new_values(
     let counts = |generator: &Literal| {
         let kinds = ["int", "double", "decimal", "date"];
         let is_counter = kinds.iter().any(|kind| generator.get(kind).is_some());
-        is_counter && matches!(pick(generator, &[]), Pick::Unique { .. })
+        is_counter && matches!(pick(generator, &[]), ValueCount::Unique { .. })
     };
     let Some(generator) = generator.filter(|generator| !counts(generator)) else {
         return by_kind(kind, length);

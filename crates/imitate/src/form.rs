@@ -11,10 +11,10 @@ const MOST_DEPTH: usize = 60;
 
 /// A command without its values.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Normal {
+pub(crate) struct NormalCommand {
     /// As `operations` of a file takes it, with `<0>`, `<1>`, ... in the place of values.
     pub(crate) operation: Literal,
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Vec<OmittedValue>,
     /// Why a file cannot say it.
     pub(crate) unfit: Option<String>,
     /// Hints, concerns, time limits and batches, which calls of one shape need not share.
@@ -23,10 +23,10 @@ pub(crate) struct Normal {
 
 /// A value that was left out.
 #[derive(Clone, Debug)]
-pub(crate) struct Value {
+pub(crate) struct OmittedValue {
     /// The field with which it is compared or which it becomes; empty where this is not known.
     pub(crate) path: String,
-    pub(crate) role: Role,
+    pub(crate) role: ValueRole,
     pub(crate) kind: ElementType,
     /// Of a text in characters, of binary data in bytes, of a list in items.
     pub(crate) length: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Value {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ValueRole {
     Equal,
     /// The items of a list, of which each is a value of the field.
     In,
@@ -53,7 +53,7 @@ pub(crate) enum Role {
     Free,
 }
 
-impl Value {
+impl OmittedValue {
     /// Whether both are one and the same value, however often each is used.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let first = self.hashes.first();
@@ -61,7 +61,7 @@ impl Value {
     }
 }
 
-impl Normal {
+impl NormalCommand {
     /// The text by which equal shapes are found.
     pub(crate) fn form(&self) -> String {
         let mut unnumbered = |text: &str| hole(text).map(|_| Literal::Text("<>".into()));
@@ -90,9 +90,9 @@ pub(crate) fn mapped(value: &Literal, replace: &mut dyn FnMut(&str) -> Option<Li
 }
 
 /// The normal form of a command whose first key says what it does: `{find: orders, ...}`, `{update: orders, q: ..., u: ...}`.
-pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<Normal> {
+pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<NormalCommand> {
     let (verb, collection) = command.iter().next()?;
-    let mut reading = Reading { hasher, values: Vec::new(), unfit: None, depth: 0 };
+    let mut reading = CommandReader { hasher, values: Vec::new(), unfit: None, depth: 0 };
     let mut entries = Vec::new();
     let mut add = |key: &str, value: Literal| entries.push((key.to_owned(), value));
     let word = if verb == "findAndModify" { "find_and_modify" } else { verb.as_str() };
@@ -140,12 +140,12 @@ pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<Normal>
         Some(Bson::String(name)) => manner.push(("hint", Literal::Text(name.clone()))),
         _ => {}
     }
-    let Reading { mut values, unfit, .. } = reading;
+    let CommandReader { mut values, unfit, .. } = reading;
     if unfit.is_some() {
         // Not all of them were read.
         values.clear();
     }
-    Some(Normal { operation: Literal::Map(entries), values, unfit, manner })
+    Some(NormalCommand { operation: Literal::Map(entries), values, unfit, manner })
 }
 
 /// What the file's `read_concern`, `write_concern`, `max_time` and `batch` say.
@@ -180,14 +180,14 @@ pub(crate) fn manner(command: &Document) -> Vec<(&'static str, Literal)> {
     manner
 }
 
-struct Reading<'a> {
+struct CommandReader<'a> {
     hasher: &'a RandomState,
-    values: Vec<Value>,
+    values: Vec<OmittedValue>,
     unfit: Option<String>,
     depth: usize,
 }
 
-impl Reading<'_> {
+impl CommandReader<'_> {
     fn refuse(&mut self, verb: &str, command: &Document) {
         let refused: &[(&str, &str)] = match verb {
             "find" | "count" => &[("skip", "`skip`"), ("tailable", "a tailable cursor")],
@@ -229,14 +229,14 @@ impl Reading<'_> {
         found
     }
 
-    fn hole(&mut self, path: &str, role: Role, value: &Bson) -> Literal {
+    fn hole(&mut self, path: &str, role: ValueRole, value: &Bson) -> Literal {
         let hash = |value: &Bson| match number(value) {
             Some(number) => self.hasher.hash_one(number.to_bits()),
             None => self.hasher.hash_one(value.to_string()),
         };
         // Of a list the first item stands for all.
         let (value, hashes) = match (role, value) {
-            (Role::In | Role::Items, Bson::Array(items)) => {
+            (ValueRole::In | ValueRole::Items, Bson::Array(items)) => {
                 (items.first().unwrap_or(&Bson::Null), items.iter().map(hash).collect())
             }
             _ => (value, vec![hash(value)]),
@@ -258,10 +258,10 @@ impl Reading<'_> {
             }
             other => number(other),
         };
-        let is_constant = matches!(role, Role::Lower | Role::Upper | Role::Free);
+        let is_constant = matches!(role, ValueRole::Lower | ValueRole::Upper | ValueRole::Free);
         let small = whole(value).filter(|number| is_constant && (-1..=1).contains(number));
         let (path, length) = (path.to_owned(), length as u64);
-        self.values.push(Value { path, role, kind, length, hashes, order, small });
+        self.values.push(OmittedValue { path, role, kind, length, hashes, order, small });
         Literal::Text(format!("<{}>", self.values.len() - 1))
     }
 
@@ -329,21 +329,21 @@ impl Reading<'_> {
             Bson::Boolean(flag) => Literal::Bool(*flag),
             Bson::Null => Literal::Null,
             Bson::RegularExpression(_) => self.cannot("a regular expression"),
-            value => self.hole(path, Role::Equal, value),
+            value => self.hole(path, ValueRole::Equal, value),
         }
     }
 
     fn operator(&mut self, path: &str, word: &str, value: &Bson) -> Literal {
         match (word, value) {
             ("$eq" | "$ne", value) => self.condition_value(path, value),
-            ("$gt" | "$gte", value) => self.hole(path, Role::Lower, value),
-            ("$lt" | "$lte", value) => self.hole(path, Role::Upper, value),
+            ("$gt" | "$gte", value) => self.hole(path, ValueRole::Lower, value),
+            ("$lt" | "$lte", value) => self.hole(path, ValueRole::Upper, value),
             ("$in" | "$nin" | "$all", Bson::Array(items)) if items.is_empty() => {
                 Literal::List(Vec::new())
             }
             ("$in" | "$nin" | "$all", Bson::Array(items)) => {
                 match items.iter().any(|item| matches!(item, Bson::RegularExpression(_))) {
-                    false => Literal::List(vec![self.hole(path, Role::In, value)]),
+                    false => Literal::List(vec![self.hole(path, ValueRole::In, value)]),
                     true => self.cannot("a regular expression"),
                 }
             }
@@ -407,11 +407,13 @@ impl Reading<'_> {
             ("$currentDate", _) => Literal::Bool(true),
             ("$pop", value) => Literal::Int(whole(value).unwrap_or(1).signum()),
             ("$rename", Bson::String(name)) => Literal::Text(self.path(name)),
-            ("$inc" | "$mul", value) => self.hole(path, Role::Free, value),
+            ("$inc" | "$mul", value) => self.hole(path, ValueRole::Free, value),
             ("$push" | "$addToSet", Bson::Document(how)) if how.contains_key("$each") => {
                 self.each(how, |reading, word, value| match (word, value) {
                     ("$each", Bson::Array(items)) if items.is_empty() => Literal::List(Vec::new()),
-                    ("$each", value) => Literal::List(vec![reading.hole(path, Role::Items, value)]),
+                    ("$each", value) => {
+                        Literal::List(vec![reading.hole(path, ValueRole::Items, value)])
+                    }
                     ("$slice" | "$position", value) => Literal::Int(whole(value).unwrap_or(0)),
                     ("$sort", Bson::Document(keys)) => reading.directions(keys),
                     ("$sort", value) => Literal::Int(whole(value).unwrap_or(1).signum()),
@@ -419,17 +421,19 @@ impl Reading<'_> {
                 })
             }
             ("$push" | "$addToSet", value) => {
-                self.hole(path, Role::Items, &Bson::Array(vec![value.clone()]))
+                self.hole(path, ValueRole::Items, &Bson::Array(vec![value.clone()]))
             }
             ("$pull", Bson::Document(part)) => match is_operators(part) {
                 true => self.condition(path, value),
                 false => self.filter(part, path),
             },
-            ("$pull", value) => self.hole(path, Role::Equal, value),
+            ("$pull", value) => self.hole(path, ValueRole::Equal, value),
             ("$pullAll", value @ Bson::Array(_)) => {
-                Literal::List(vec![self.hole(path, Role::In, value)])
+                Literal::List(vec![self.hole(path, ValueRole::In, value)])
             }
-            ("$set" | "$setOnInsert" | "$min" | "$max", value) => self.hole(path, Role::New, value),
+            ("$set" | "$setOnInsert" | "$min" | "$max", value) => {
+                self.hole(path, ValueRole::New, value)
+            }
             _ => self.cannot(format!("`{operator}`")),
         }
     }
@@ -509,7 +513,7 @@ impl Reading<'_> {
             }),
             Bson::Document(entries) => self.nested(|reading| {
                 reading.each(entries, |reading, key, value| match (key, value) {
-                    ("$literal" | "$const", value) => reading.hole("", Role::Free, value),
+                    ("$literal" | "$const", value) => reading.hole("", ValueRole::Free, value),
                     ("$meta" | "$function" | "$accumulator" | "$dateFromString", _) => {
                         reading.cannot(format!("`{key}`"))
                     }
@@ -526,7 +530,7 @@ impl Reading<'_> {
             }),
             Bson::Boolean(flag) => Literal::Bool(*flag),
             Bson::Null => Literal::Null,
-            value => self.hole("", Role::Free, value),
+            value => self.hole("", ValueRole::Free, value),
         }
     }
 }

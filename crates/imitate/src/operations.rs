@@ -31,7 +31,8 @@ pub struct Section {
 pub fn write(observed: &Observed) -> Section {
     let mut section = Section::default();
     let sum = |of: fn(&Shape) -> u64| observed.shapes.iter().map(of).sum::<u64>().max(1) as f64;
-    let totals = Totals { micros: sum(|shape| shape.micros), calls: sum(|shape| shape.calls) };
+    let totals =
+        ObservedTotals { micros: sum(|shape| shape.micros), calls: sum(|shape| shape.calls) };
     let (rare, frequent): (Vec<&Shape>, Vec<&Shape>) = observed
         .shapes
         .iter()
@@ -80,12 +81,12 @@ pub fn write(observed: &Observed) -> Section {
     section
 }
 
-struct Totals {
+struct ObservedTotals {
     micros: f64,
     calls: f64,
 }
 
-impl Totals {
+impl ObservedTotals {
     fn time(&self, shape: &Shape) -> f64 {
         shape.micros as f64 / self.micros
     }

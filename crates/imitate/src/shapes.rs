@@ -1,9 +1,9 @@
 //! From single operations to shapes: operations that differ in their values only.
 
 use crate::calls::Call;
-use crate::counts::{Access, Counts};
+use crate::counts::{NumberCounts, ValueFrequencies};
 use crate::flow::flow;
-use crate::form::{Normal, Role, Value, hole, manner, mapped, normal};
+use crate::form::{NormalCommand, OmittedValue, ValueRole, hole, manner, mapped, normal};
 use crate::statement;
 use crate::{Shape, Stored};
 use mongodb::bson::spec::ElementType;
@@ -25,16 +25,16 @@ const MOST_ORDERS: usize = 1_000;
 
 /// Groups calls by what they do. What can be said of a shape in a file depends on the fields of its collection.
 pub fn shapes(calls: impl Iterator<Item = Call>, collections: &[Stored]) -> Vec<Shape> {
-    let mut gathering = Gathering { room: MOST_HASHED, ..Gathering::default() };
+    let mut gathering = ShapeCollector { room: MOST_HASHED, ..ShapeCollector::default() };
     calls.filter(|call| !call.failed).for_each(|call| gathering.take(call));
     gathering.close_all();
-    let mut gathered: Vec<(String, Gathered)> = gathering.shapes.into_iter().collect();
+    let mut gathered: Vec<(String, ShapeTally)> = gathering.shapes.into_iter().collect();
     // Equal times by form, so that the order does not depend on a hash.
     gathered.sort_by(|(one, a), (other, b)| b.micros.cmp(&a.micros).then_with(|| one.cmp(other)));
     let mut shapes: Vec<Shape> =
         gathered.iter().map(|(_, gathered)| gathered.shape(collections)).collect();
     if gathering.others.calls > 0 {
-        let Others { calls, micros } = gathering.others;
+        let OtherShapes { calls, micros } = gathering.others;
         let unfit = Some(format!("more than {MOST_SHAPES} different operations were seen"));
         let form = "others".to_owned();
         shapes.push(Shape { name: form.clone(), form, calls, micros, unfit, ..Shape::default() });
@@ -44,35 +44,35 @@ pub fn shapes(calls: impl Iterator<Item = Call>, collections: &[Stored]) -> Vec<
 }
 
 #[derive(Default)]
-struct Gathering {
+struct ShapeCollector {
     /// Under their database and form.
-    shapes: HashMap<String, Gathered>,
-    others: Others,
+    shapes: HashMap<String, ShapeTally>,
+    others: OtherShapes,
     hasher: RandomState,
     room: u64,
-    cursors: Open<i64, Seen>,
-    transactions: Open<(String, i64), Vec<Seen>>,
+    cursors: Waiting<i64, SeenOperation>,
+    transactions: Waiting<(String, i64), Vec<SeenOperation>>,
 }
 
 #[derive(Default)]
-struct Others {
+struct OtherShapes {
     calls: u64,
     micros: u64,
 }
 
 /// What waits for its end. Where there is too much of it, the oldest is given up.
-struct Open<K, V> {
+struct Waiting<K, V> {
     waiting: HashMap<K, V>,
     order: VecDeque<K>,
 }
 
-impl<K, V> Default for Open<K, V> {
+impl<K, V> Default for Waiting<K, V> {
     fn default() -> Self {
         Self { waiting: HashMap::new(), order: VecDeque::new() }
     }
 }
 
-impl<K: Clone + Eq + Hash, V: Default> Open<K, V> {
+impl<K: Clone + Eq + Hash, V: Default> Waiting<K, V> {
     fn entry(&mut self, key: &K) -> &mut V {
         if !self.waiting.contains_key(key) {
             self.order.push_back(key.clone());
@@ -94,9 +94,9 @@ impl<K: Clone + Eq + Hash, V: Default> Open<K, V> {
 
 /// One operation in its normal form, with its figures.
 #[derive(Default)]
-struct Seen {
+struct SeenOperation {
     database: String,
-    normal: Normal,
+    normal: NormalCommand,
     micros: u64,
     plan: String,
     keys: u64,
@@ -110,8 +110,8 @@ struct Seen {
     is_open: bool,
 }
 
-impl Seen {
-    fn of(call: &Call, normal: Normal) -> Self {
+impl SeenOperation {
+    fn of(call: &Call, normal: NormalCommand) -> Self {
         let database = call.namespace.split('.').next().unwrap_or_default().to_owned();
         let mut seen = Self { database, normal, plan: call.plan.clone(), ..Self::default() };
         seen.statements = call.statements;
@@ -174,7 +174,7 @@ impl Seen {
     }
 }
 
-impl Gathering {
+impl ShapeCollector {
     fn take(&mut self, call: Call) {
         let verb = call.command.keys().next().map_or("", String::as_str);
         if let ("commitTransaction" | "abortTransaction", Some(key)) = (verb, &call.transaction) {
@@ -199,7 +199,7 @@ impl Gathering {
         let Some(normal) = normal(&call.command, &self.hasher) else {
             return;
         };
-        let seen = Seen::of(&call, normal);
+        let seen = SeenOperation::of(&call, normal);
         if let Some(key) = &call.transaction {
             let statements = self.transactions.entry(key);
             if let Some(last) = statements.last_mut().filter(|_| call.continues.is_some()) {
@@ -220,8 +220,8 @@ impl Gathering {
         }
     }
 
-    fn end_transaction(&mut self, statements: Vec<Seen>, commit: Option<&Call>) {
-        let Some(mut seen) = Seen::transaction(statements) else {
+    fn end_transaction(&mut self, statements: Vec<SeenOperation>, commit: Option<&Call>) {
+        let Some(mut seen) = SeenOperation::transaction(statements) else {
             return;
         };
         seen.is_open = commit.is_none();
@@ -243,7 +243,7 @@ impl Gathering {
         }
     }
 
-    fn record(&mut self, seen: Seen) {
+    fn record(&mut self, seen: SeenOperation) {
         let form = seen.normal.form();
         let key = format!("{} {form}", seen.database);
         if !self.shapes.contains_key(&key) && self.shapes.len() == MOST_SHAPES {
@@ -251,14 +251,14 @@ impl Gathering {
             self.others.micros += seen.micros;
             return;
         }
-        let gathered = self.shapes.entry(key).or_insert_with(|| Gathered::new(&seen, form));
+        let gathered = self.shapes.entry(key).or_insert_with(|| ShapeTally::new(&seen, form));
         gathered.add(seen, &mut self.room);
     }
 }
 
 /// All operations of one shape.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
+pub(crate) struct ShapeTally {
     pub(crate) database: String,
     form: String,
     pub(crate) operation: Literal,
@@ -266,29 +266,29 @@ pub(crate) struct Gathered {
     pub(crate) calls: u64,
     micros: u64,
     pub(crate) plans: BTreeMap<String, u64>,
-    pub(crate) keys: Counts,
-    pub(crate) documents: Counts,
-    pub(crate) returned: Counts,
-    bytes: Counts,
-    statements: Counts,
+    pub(crate) keys: NumberCounts,
+    pub(crate) documents: NumberCounts,
+    pub(crate) returned: NumberCounts,
+    bytes: NumberCounts,
+    statements: NumberCounts,
     /// Calls that were transactions without a commit.
     open: u64,
     /// How many calls found nothing.
     pub(crate) empty: u64,
     pub(crate) manner: BTreeMap<(&'static str, String), (Literal, u64)>,
-    pub(crate) values: Vec<Parameter>,
-    pub(crate) repeats: Vec<Counts>,
+    pub(crate) values: Vec<ShapeValue>,
+    pub(crate) repeats: Vec<NumberCounts>,
 }
 
 /// A value that differs from call to call.
 #[derive(Debug)]
-pub(crate) struct Parameter {
+pub(crate) struct ShapeValue {
     pub(crate) path: String,
-    pub(crate) role: Role,
+    pub(crate) role: ValueRole,
     pub(crate) kind: ElementType,
-    pub(crate) lengths: Counts,
-    pub(crate) items: Counts,
-    pub(crate) access: Access,
+    pub(crate) lengths: NumberCounts,
+    pub(crate) items: NumberCounts,
+    pub(crate) access: ValueFrequencies,
     /// Numbers that ascend with the first values.
     pub(crate) orders: Vec<f64>,
     /// The number that it was in every call.
@@ -297,15 +297,15 @@ pub(crate) struct Parameter {
     pub(crate) same_as: Option<usize>,
 }
 
-impl Gathered {
-    fn new(seen: &Seen, form: String) -> Self {
-        let parameter = |(place, value): (usize, &Value)| Parameter {
+impl ShapeTally {
+    fn new(seen: &SeenOperation, form: String) -> Self {
+        let parameter = |(place, value): (usize, &OmittedValue)| ShapeValue {
             path: value.path.clone(),
             role: value.role,
             kind: value.kind,
-            lengths: Counts::default(),
-            items: Counts::default(),
-            access: Access::default(),
+            lengths: NumberCounts::default(),
+            items: NumberCounts::default(),
+            access: ValueFrequencies::default(),
             orders: Vec::new(),
             constant: value.small,
             same_as: seen.normal.values[..place].iter().position(|one| one.is_same(value)),
@@ -316,12 +316,12 @@ impl Gathered {
             operation: seen.normal.operation.clone(),
             unfit: seen.normal.unfit.clone(),
             values: seen.normal.values.iter().enumerate().map(parameter).collect(),
-            repeats: vec![Counts::default(); seen.repeats.len()],
+            repeats: vec![NumberCounts::default(); seen.repeats.len()],
             ..Self::default()
         }
     }
 
-    fn add(&mut self, seen: Seen, room: &mut u64) {
+    fn add(&mut self, seen: SeenOperation, room: &mut u64) {
         self.calls += 1;
         self.micros += seen.micros;
         self.open += u64::from(seen.is_open);
@@ -348,7 +348,7 @@ impl Gathered {
             known.constant = known.constant.filter(|number| value.small == Some(*number));
             known.lengths.add(value.length);
             known.items.add(value.hashes.len() as u64);
-            if matches!(value.role, Role::Equal | Role::In) {
+            if matches!(value.role, ValueRole::Equal | ValueRole::In) {
                 value.hashes.iter().for_each(|hash| known.access.add(*hash, room));
                 let has_room = known.orders.len() < MOST_ORDERS;
                 known.orders.extend(value.order.filter(|_| has_room));
@@ -360,7 +360,8 @@ impl Gathered {
     }
 
     fn shape(&self, collections: &[Stored]) -> Shape {
-        let first = self.values.iter().find(|value| matches!(value.role, Role::Equal | Role::In));
+        let first =
+            self.values.iter().find(|value| matches!(value.role, ValueRole::Equal | ValueRole::In));
         let mut plans: Vec<(String, u64)> = self.plans.clone().into_iter().collect();
         plans.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.cmp(other)));
         let mut shape = Shape {

@@ -1,8 +1,8 @@
 //! From a shape to the operation of a file: its values become parameters that fit the fields.
 
-use crate::fields::{At, Pick, at, for_new_values, keys};
-use crate::form::{Role, hole, mapped};
-use crate::shapes::{Gathered, Parameter};
+use crate::fields::{StoredField, ValueCount, at, for_new_values, keys};
+use crate::form::{ValueRole, hole, mapped};
+use crate::shapes::{ShapeTally, ShapeValue};
 use crate::{Shape, Stored};
 use plimsoll_workload::documents::Literal;
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ const FEW_EMPTY: u64 = 3;
 const MOST_NAME: usize = 34;
 
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenOperation {
     pub(crate) operation: Literal,
     pub(crate) remarks: Vec<String>,
 }
@@ -44,8 +44,11 @@ pub fn collection_key(stored: &Stored, collections: &[Stored]) -> String {
 }
 
 /// The operation as a file has it, or why there is none.
-pub(crate) fn written(gathered: &Gathered, collections: &[Stored]) -> Result<Written, String> {
-    let mut writer = Writer {
+pub(crate) fn written(
+    gathered: &ShapeTally,
+    collections: &[Stored],
+) -> Result<WrittenOperation, String> {
+    let mut writer = OperationWriter {
         gathered,
         collections,
         with: Vec::new(),
@@ -64,7 +67,7 @@ pub(crate) fn written(gathered: &Gathered, collections: &[Stored]) -> Result<Wri
     };
     let operation = Literal::Map(operation);
     match depth(&operation) {
-        ..=MOST_DEPTH => Ok(Written { operation, remarks: writer.remarks }),
+        ..=MOST_DEPTH => Ok(WrittenOperation { operation, remarks: writer.remarks }),
         _ => Err(format!("it nests documents and lists more than {MOST_DEPTH} levels deep")),
     }
 }
@@ -79,8 +82,8 @@ fn depth(value: &Literal) -> usize {
 
 type Entries = Vec<(String, Literal)>;
 
-struct Writer<'a> {
-    gathered: &'a Gathered,
+struct OperationWriter<'a> {
+    gathered: &'a ShapeTally,
     collections: &'a [Stored],
     /// Parameters of the statement that is written.
     with: Entries,
@@ -91,7 +94,7 @@ struct Writer<'a> {
     remarks: Vec<String>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> OperationWriter<'a> {
     fn stored(&self, name: &str) -> Result<&'a Stored, String> {
         let is_it =
             |stored: &&Stored| stored.name == name && stored.database == self.gathered.database;
@@ -103,7 +106,7 @@ impl<'a> Writer<'a> {
         Literal::Text(collection_key(stored, self.collections))
     }
 
-    fn at(&self, path: &str, stored: &Stored) -> Option<At> {
+    fn at(&self, path: &str, stored: &Stored) -> Option<StoredField> {
         at(stored, path, self.collections)
     }
 
@@ -201,8 +204,8 @@ impl<'a> Writer<'a> {
         };
         let place = hole(text)?;
         let value = &self.gathered.values[place];
-        let found = self.at(path, stored).filter(At::can_be_asked)?;
-        let can_be_by = found.pick != Pick::Free && value.role == Role::Equal;
+        let found = self.at(path, stored).filter(StoredField::can_be_asked)?;
+        let can_be_by = found.pick != ValueCount::Free && value.role == ValueRole::Equal;
         let is_constant = self.choice(place, stored).is_some();
         if !can_be_by || kind == "aggregate" || self.shared_name(place).is_some() || is_constant {
             return None;
@@ -219,8 +222,10 @@ impl<'a> Writer<'a> {
     fn is_independent(&self, filter: &Literal, stored: &Stored) -> bool {
         let is_drawn = |place: &usize| {
             let value = &self.gathered.values[*place];
-            let is_compared =
-                matches!(value.role, Role::Equal | Role::In | Role::Lower | Role::Upper);
+            let is_compared = matches!(
+                value.role,
+                ValueRole::Equal | ValueRole::In | ValueRole::Lower | ValueRole::Upper
+            );
             is_compared && value.constant.is_none() && self.range(*place, stored) != Some(*place)
         };
         holes(filter).iter().filter(|place| is_drawn(place)).count() > 1
@@ -228,16 +233,16 @@ impl<'a> Writer<'a> {
 
     /// Whether values of a field ascend from document to document.
     fn rises(&self, path: &str, stored: &Stored) -> bool {
-        let found = self.at(path, stored).filter(At::can_be_asked);
-        found.is_some_and(|found| found.pick == Pick::Unique { rises: true })
+        let found = self.at(path, stored).filter(StoredField::can_be_asked);
+        found.is_some_and(|found| found.pick == ValueCount::Unique { rises: true })
     }
 
     /// The place of the upper end, if a value is the end of a range with a known number of documents.
     fn range(&self, place: usize, stored: &Stored) -> Option<usize> {
         let values = &self.gathered.values;
-        let upper = if values[place].role == Role::Lower { place + 1 } else { place };
+        let upper = if values[place].role == ValueRole::Lower { place + 1 } else { place };
         let (low, high) = (values.get(upper.checked_sub(1)?)?, values.get(upper)?);
-        let is_range = (low.role, high.role) == (Role::Lower, Role::Upper)
+        let is_range = (low.role, high.role) == (ValueRole::Lower, ValueRole::Upper)
             && low.path == high.path
             && low.constant.or(high.constant).is_none();
         (is_range && self.rises(&high.path, stored)).then_some(upper)
@@ -307,7 +312,7 @@ impl<'a> Writer<'a> {
                     let place = item.scalar().and_then(|text| hole(&text));
                     let times = place.map_or(1, |place| {
                         let value = &self.gathered.values[place];
-                        let is_list = matches!(value.role, Role::In | Role::Items);
+                        let is_list = matches!(value.role, ValueRole::In | ValueRole::Items);
                         if is_list { value.items.median().max(1) } else { 1 }
                     });
                     if times > MOST_ITEMS {
@@ -357,7 +362,8 @@ impl<'a> Writer<'a> {
         let shared = self.shared.iter().map(|(_, name)| (name.clone(), Literal::Null));
         let name =
             free_name(&value.path, &self.with.iter().cloned().chain(shared).collect::<Entries>());
-        let is_newest = value.role == Role::Lower && self.gathered.operation.get("limit").is_none();
+        let is_newest =
+            value.role == ValueRole::Lower && self.gathered.operation.get("limit").is_none();
         if upper.is_some() || (is_newest && self.rises(&value.path, stored)) {
             let mut range = vec![
                 ("range_of".to_owned(), Literal::Text(value.path.clone())),
@@ -377,10 +383,10 @@ impl<'a> Writer<'a> {
     /// The value of a `choice` that stands for one that all calls asked for: the one that as many documents have.
     fn choice(&self, place: usize, stored: &Stored) -> Option<Literal> {
         let value = &self.gathered.values[place];
-        let is_single = value.role == Role::Equal && value.access.is_single();
+        let is_single = value.role == ValueRole::Equal && value.access.is_single();
         let found =
             self.at(&value.path, stored).filter(|found| is_single && found.can_be_asked())?;
-        let Pick::Finite(weights, _) = &found.pick else { return None };
+        let ValueCount::Finite(weights, _) = &found.pick else { return None };
         let all: f64 = weights.iter().sum();
         // How many it read of a whole collection says nothing about the value.
         let scans = self.gathered.plans.contains_key("COLLSCAN");
@@ -407,8 +413,8 @@ impl<'a> Writer<'a> {
         let mut all = found.max(1) as f64;
         for (other, value) in gathered.values.iter().enumerate() {
             if other != place
-                && value.role == Role::Equal
-                && let Some(Pick::Finite(_, values)) =
+                && value.role == ValueRole::Equal
+                && let Some(ValueCount::Finite(_, values)) =
                     self.at(&value.path, stored).map(|found| found.pick)
             {
                 all *= values as f64;
@@ -418,16 +424,16 @@ impl<'a> Writer<'a> {
     }
 
     /// How a value is found.
-    fn described(&mut self, value: &Parameter, stored: &Stored) -> Literal {
+    fn described(&mut self, value: &ShapeValue, stored: &Stored) -> Literal {
         let length = two_digits(value.lengths.median());
         let entry = |key: &str, text: &str| (key.to_owned(), Literal::Text(text.into()));
-        let found = self.at(&value.path, stored).filter(|_| value.role != Role::Free);
-        let is_new = matches!(value.role, Role::Free | Role::New | Role::Items);
+        let found = self.at(&value.path, stored).filter(|_| value.role != ValueRole::Free);
+        let is_new = matches!(value.role, ValueRole::Free | ValueRole::New | ValueRole::Items);
         match found {
             Some(found) if !is_new && found.can_be_asked() => {
                 let keys = keys(value, &found.pick, stored.documents);
-                let is_drawn = found.pick != Pick::Free
-                    && matches!(value.role, Role::Equal | Role::In)
+                let is_drawn = found.pick != ValueCount::Free
+                    && matches!(value.role, ValueRole::Equal | ValueRole::In)
                     && keys != "documents";
                 let mut entries =
                     vec![entry(if is_drawn { "value_of" } else { "from" }, &value.path)];
@@ -440,7 +446,7 @@ impl<'a> Writer<'a> {
                 // Perhaps no document has it.
                 self.is_loose |= !is_new;
                 let generator = found.map(|found| match value.role {
-                    Role::New => found.generator,
+                    ValueRole::New => found.generator,
                     _ => found.value(),
                 });
                 for_new_values(generator, value.kind, length)
