@@ -1,7 +1,7 @@
 //! Operations where none was seen: what the indexes are for, and what the server counted.
 
 use crate::documents::rounded;
-use crate::fields::{At, Pick, at};
+use crate::fields::{StoredField, ValueCount, at};
 use crate::flow::flow;
 use crate::model::{Index, Observed, Stored};
 use crate::operations::Section;
@@ -106,10 +106,10 @@ fn finds(observed: &Observed) -> Vec<Guess> {
 
 fn find(stored: &Stored, index: &Index, observed: &Observed) -> Option<Guess> {
     let ((path, _), sorted) = keys_of(index).split_first()?;
-    let field = at(stored, path, &observed.collections).filter(At::can_be_asked)?;
+    let field = at(stored, path, &observed.collections).filter(StoredField::can_be_asked)?;
     let mut find = match field.pick {
         _ if has_no_values(&field.generator) => return None,
-        Pick::Free => {
+        ValueCount::Free => {
             let map = |key: &str, value: Literal| Literal::Map(vec![(key.into(), value)]);
             let with = map("value", map("from", text(path)));
             guessed("find", stored, [("filter", map(path, text("<value>"))), ("with", with)])
@@ -140,7 +140,7 @@ fn updates(observed: &Observed) -> Vec<Guess> {
     let update = |stored: &Stored| {
         let paths = stored.fields.iter().map(|field| &field.path);
         let changed = paths.filter(|path| {
-            let field = at(stored, path, &observed.collections).filter(At::can_be_set);
+            let field = at(stored, path, &observed.collections).filter(StoredField::can_be_set);
             field.is_some_and(|field| !has_no_values(&field.generator))
         });
         let is_indexed = |path: &String| {

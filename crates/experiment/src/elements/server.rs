@@ -11,8 +11,8 @@ use plimsoll_plan::{
     Arm, EngineKind, ServerPreset, Settings, Source, URI, measures_existing, server_preset,
     server_presets, server_uri,
 };
-use plimsoll_record::{ServerSpec, StatementKind};
 use plimsoll_record::quantities::units;
+use plimsoll_record::{ServerSpec, StatementKind};
 use plimsoll_workload::Mix;
 
 /// The setting for documents that already exist.

@@ -25,6 +25,9 @@ pub(crate) const PATH: &str = file::workload.name;
 /// Keys for the amount of data.
 pub(crate) const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
 
+/// A description of documents, or everything that is wrong with it.
+type ReadDocuments = Result<DocumentsSpec, Vec<DocumentProblem>>;
+
 /// Reads what is stored and which operations are measured.
 pub(crate) struct WorkloadReader<'w, 's> {
     pub problems: &'w mut Collector<'s>,
@@ -41,9 +44,9 @@ pub(crate) struct WorkloadReader<'w, 's> {
     /// The property file, if the workload names one.
     pub file: Option<Core>,
     /// What arms choose of collections, with the documents that come of it.
-    pub choices: Vec<((u64, Literal), Result<DocumentsSpec, Vec<DocumentProblem>>)>,
+    pub choices: Vec<((u64, Literal), ReadDocuments)>,
     /// The same documents in other sizes, each read once: bytes of all together.
-    pub sizes: Vec<(f64, Result<DocumentsSpec, Vec<DocumentProblem>>)>,
+    pub sizes: Vec<(f64, ReadDocuments)>,
 }
 
 impl WorkloadReader<'_, '_> {
