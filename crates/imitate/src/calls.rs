@@ -8,9 +8,9 @@ pub const APP_NAME: &str = "plimsoll imitate";
 
 /// Databases of the server itself.
 const SYSTEM: [&str; 3] = ["admin", "config", "local"];
-/// What applications do, in the words of commands.
+/// The commands that applications send.
 const VERBS: &str = "find aggregate count distinct insert update delete findAndModify commitTransaction abortTransaction";
-/// Where a server says 0 ms.
+/// Microseconds of an operation whose time the server rounds to 0 ms.
 const BELOW_A_MS: u64 = 100;
 
 /// One operation with the server's figures.
@@ -18,8 +18,8 @@ const BELOW_A_MS: u64 = 100;
 pub struct Call {
     /// Its database and collection, with a dot.
     pub namespace: String,
-    /// Its first key says what it does. Updates and deletes have one statement: `{update: orders, q: ..., u: ...}`. A `getMore` has the command to which it
-    /// belongs.
+    /// The command by its first key. Updates and deletes have one statement: `{update: orders, q: ..., u: ...}`. A `getMore` has the command that opened its
+    /// cursor.
     pub command: Document,
     /// Its end, in milliseconds since 1970.
     pub at_ms: i64,
@@ -29,26 +29,26 @@ pub struct Call {
     pub plan: String,
     pub keys_examined: u64,
     pub documents_examined: u64,
-    /// Documents that were returned, matched, inserted or removed, where the server says so.
+    /// Documents returned, matched, inserted or removed; `None` where the server does not report them.
     pub returned: Option<u64>,
     /// Size of the answer, or of all answers of a cursor.
     pub bytes: u64,
     /// Session and number of its transaction.
     pub transaction: Option<(String, i64)>,
-    /// The server's word for its connection, such as `conn12`.
+    /// The connection's name in the log, such as `conn12`; the client's address in a profile.
     pub connection: String,
     /// The cursor of the answer, while it has more.
     pub cursor: Option<i64>,
     /// The cursor of a `getMore`.
     pub continues: Option<i64>,
-    /// Statements of the command to which it belongs.
+    /// The number of statements in the command that it was part of.
     pub statements: u64,
     /// Whether the server answered with an error.
     pub failed: bool,
 }
 
 impl Call {
-    /// From a document of `system.profile`; `None` of what is no operation of an application.
+    /// Reads a document of `system.profile`; `None` if no application sent the operation.
     pub fn of_profile(entry: &Document) -> Option<Self> {
         let at = entry.get_datetime("ts").ok().map_or(0, |ts| ts.timestamp_millis());
         let client = entry.get_str("client").unwrap_or_default();
@@ -56,7 +56,7 @@ impl Call {
         (!is_of_statements(&call.command)).then_some(call)
     }
 
-    /// From what log and profile have in common. `kind` is the log's `type`, or the profile's `op`.
+    /// Reads the fields that log and profile have in common. `kind` is the log's `type`, or the profile's `op`.
     pub(crate) fn of_report(
         report: &Document,
         kind: &str,
@@ -109,13 +109,13 @@ impl Call {
             cursor: cursor.filter(|_| !is_exhausted),
             continues: cursor.filter(|_| is_more),
             statements: 1,
-            // Of an insert that failed some versions say only that nothing was inserted.
+            // Some versions report a failed insert only by the lack of inserted documents.
             failed: has_error || (verb == "insert" && returned.unwrap_or(0) == 0),
             command,
         })
     }
 
-    /// The end of a transaction that was aborted, from the log's line about it.
+    /// Reads the log's line about a transaction, if the transaction was aborted.
     pub(crate) fn of_aborted(attributes: &Document, at_ms: i64, connection: &str) -> Option<Self> {
         let parameters = attributes.get_document("parameters").ok()?;
         let is_aborted =
@@ -130,13 +130,13 @@ impl Call {
     }
 }
 
-/// Whether it is a command of updates or deletes, whose statements are reported by themselves.
+/// Whether the command holds updates or deletes, each of which the server reports by itself.
 pub(crate) fn is_of_statements(command: &Document) -> bool {
     let verb = command.keys().next().map(String::as_str);
     matches!(verb, Some("update" | "delete")) && !command.contains_key("q")
 }
 
-/// The command with what it does as its first key.
+/// The command with its verb as the first key.
 fn statement(kind: &str, collection: &str, report: &Document) -> Option<Document> {
     let command =
         report.get_document("originatingCommand").or(report.get_document("command")).ok()?;
@@ -159,7 +159,7 @@ fn statement(kind: &str, collection: &str, report: &Document) -> Option<Document
     Some(statement)
 }
 
-/// Session and number of the transaction that a command belongs to. Writes that can be retried have a number as well, but commit by themselves.
+/// Session and number of a command's transaction. Retryable writes have a number as well, but commit by themselves.
 fn transaction(command: &Document) -> Option<(String, i64)> {
     let session = command.get_document("lsid").ok()?.get("id")?.to_string();
     let number = command.get("txnNumber").and_then(whole)?;

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) const ERRORS: f64 = 4.0;
 /// Calls after which the share of the hottest values is noted.
 const LEVELS: [u64; 3] = [1_000, 10_000, 100_000];
-/// Fewer calls tell nothing about which values are frequent.
+/// With fewer calls, no share of the hottest values is given.
 const FEWEST_CALLS: u64 = 100;
 
-/// Fewer calls may have used one value by chance.
+/// With fewer calls, one value may be the only one by chance.
 const FEWEST_OF_ONE: u64 = 10;
 
 /// How often each number was seen. Numbers above 999 are rounded to three digits.
@@ -59,12 +59,12 @@ impl NumberCounts {
     }
 }
 
-/// How often each value of a parameter was used, by keyed hashes. After the last of the levels nothing is counted any more.
+/// How often each value of a parameter was used, by keyed hashes. Counting ends at the last level.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ValueFrequencies {
     counts: HashMap<u64, u32>,
     total: u64,
-    /// Calls, and the share of the hottest values in them.
+    /// For each level that was reached: calls, and the share of the hottest values.
     pub(crate) levels: Vec<(u64, f64)>,
 }
 
@@ -87,7 +87,7 @@ impl ValueFrequencies {
         }
     }
 
-    /// The share that the most frequent 1 % of the values have, with the number of uses it is of.
+    /// The number of uses, and the share of them that the most frequent 1 % of the values have.
     pub(crate) fn hottest(&self) -> Option<(u64, f64)> {
         match self.counts.is_empty() {
             true => self.levels.last().copied(),

@@ -1,21 +1,21 @@
 //! How well a server under the written file imitates the one that was observed.
 //!
 //! Both are samples, so each comparison allows for what two samples of one server differ by: four standard errors of a share, and of a percentile the
-//! values at ranks four standard errors away. With few calls almost everything is reproduced; what is missed is missed for certain. The shares of the hottest
-//! values are compared from 1,000 calls on.
+//! values at ranks four standard errors away. With few calls almost every shape counts as reproduced, and a reported difference is certain. The shares of the
+//! hottest values are compared from 1,000 calls on.
 
 use crate::counts::ERRORS;
 use crate::{Observed, Shape, Spread, Stored};
 use plimsoll_record::quantities::numbers::ASCII;
 use std::fmt;
 
-/// By how much a share of operations may differ from itself.
+/// The relative difference that a share of operations may have.
 const SHARE: f64 = 0.1;
-/// By which factor other figures may differ.
+/// The factor by which other figures may differ.
 const FACTOR: f64 = 1.5;
-/// By how many documents or keys figures may differ in any case.
+/// Documents or keys by which figures may always differ.
 const SLACK: f64 = 2.0;
-/// By how many bytes answers may differ in any case.
+/// Bytes by which answers may always differ.
 const SLACK_BYTES: f64 = 64.0;
 
 /// How much of production is reproduced.
@@ -40,7 +40,7 @@ pub struct Mismatch {
 
 impl fmt::Display for Fidelity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not 100 where something is missing, and not 92 for 0.93.
+        // Rounded down, so that 100 % means everything; 0.93 is not exact.
         let percent = (self.score * 100.0 + 1e-9).floor();
         write!(f, "shapes with {percent} % of production's server time are reproduced")?;
         for miss in &self.misses {
@@ -64,7 +64,7 @@ pub fn score(production: &Observed, copy: &Observed) -> Fidelity {
         .iter()
         .map(|shape| (shape, copy.shapes.iter().find(|other| other.form == shape.form)))
         .collect();
-    // Shares among what both have, so that one operation that is missing does not spoil all others.
+    // Shares among the shapes of both, so that one missing operation does not change all other shares.
     let both = pairs.iter().filter_map(|(shape, other)| Some((shape.calls, (*other)?.calls)));
     let calls = both.fold((0, 0), |(one, other), (more, others)| (one + more, other + others));
     let micros: u64 = production.shapes.iter().map(|shape| shape.micros).sum();
@@ -137,7 +137,7 @@ fn compare(one: &Shape, other: &Shape, calls: (u64, u64), figures: &mut Figures)
             figures.push((name, words(one), words(other)));
         }
     }
-    // Of equally many calls, because the share depends on their number.
+    // At equal numbers of calls, on which the share depends.
     let mut levels = one.hottest_of_first.iter().zip(&other.hottest_of_first);
     if let Some(((calls, one), (_, other))) = levels.next_back() {
         let error = |share: f64| ERRORS * (share / *calls as f64).sqrt();

@@ -7,20 +7,20 @@ use plimsoll_record::quantities::units::{parse_count, parse_share};
 use plimsoll_workload::documents::{Literal, is_generator};
 use plimsoll_workload::{ScrambledZipfian, Stream};
 
-/// More values with unequal shares are not simulated.
+/// The most values with unequal shares that are simulated.
 const MOST_WEIGHTED: u64 = 100_000;
-/// Simulations do not draw more than this.
+/// The most draws of a simulation.
 const MOST_DRAWS: u64 = 10_000;
-/// Where half of the values that are asked for lie, from the oldest to the newest one, if mostly new ones are asked for.
+/// The median position of requested values, from the oldest (0) to the newest (1), from which on they count as the newest.
 const NEW: f64 = 0.9;
-/// Fewer calls tell nothing about new values.
+/// With fewer calls, values do not count as the newest.
 const FEWEST: usize = 20;
 
 /// A field of stored documents.
 pub(crate) struct StoredField {
     pub(crate) generator: Literal,
     pub(crate) pick: ValueCount,
-    /// Whether each document has one value of it, so that it is known which documents have which.
+    /// Whether the number of documents with a value is known: not within lists, nor where parents are optional or shared.
     pub(crate) is_of_each: bool,
 }
 
@@ -56,17 +56,17 @@ pub(crate) fn at(stored: &Stored, path: &str, collections: &[Stored]) -> Option<
 }
 
 impl StoredField {
-    /// Whether a value of it finds documents, and it is known which.
+    /// Whether an operation can ask for a value of the field.
     pub(crate) fn can_be_asked(&self) -> bool {
         self.is_of_each && item(&self.generator).is_none()
     }
 
-    /// Whether an update can give it a new value without more ado.
+    /// Whether `set` can name the field.
     pub(crate) fn can_be_set(&self) -> bool {
         self.is_of_each && !matches!(self.pick, ValueCount::Unique { .. })
     }
 
-    /// The generator of one value, of a list that of an item.
+    /// The generator of a value, of a list's item for lists.
     pub(crate) fn value(self) -> Literal {
         item(&self.generator).unwrap_or(self.generator)
     }
@@ -179,7 +179,7 @@ fn simulated(calls: u64, draw: impl Fn(&mut Stream) -> u64) -> f64 {
     access.hottest().map_or(0.0, |(_, share)| share)
 }
 
-/// Whether mostly values were asked for that were among the newest at that time.
+/// Whether most requested values were among the newest at the time of their call.
 fn is_new(orders: &[f64]) -> bool {
     let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut places = Vec::new();

@@ -6,16 +6,16 @@ use mongodb::bson::{Bson, Document};
 use plimsoll_workload::documents::Literal;
 use std::hash::{BuildHasher, RandomState};
 
-/// Nesting that is read. The server allows 200 levels of documents.
+/// The deepest nesting that is read. The server allows 200 levels of documents.
 const MOST_DEPTH: usize = 60;
 
 /// A command without its values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NormalCommand {
-    /// As `operations` of a file takes it, with `<0>`, `<1>`, ... in the place of values.
+    /// The operation in the file's vocabulary, with `<0>`, `<1>`, ... in place of values.
     pub(crate) operation: Literal,
     pub(crate) values: Vec<OmittedValue>,
-    /// Why a file cannot say it.
+    /// Why no file can have the operation.
     pub(crate) unfit: Option<String>,
     /// Hints, concerns, time limits and batches, which calls of one shape need not share.
     pub(crate) manner: Vec<(&'static str, Literal)>,
@@ -28,13 +28,13 @@ pub(crate) struct OmittedValue {
     pub(crate) path: String,
     pub(crate) role: ValueRole,
     pub(crate) kind: ElementType,
-    /// Of a text in characters, of binary data in bytes, of a list in items.
+    /// Characters of a text, bytes of binary data, items of a list.
     pub(crate) length: u64,
     /// One keyed hash for each item of `$in`, else one.
     pub(crate) hashes: Vec<u64>,
     /// A number that ascends with the value, of types that ascend with time.
     pub(crate) order: Option<f64>,
-    /// 0, 1 or -1 where it is no value of a field: these tell nothing of anybody.
+    /// 0, 1 or -1 where it is not the value of a field: these reveal nothing about users.
     pub(crate) small: Option<i64>,
 }
 
@@ -62,7 +62,7 @@ impl OmittedValue {
 }
 
 impl NormalCommand {
-    /// The text by which equal shapes are found.
+    /// The text that is equal for equal shapes.
     pub(crate) fn form(&self) -> String {
         let mut unnumbered = |text: &str| hole(text).map(|_| Literal::Text("<>".into()));
         flow(&mapped(&self.operation, &mut unnumbered))
@@ -234,7 +234,7 @@ impl CommandReader<'_> {
             Some(number) => self.hasher.hash_one(number.to_bits()),
             None => self.hasher.hash_one(value.to_string()),
         };
-        // Of a list the first item stands for all.
+        // The first item of a list represents all items.
         let (value, hashes) = match (role, value) {
             (ValueRole::In | ValueRole::Items, Bson::Array(items)) => {
                 (items.first().unwrap_or(&Bson::Null), items.iter().map(hash).collect())
@@ -265,11 +265,11 @@ impl CommandReader<'_> {
         Literal::Text(format!("<{}>", self.values.len() - 1))
     }
 
-    /// A path of fields as the form has it. Keys that look like values stay out of it.
+    /// A path of fields, without keys that look like values.
     fn path(&mut self, path: &str) -> String {
         let is_value = |part: &str| {
             let digits = part.bytes().filter(u8::is_ascii_digit).count();
-            // Angle brackets are those of the values.
+            // Angle brackets mark values.
             let is_plain = |b: u8| (b.is_ascii_graphic() || b >= 0x80) && b != b'<';
             digits > 3 || !part.bytes().all(is_plain)
         };

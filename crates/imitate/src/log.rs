@@ -6,15 +6,15 @@ use mongodb::bson::Bson;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, Read};
 
-/// A longer line is no line of a server, whose lines have 10 kB unless somebody changed `maxLogSizeKB`.
+/// The longest line that is read. Lines of a server have 10 kB unless `maxLogSizeKB` is changed.
 const MOST_LINE: u64 = 16 << 20;
 /// `Slow query`, whatever `slowms` is.
 const SLOW_QUERY: i64 = 51_803;
 /// The end of a transaction.
 const TRANSACTION: i64 = 51_802;
-/// Statements of one command that wait for its line.
+/// The most statements of a connection that wait for the line of their command.
 const MOST_WAITING: usize = 1_000;
-/// Connections whose statements wait at once.
+/// The most connections whose statements wait at the same time.
 const MOST_CONNECTIONS: usize = 10_000;
 
 /// Why a log cannot be read.
@@ -30,7 +30,7 @@ pub enum LogError {
     Io(#[from] io::Error),
 }
 
-/// Lines that tell nothing of an operation.
+/// Lines from which no operation could be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// No JSON, or no line of a server.

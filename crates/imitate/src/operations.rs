@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const MOST_OPERATIONS: usize = 32;
 /// Shapes with less than this share of both time and calls are left out.
 const LEAST_SHARE: f64 = 0.001;
-/// Columns of a line, as far as it can be broken.
+/// Longer operations are broken into several lines.
 const MOST_COLUMNS: usize = 160;
 
 /// Lines of an experiment file, without the indentation of what they stand in.

@@ -20,10 +20,10 @@ const MOST_OPEN: usize = 10_000;
 const MOST_STATEMENTS: usize = 1_000;
 const MOST_PLANS: usize = 50;
 const OPEN: &str = "no commit was seen: a profile reports updates and deletes of a transaction by themselves, a sampled log only some statements";
-/// Values of which it is kept how new they are.
+/// The most calls of which it is kept how new their values were.
 const MOST_ORDERS: usize = 1_000;
 
-/// Groups calls by what they do. What can be said of a shape in a file depends on the fields of its collection.
+/// Groups calls that differ in their values only. How a file expresses a shape depends on the fields of the shape's collection.
 pub fn shapes(calls: impl Iterator<Item = Call>, collections: &[Stored]) -> Vec<Shape> {
     let mut gathering = ShapeCollector { room: MOST_HASHED, ..ShapeCollector::default() };
     calls.filter(|call| !call.failed).for_each(|call| gathering.take(call));
@@ -60,7 +60,7 @@ struct OtherShapes {
     micros: u64,
 }
 
-/// What waits for its end. Where there is too much of it, the oldest is given up.
+/// Cursors or transactions that are not complete. When there are too many, the oldest is taken as it is.
 struct Waiting<K, V> {
     waiting: HashMap<K, V>,
     order: VecDeque<K>,
@@ -80,7 +80,7 @@ impl<K: Clone + Eq + Hash, V: Default> Waiting<K, V> {
         self.waiting.entry(key.clone()).or_default()
     }
 
-    /// One that is too much.
+    /// The oldest one, if there are too many.
     fn excess(&mut self) -> Option<V> {
         while self.order.len() > MOST_OPEN {
             let oldest = self.order.pop_front();
@@ -179,7 +179,7 @@ impl ShapeCollector {
         let verb = call.command.keys().next().map_or("", String::as_str);
         if let ("commitTransaction" | "abortTransaction", Some(key)) = (verb, &call.transaction) {
             let statements = self.transactions.waiting.remove(key);
-            // One that was aborted comes again, or had no effect.
+            // An aborted transaction had no effect, or is sent again.
             if let (Some(statements), "commitTransaction") = (statements, verb) {
                 self.end_transaction(statements, Some(&call));
             }
@@ -233,7 +233,7 @@ impl ShapeCollector {
         self.record(seen);
     }
 
-    /// What the observation ended before.
+    /// Records what was incomplete when the observation ended.
     fn close_all(&mut self) {
         let cursors = std::mem::take(&mut self.cursors);
         cursors.waiting.into_values().for_each(|seen| self.record(seen));

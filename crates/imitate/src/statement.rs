@@ -7,13 +7,13 @@ use crate::{Shape, Stored};
 use plimsoll_workload::documents::Literal;
 use std::collections::HashSet;
 
-/// Values of `$in` that are written; a longer list is cut.
+/// The most values of `$in` that are written.
 const MOST_ITEMS: u64 = 20;
 /// Statements that a transaction of a file can have.
 const MOST_STATEMENTS: usize = 16;
 /// Files are read up to 32 levels deep, of which an operation has some around it.
 const MOST_DEPTH: usize = 25;
-/// Calls that may have found nothing where the operation must find something.
+/// With more calls that found nothing, `empty: allowed` is written.
 const FEW_EMPTY: u64 = 3;
 /// The longest name, so that a number after it has room.
 const MOST_NAME: usize = 34;
@@ -24,7 +24,7 @@ pub(crate) struct WrittenOperation {
     pub(crate) remarks: Vec<String>,
 }
 
-/// The collection of an operation, of a transaction that of its first statement.
+/// The collection of an operation, or of a transaction's first statement.
 pub(crate) fn collection(operation: &Literal) -> String {
     match operation.entries().first() {
         Some((_, Literal::List(statements))) => {
@@ -218,7 +218,7 @@ impl<'a> OperationWriter<'a> {
         Some(entries)
     }
 
-    /// Whether values of a filter are drawn without regard to each other, so that perhaps no document has all of them.
+    /// Whether a filter has several values that are drawn independently, so that perhaps no document has all of them.
     fn is_independent(&self, filter: &Literal, stored: &Stored) -> bool {
         let is_drawn = |place: &usize| {
             let value = &self.gathered.values[*place];
@@ -388,7 +388,7 @@ impl<'a> OperationWriter<'a> {
             self.at(&value.path, stored).filter(|found| is_single && found.can_be_asked())?;
         let ValueCount::Finite(weights, _) = &found.pick else { return None };
         let all: f64 = weights.iter().sum();
-        // How many it read of a whole collection says nothing about the value.
+        // The documents that a scan examines do not depend on the value.
         let scans = self.gathered.plans.contains_key("COLLSCAN");
         if scans && self.gathered.returned.median() == 0 {
             return None;
