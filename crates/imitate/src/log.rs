@@ -42,9 +42,12 @@ pub struct Skipped {
 /// Reads the operations of a log.
 pub fn calls<R: BufRead>(mut reader: R) -> Result<Calls<R>, LogError> {
     let start = reader.fill_buf()?;
-    let start = &start[..start.len().min(24)];
-    let is_digit = |at: usize| start.get(at).is_some_and(u8::is_ascii_digit);
-    if (0..4).all(is_digit) && start.get(4) == Some(&b'-') && start.get(10) == Some(&b'T') {
+    // `2021-03-04T05:06:07.890+0000 I  COMMAND  [conn4] ...`
+    let is_text = start.get(10) == Some(&b'T')
+        && start.get(28) == Some(&b' ')
+        && start.get(29).is_some_and(|level| b"FEWID".contains(level))
+        && start.get(30) == Some(&b' ');
+    if is_text {
         return Err(LogError::Text);
     }
     Ok(Calls {
