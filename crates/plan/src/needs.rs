@@ -22,6 +22,8 @@ const LOADED_RECORDS_PER_SECOND: f64 = 50_000.0;
 const SERVED_RECORDS_PER_SECOND: f64 = 10_000.0;
 /// The same of a replica set, of whose members most must have written a record before the next: three of mongod 6.0.5 on two cores, four sessions.
 const REPLICATED_RECORDS_PER_SECOND: f64 = 500.0;
+/// Documents of an application in one command of the load, about.
+const DOCUMENTS_AT_ONCE: f64 = 1_000.0;
 /// By how many times a server stores more where inserts carry many records: the same server does 105,000 to 130,000 in a second with a batch of 100.
 const MOST_BY_BATCHES: f64 = 10.0;
 /// Bytes that an engine stores in a second, about: what binds where records are large.
@@ -141,11 +143,13 @@ fn point_ns(measurement: &Measurement) -> u64 {
 /// Records that the engine of an arm stores in a second, about.
 fn records_per_second(arm: &Arm) -> f64 {
     let server = arm.rig.server.as_ref();
+    let at_once = match arm.data.documents {
+        Some(_) => DOCUMENTS_AT_ONCE,
+        None => arm.settings.count("batch").unwrap_or(1) as f64,
+    };
     if server.is_some_and(|server| server.members_in_words().is_some()) {
-        let at_once = arm.settings.count("batch").unwrap_or(1) as f64;
         (REPLICATED_RECORDS_PER_SECOND * at_once).min(SERVED_RECORDS_PER_SECOND)
     } else if server.is_some() || is_by_uri(arm) {
-        let at_once = arm.settings.count("batch").unwrap_or(1) as f64;
         SERVED_RECORDS_PER_SECOND * at_once.min(MOST_BY_BATCHES)
     } else {
         LOADED_RECORDS_PER_SECOND
