@@ -86,9 +86,9 @@ fn measurements_are_found_as_predicted_and_kept_in_buckets() {
         let state = engine.application(&key_space.samples(&mixes, 1, 3).unwrap()).unwrap();
         let [readings] = &state.collections[..] else { panic!() };
         assert_eq!(readings.documents, 12_000);
-        // One for each of 40 devices, or some more where measurements of two sessions come out of their order.
+        // One for each of 40 devices; of the six commands of the load each may open others, where two sessions come out of order.
         let held = readings.measurements_per_bucket.unwrap();
-        assert!((100.0..=300.0).contains(&held), "{held}");
+        assert!((40.0..=300.0).contains(&held), "{held}");
         let index =
             readings.indexes.iter().find(|index| index.name == "device.id_1_at_-1").unwrap();
         assert!(
