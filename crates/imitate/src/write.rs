@@ -191,10 +191,11 @@ fn rest(observed: &Observed, needs_replica_set: bool, out: &mut Vec<String>) {
     out.extend(["arms:".into(), "  as-it-is: {}".into(), "load:".into()]);
     let counted: f64 = observed.server.rates.iter().map(|(_, rate)| rate).sum();
     let logged = observed.calls as f64 / observed.seconds.max(1.0);
-    // A log may have been written at another time, and has all operations only where slowms is -1.
-    let (rate, of) = match counted >= 1.0 || observed.source != Source::LogFile {
-        true => (counted, "operations per second that the server counted"),
-        false => (logged, "calls per second of the log; the server counted none now"),
+    // A log may be of another time. It has all operations only where slowms is -1.
+    let is_logged = observed.source == Source::LogFile && logged > counted;
+    let (rate, of) = match is_logged {
+        true => (logged, "calls per second of the log; the server counted fewer now"),
+        false => (counted, "operations per second that the server counted"),
     };
     if rate >= 1.0 {
         out.push(format!("  open: {{rates: [{}]}} # {of}", rounded(rate)));

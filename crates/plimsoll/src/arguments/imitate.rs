@@ -7,14 +7,13 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll imitate 'mongodb://${USER}:${PASSWORD}@db1/shop' > shop.yaml    the variables are read from the environment
-  plimsoll imitate mongodb://db1 --database shop --scale 10% --output shop.yaml
+  plimsoll imitate mongodb://db1/shop > shop.yaml
+  plimsoll imitate 'mongodb://${USER}:${PASSWORD}@db1/shop' --scale 10% --output shop.yaml
   plimsoll imitate mongodb://db1/shop --server-log mongod.log > shop.yaml
-  plimsoll imitate mongodb://db1/shop --watch 10m > shop.yaml              rates of ten minutes
-  plimsoll imitate mongodb://db1/shop --server-log mongod.log --check shop.yaml    how well the file imitates it
-  plimsoll plan shop.yaml --documents                                      shows documents and commands of the file
+  plimsoll imitate mongodb://db1/shop --server-log mongod.log --check shop.yaml
+  plimsoll plan shop.yaml --documents      shows its documents and commands
 
-The server is only read: samples of documents, indexes, sizes, counters, profile. No value leaves this program; names do, unless --rename.
+Variables in the URI are read from the environment. The server is only read: samples of documents, indexes, sizes, counters, profile. No value leaves this program; names do, unless --rename.
 The user needs the role read on the database; clusterMonitor adds cache, rates, use of indexes, and operations of profile and log.")]
 pub struct Imitate {
     /// The server, such as mongodb://db1/shop.

@@ -281,6 +281,43 @@ fn a_transaction_shares_what_is_drawn_for_it() {
     assert!(products.len() > 5);
 }
 
+/// What a transaction inserts has the values that its other statements ask for, in place of those of the fields.
+#[test]
+fn inserted_values_are_those_of_parameters() {
+    let spec = spec(
+        r#"{"people": {"records": 50, "document": {"_id": {"int": "sequence"}, "name": {"text": 9, "unique": true}}},
+          "orders": {"records": 9, "document": {"_id": {"int": "sequence"}, "person": {"key_of": "people"}, "state": {"choice": ["a", "b"]}}}}"#,
+        r#"{"place": {"transaction": [
+              {"insert": "orders", "documents": 2, "values": {"person": "<who>", "state": "new"}},
+              {"find": "people", "filter": {"_id": "<who>"}},
+              {"find": "people", "filter": {"name": "<nobody>"}}],
+            "with": {"who": {"value_of": "_id", "in": "people"}, "nobody": {"absent": "name", "in": "people"}}},
+          "of-person": {"count": "orders", "by": "person"}, "by-id": {"find": "orders", "by": "_id"}}"#,
+    );
+    assert_eq!(spec.problems(), []);
+    let known = read(&spec).operations;
+    assert!(matches!(known[1].known, Known::Any(_)), "{:?}", known[1].known);
+    assert_eq!(known[2].known, Known::Exactly(1));
+    let workload = workload(&spec);
+    let mut generator = workload.generator(0);
+    for _ in 0..200 {
+        let Some(transaction) = statement(generator.next()).transaction else { continue };
+        let parts: Vec<Statement<'_>> = transaction.statements(0).collect();
+        assert_eq!(parts[2].expected, Expected::Between(0, 0));
+        let who = int_after(parts[1].command, b"_id");
+        let insert = ::bson::Document::from_reader(parts[0].command).unwrap();
+        let inserted = insert.get_array("documents").unwrap();
+        assert_eq!(inserted.len(), 2);
+        for document in inserted {
+            let document = document.as_document().unwrap();
+            assert_eq!(document.keys().collect::<Vec<_>>(), ["_id", "person", "state"]);
+            assert_eq!(document.get_i32("person").unwrap(), who);
+            assert_eq!(document.get_str("state").unwrap(), "new");
+        }
+        generator.transaction_ended(TransactionEnd::Undone);
+    }
+}
+
 /// Documents of a transaction are requested when it is committed; the numbers of one that changed nothing are those of the next, and one in doubt keeps its own.
 #[test]
 fn only_what_is_committed_is_there() {

@@ -163,8 +163,8 @@ impl Reading {
         names: &[String],
         collections: &[Collection],
     ) -> Option<(usize, Literal)> {
-        let has_field =
-            ["value_of", "from", "range_of"].iter().any(|key| described.get(key).is_some());
+        let of_fields = ["value_of", "from", "range_of", "absent", "ago"];
+        let has_field = of_fields.iter().any(|key| described.get(key).is_some());
         let named = described.get("in").and_then(Literal::scalar);
         let name = match (named, names) {
             (Some(name), _) => name,
