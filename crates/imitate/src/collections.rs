@@ -21,21 +21,27 @@ const SMALLEST_SAMPLE: u64 = 50;
 const MOST_COLLECTIONS: usize = 32;
 const MOST_FIELDS: usize = 2_000;
 const MOST_FIELDS_OF_ONE: usize = 500;
-/// What mongod compresses with unless somebody says otherwise.
-const USUAL_COMPRESSOR: &str = "snappy";
 
 /// A collection as the server describes it.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) name: String,
     pub(crate) documents: u64,
+    bytes: u64,
     pub(crate) sample: Vec<Document>,
     pub(crate) is_complete: bool,
     stats: Document,
     indexes: Vec<Document>,
     uses: Vec<(String, u64)>,
-    /// Names of the options with which it was created.
-    options: Vec<String>,
+    /// The options with which it was created.
+    options: Document,
+}
+
+impl Raw {
+    /// The fields of a time series; `None` of any other collection.
+    pub(crate) fn series(&self) -> Option<&Document> {
+        self.options.get_document("timeseries").ok()
+    }
 }
 
 /// Reads all collections of a database, the largest first. What is left out is added to `omitted`.
@@ -54,8 +60,7 @@ pub(crate) fn read(
             Err(why) => omitted.push(why),
         }
     }
-    let size = |raw: &Raw| figure(&raw.stats, "size");
-    all.sort_by(|one, other| size(other).cmp(&size(one)).then_with(|| one.name.cmp(&other.name)));
+    all.sort_by(|one, other| other.bytes.cmp(&one.bytes).then_with(|| one.name.cmp(&other.name)));
     for raw in all.drain(MOST_COLLECTIONS.min(all.len())..) {
         omitted.push(format!(
             "{}: an experiment file has {MOST_COLLECTIONS} collections at most",
@@ -76,9 +81,12 @@ pub(crate) fn read(
         omitted.push(format!("{}: no document could be read", raw.name));
     }
     let most_fields = (MOST_FIELDS / all.len().max(1)).min(MOST_FIELDS_OF_ONE);
+    let hello = server.send("admin", doc! { "isMaster": 1 })?.unwrap_or_default();
+    let now_ms = hello.get_datetime("localTime").map_or(0, |now| now.timestamp_millis());
     let mut stored = Vec::new();
     for raw in &all {
         let mut facts = facts(server, database, raw)?;
+        facts.now_ms = now_ms as f64;
         facts.references = references(server, database, raw, &all)?;
         facts.most_fields = most_fields;
         stored.push(described(database, raw, &facts));
@@ -99,7 +107,6 @@ fn begun(
     }
     let why = match listed.get_str("type").unwrap_or("collection") {
         "view" => Some("views hold no documents"),
-        "timeseries" => Some("time series are left out"),
         _ if is_set(&options, "capped") => Some("capped collections are not supported"),
         _ if name.contains(['$', '\0']) || name.len() > 100 => Some("a file takes no such name"),
         _ => None,
@@ -110,16 +117,30 @@ fn begun(
     let Some(stats) = server.send(database, doc! { "collStats": &name })? else {
         return Ok(Err(format!("{name}: collStats was refused")));
     };
-    let documents = figure(&stats, "count");
+    let (bytes, documents) = (figure(&stats, "size"), documents(&stats));
     if documents == 0 {
-        return Ok(Err(format!("{name}: it is empty")));
+        return Ok(Err(match options.contains_key("timeseries") {
+            true => format!(
+                "{name}: the server has stored no measurement since it started, so their number is not known"
+            ),
+            false => format!("{name}: it is empty"),
+        }));
     }
-    let options = options.keys().cloned().collect();
-    Ok(Ok(Some(Raw { name, documents, stats, options, ..Raw::default() })))
+    Ok(Ok(Some(Raw { name, documents, bytes, stats, options, ..Raw::default() })))
+}
+
+/// Documents of a collection. Measurements are counted since the server started alone, so of them as many as its buckets hold by that count.
+fn documents(stats: &Document) -> u64 {
+    let Ok(series) = stats.get_document("timeseries") else { return figure(stats, "count") };
+    let measured = figure(series, "numMeasurementsCommitted");
+    match [figure(series, "bucketCount"), figure(series, "numBucketInserts")] {
+        [0, _] | [_, 0] => measured,
+        [buckets, begun] => (measured as f64 / begun as f64 * buckets as f64).round() as u64,
+    }
 }
 
 fn sample(server: &Server, database: &str, raw: &mut Raw) -> Result<(), ImitateError> {
-    let all = figure(&raw.stats, "size");
+    let all = raw.bytes;
     let mean = (all / raw.documents).max(1);
     let mut size = (SAMPLE_BYTES / mean).clamp(SMALLEST_SAMPLE, SAMPLE);
     if all > 2 * SAMPLE_BYTES {
@@ -135,6 +156,11 @@ fn sample(server: &Server, database: &str, raw: &mut Raw) -> Result<(), ImitateE
     let mut known = BTreeSet::new();
     raw.sample.retain(|document| known.insert(document.get("_id").map(encoded)));
     raw.is_complete = raw.sample.len() as u64 >= raw.documents;
+    if raw.series().is_some() && !raw.sample.is_empty() {
+        // The server's size is that of compressed buckets.
+        let sampled: usize = raw.sample.iter().map(long).sum();
+        raw.bytes = (sampled as f64 / raw.sample.len() as f64 * raw.documents as f64) as u64;
+    }
     raw.indexes = server.list(database, doc! { "listIndexes": &raw.name })?.unwrap_or_default();
     let uses = doc! { "aggregate": &raw.name, "pipeline": [{ "$indexStats": {} }], "cursor": {} };
     let uses = server.list(database, uses)?.unwrap_or_default();
@@ -148,10 +174,20 @@ fn sample(server: &Server, database: &str, raw: &mut Raw) -> Result<(), ImitateE
     Ok(())
 }
 
+/// Bytes of a document.
+fn long(document: &Document) -> usize {
+    document.to_vec().map_or(0, |bytes| bytes.len())
+}
+
 /// What indexes say of the values of fields.
 fn facts(server: &Server, database: &str, raw: &Raw) -> Result<Facts, ImitateError> {
     let mut facts =
         Facts { documents: raw.documents, is_complete: raw.is_complete, ..Facts::default() };
+    if let Some(series) = raw.series() {
+        // A server would read all measurements to count values.
+        facts.time = series.get_str("timeField").ok().map(ToOwned::to_owned);
+        return Ok(facts);
+    }
     let mut values: BTreeMap<String, Vec<&Bson>> = BTreeMap::new();
     let mut lists: BTreeSet<String> = BTreeSet::new();
     for document in &raw.sample {
@@ -205,35 +241,52 @@ fn facts(server: &Server, database: &str, raw: &Raw) -> Result<Facts, ImitateErr
 fn described(database: &str, raw: &Raw, facts: &Facts) -> Stored {
     let described = describe(&raw.sample, facts);
     let mut omitted = described.omitted.clone();
-    let sizes = raw.stats.get_document("indexSizes").cloned().unwrap_or_default();
-    let (indexes, left) = indexes(&raw.indexes, &sizes, &raw.uses, &described);
+    let index_sizes = raw.stats.get_document("indexSizes").cloned().unwrap_or_default();
+    let (indexes, left) = indexes(&raw.indexes, &index_sizes, &raw.uses, &described);
     omitted.extend(left);
-    let options =
-        raw.options.iter().filter(|option| *option != "storageEngine" && *option != "idIndex");
+    let is_written = |option: &str| match option {
+        "timeseries" | "expireAfterSeconds" => raw.series().is_some(),
+        option => ["storageEngine", "idIndex"].contains(&option),
+    };
+    let options = raw.options.keys().filter(|option| !is_written(option));
     omitted.extend(options.map(|option| format!("option {option}: options may hold values")));
-    let mut long: Vec<u64> = raw
-        .sample
-        .iter()
-        .map(|document| document.to_vec().map_or(0, |bytes| bytes.len() as u64))
-        .collect();
-    long.sort_unstable();
-    let at = |percent: usize| long[percent * (long.len() - 1) / 100];
+    let mut sizes: Vec<usize> = raw.sample.iter().map(long).collect();
+    sizes.sort_unstable();
+    let at = |percent: usize| sizes[percent * (sizes.len() - 1) / 100] as u64;
     Stored {
         database: database.into(),
         name: raw.name.clone(),
         documents: raw.documents,
-        bytes: figure(&raw.stats, "size"),
+        bytes: raw.bytes,
         stored_bytes: figure(&raw.stats, "storageSize"),
         index_bytes: figure(&raw.stats, "totalIndexSize"),
         sampled: raw.sample.len() as u64,
         sizes: [1, 50, 95, 99].map(at),
         fields: described.fields,
         indexes,
-        options: compressor(&raw.stats)
-            .filter(|name| *name != USUAL_COMPRESSOR)
-            .map(with_compressor),
+        settings: settings(raw),
         omitted,
     }
+}
+
+/// What the file says besides documents and indexes.
+fn settings(raw: &Raw) -> Vec<(String, Literal)> {
+    let mut settings = Vec::new();
+    let mut usual = "snappy";
+    if let Some(series) = raw.series() {
+        usual = "zstd";
+        let names = [("time", "timeField"), ("meta", "metaField"), ("granularity", "granularity")];
+        let word = |option| Some(Literal::Text(series.get_str(option).ok()?.into()));
+        let words = names.iter().filter_map(|(key, option)| Some(((*key).into(), word(option)?)));
+        settings.push(("time_series".into(), Literal::Map(words.collect())));
+        if let Some(after) = expires(&raw.options) {
+            settings.push(("expire_after".into(), after));
+        }
+    }
+    if let Some(name) = compressor(&raw.stats).filter(|name| *name != usual) {
+        settings.push(("options".into(), with_compressor(name)));
+    }
+    settings
 }
 
 /// What the pages of a collection are compressed with.

@@ -14,7 +14,13 @@ pub fn copied(production: &Observed, state: &ApplicationState, calls: &[Call]) -
         Some(Stored {
             database: database.clone(),
             documents: own.documents,
-            bytes: own.bytes,
+            // The server's size of a time series is that of compressed buckets.
+            bytes: match stored.is_time_series() {
+                true => {
+                    (stored.bytes as f64 / stored.documents as f64 * own.documents as f64) as u64
+                }
+                false => own.bytes,
+            },
             stored_bytes: own.stored_bytes,
             index_bytes: own.indexes.iter().map(|index| index.bytes).sum(),
             ..stored.clone()

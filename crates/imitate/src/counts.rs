@@ -37,6 +37,10 @@ impl NumberCounts {
         found.or_else(|| self.seen.last_key_value()).map_or(0.0, |(number, _)| *number as f64)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
     pub(crate) fn median(&self) -> u64 {
         self.ranked(self.total as f64 * 0.5) as u64
     }

@@ -1,9 +1,9 @@
 //! What the file says of a field, and how its values can be asked for.
 
-use crate::Stored;
 use crate::shapes::ShapeValue;
+use crate::{Field, Stored};
 use mongodb::bson::spec::ElementType;
-use plimsoll_record::quantities::units::{parse_count, parse_share};
+use plimsoll_record::quantities::units::{parse_count, parse_duration, parse_share};
 use plimsoll_workload::documents::{Literal, is_generator};
 use plimsoll_workload::{ScrambledZipfian, Stream};
 
@@ -37,10 +37,10 @@ fn map(key: &str, value: Literal) -> Literal {
 }
 
 /// What the file says of a path, such as `items.0.price` or `address.city`.
-pub(crate) fn at(stored: &Stored, path: &str, collections: &[Stored]) -> Option<StoredField> {
+pub(crate) fn at(fields: &[Field], path: &str, collections: &[Stored]) -> Option<StoredField> {
     let mut parts = path.split('.');
     let first = parts.next()?;
-    let field = stored.fields.iter().find(|field| field.path == first)?;
+    let field = fields.iter().find(|field| field.path == first)?;
     let (mut generator, mut is_of_each) = (field.generator.clone()?, true);
     for part in parts {
         if let Some(item) = item(&generator) {
@@ -61,6 +61,14 @@ impl StoredField {
         self.is_of_each && item(&self.generator).is_none()
     }
 
+    /// Whether the field is a date that ends at the present time.
+    pub(crate) fn follows_clock(&self) -> bool {
+        let until = self.generator.get("date").and_then(|date| date.get("until"));
+        self.can_be_asked()
+            && self.pick == ValueCount::Unique { rises: true }
+            && until.is_some_and(|until| *until == Literal::Text("now".into()))
+    }
+
     /// Whether `set` can name the field.
     pub(crate) fn can_be_set(&self) -> bool {
         self.is_of_each && !matches!(self.pick, ValueCount::Unique { .. })
@@ -79,9 +87,6 @@ fn item(generator: &Literal) -> Option<Literal> {
 }
 
 fn pick(generator: &Literal, collections: &[Stored]) -> ValueCount {
-    let is_sequence = |value: &Literal| {
-        value.scalar().as_deref() == Some("sequence") || value.get("sequence").is_some()
-    };
     let number = |value: &Literal| value.scalar().and_then(|text| parse_count(&text).ok());
     if let Some(values) = generator.get("distinct").and_then(number) {
         return ValueCount::Finite(skewed(generator, values), values);
@@ -111,8 +116,13 @@ fn pick(generator: &Literal, collections: &[Stored]) -> ValueCount {
             ("int" | "double" | "decimal", value) if is_sequence(value) => {
                 return ValueCount::Unique { rises: kind == "int" };
             }
-            ("date", value) if value.get("every").is_some() => {
-                return ValueCount::Unique { rises: true };
+            ("date", value) => {
+                let every = value.get("every").and_then(Literal::scalar);
+                let every = every.and_then(|text| parse_duration(&text).ok());
+                // Within a millisecond, several documents have the same date.
+                if every.is_some_and(|every| every >= 1_000_000) {
+                    return ValueCount::Unique { rises: true };
+                }
             }
             _ => {}
         }
@@ -121,6 +131,27 @@ fn pick(generator: &Literal, collections: &[Stored]) -> ValueCount {
         Some(Literal::Bool(true)) => ValueCount::Unique { rises: false },
         _ => ValueCount::Free,
     }
+}
+
+/// Whether the file knows values of the field that no document has.
+pub(crate) fn has_absent(generator: &Literal, collections: &[Stored]) -> bool {
+    let named = |name: &str| collections.iter().find(|stored| stored.name == name);
+    let has = |key| generator.get(key).is_some();
+    generator.entries().first().is_some_and(|(kind, value)| match kind.as_str() {
+        "text" | "bytes" => has("distinct") || has("unique"),
+        "object_id" | "uuid" => true,
+        "int" | "double" | "decimal" => is_sequence(value),
+        "date" => value.get("every").is_some(),
+        "key_of" => {
+            let target = value.scalar().and_then(|name| at(&named(&name)?.fields, "_id", &[]));
+            target.is_some_and(|id| has_absent(&id.generator, &[]))
+        }
+        _ => false,
+    })
+}
+
+fn is_sequence(value: &Literal) -> bool {
+    value.scalar().as_deref() == Some("sequence") || value.get("sequence").is_some()
 }
 
 /// Weights of the values, the largest first; none where they are all alike.
@@ -180,7 +211,7 @@ fn simulated(calls: u64, draw: impl Fn(&mut Stream) -> u64) -> f64 {
 }
 
 /// Whether most requested values were among the newest at the time of their call.
-fn is_new(orders: &[f64]) -> bool {
+pub(crate) fn is_new(orders: &[f64]) -> bool {
     let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut places = Vec::new();
     for order in orders {

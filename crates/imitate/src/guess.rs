@@ -98,15 +98,17 @@ fn finds(observed: &Observed) -> Vec<Guess> {
     finds.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     finds.truncate(MOST_FINDS);
     if finds.is_empty() {
-        let largest = observed.collections.iter().take(MOST_WRITES);
+        let by_id = observed.collections.iter().filter(|stored| !stored.is_time_series());
+        let largest = by_id.take(MOST_WRITES);
         finds.extend(largest.map(|stored| guessed("find", stored, [("by", text("_id"))])));
     }
     finds
 }
 
 fn find(stored: &Stored, index: &Index, observed: &Observed) -> Option<Guess> {
-    let ((path, _), sorted) = keys_of(index).split_first()?;
-    let field = at(stored, path, &observed.collections).filter(StoredField::can_be_asked)?;
+    let ((path, _), sorted) = index.keys().entries().split_first()?;
+    let field =
+        at(&stored.fields, path, &observed.collections).filter(StoredField::can_be_asked)?;
     let mut find = match field.pick {
         _ if has_no_values(&field.generator) => return None,
         ValueCount::Free => {
@@ -140,21 +142,15 @@ fn updates(observed: &Observed) -> Vec<Guess> {
     let update = |stored: &Stored| {
         let paths = stored.fields.iter().map(|field| &field.path);
         let changed = paths.filter(|path| {
-            let field = at(stored, path, &observed.collections).filter(StoredField::can_be_set);
+            let field =
+                at(&stored.fields, path, &observed.collections).filter(StoredField::can_be_set);
             field.is_some_and(|field| !has_no_values(&field.generator))
         });
-        let is_indexed = |path: &String| {
-            stored.indexes.iter().flat_map(keys_of).any(|(indexed, _)| indexed == path)
-        };
+        let is_indexed =
+            |path: &String| stored.indexes.iter().any(|index| index.keys().get(path).is_some());
         let set = Literal::List(vec![text(changed.min_by_key(|path| is_indexed(path))?)]);
         Some(guessed("update", stored, [("by", text("_id")), ("set", set)]))
     };
-    observed.collections.iter().filter_map(update).take(MOST_WRITES).collect()
-}
-
-fn keys_of(index: &Index) -> &[(String, Literal)] {
-    match index.spec.get("keys") {
-        Some(Literal::Map(keys)) => keys,
-        _ => index.spec.entries(),
-    }
+    let changing = observed.collections.iter().filter(|stored| !stored.is_time_series());
+    changing.filter_map(update).take(MOST_WRITES).collect()
 }

@@ -1,7 +1,8 @@
 //! Indexes as the file takes them. What it cannot say is left out and reported.
 
 use crate::documents::{Described, numeric};
-use crate::model::{Index, Values};
+use crate::fields::{ValueCount, at};
+use crate::model::Index;
 use mongodb::bson::{Bson, Document};
 use plimsoll_record::quantities::units;
 use plimsoll_workload::documents::Literal;
@@ -33,9 +34,11 @@ pub(crate) fn is_set(index: &Document, option: &str) -> bool {
     })
 }
 
-/// Seconds after which documents are removed.
-pub(crate) fn expires(index: &Document) -> Option<f64> {
-    index.get("expireAfterSeconds").and_then(numeric).filter(|seconds| *seconds >= 0.0)
+/// How long documents stay, by an index or by the options of a time series.
+pub(crate) fn expires(options: &Document) -> Option<Literal> {
+    let seconds = options.get("expireAfterSeconds").and_then(numeric);
+    let after = seconds.filter(|seconds| *seconds >= 0.0)?;
+    Some(Literal::Text(units::duration((after * 1e9) as u64)))
 }
 
 /// An index as `indexes` takes it, or why it is left out.
@@ -69,10 +72,8 @@ pub(crate) fn spec(index: &Document, described: &Described) -> Result<Literal, S
             "sparse" if !is_set(index, option) => {}
             "unique" | "sparse" => properties.push((option.clone(), Literal::Bool(true))),
             "expireAfterSeconds" => {
-                if let Some(seconds) = expires(index).filter(|_| keys.len() == 1) {
-                    let after = units::duration((seconds * 1e9) as u64);
-                    properties.push(("expire_after".into(), Literal::Text(after)));
-                }
+                let after = expires(index).filter(|_| keys.len() == 1);
+                properties.extend(after.map(|after| ("expire_after".into(), after)));
             }
             "partialFilterExpression" => {
                 let filter = value.as_document().and_then(|filter| only(filter, described));
@@ -94,10 +95,9 @@ pub(crate) fn spec(index: &Document, described: &Described) -> Result<Literal, S
 /// Whether the file keeps the promise of a unique index: one of its fields has a value of its own in each document.
 fn is_promised(keys: &[(&str, i64)], described: &Described) -> bool {
     keys.iter().any(|(path, _)| {
-        let field = described.fields.iter().find(|field| field.path == *path);
-        field.is_some_and(|field| {
-            !field.in_list && matches!(field.values, Values::Unique | Values::Ordered)
-        })
+        let field = at(&described.fields, path, &[]);
+        let is_unique = |pick: &ValueCount| matches!(pick, ValueCount::Unique { .. });
+        list_of(path, described).is_none() && field.is_some_and(|field| is_unique(&field.pick))
     })
 }
 
@@ -158,23 +158,20 @@ pub(crate) fn indexes(
                 continue;
             }
         };
-        let keys_of = |spec: &Literal| match spec.get("keys") {
-            Some(keys @ Literal::Map(_)) => keys.clone(),
-            _ => spec.clone(),
-        };
-        if indexes.iter().any(|known| keys_of(&known.spec) == keys_of(&spec)) {
-            omitted.push(format!("index {name}: the file has one index for the same keys"));
-            continue;
-        }
-        if is_set(index, "unique") && spec.get("unique").is_none() {
-            omitted.push(format!("index {name}: not unique in the file, whose values may repeat"));
-        }
-        indexes.push(Index {
+        let one = Index {
             name: name.into(),
             spec,
             uses: uses.iter().find(|(known, _)| known == name).map(|(_, uses)| *uses),
             bytes: sizes.get(name).and_then(numeric).unwrap_or_default() as u64,
-        });
+        };
+        if indexes.iter().any(|known| known.keys() == one.keys()) {
+            omitted.push(format!("index {name}: the file has one index for the same keys"));
+            continue;
+        }
+        if is_set(index, "unique") && one.spec.get("unique").is_none() {
+            omitted.push(format!("index {name}: not unique in the file, whose values may repeat"));
+        }
+        indexes.push(one);
     }
     (indexes, omitted)
 }

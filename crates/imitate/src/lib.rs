@@ -36,7 +36,7 @@ mod write;
 pub use calls::{APP_NAME, Call};
 pub use copied::copied;
 pub use flow::{flow, scalar};
-pub use model::{Field, Index, Observed, ServerFacts, Shape, Source, Spread, Stored, Values};
+pub use model::{Field, Index, Observed, ServerFacts, Shape, Source, Spread, Stored};
 pub use observe::{Request, observe};
 pub use rename::rename;
 pub use shapes::shapes;

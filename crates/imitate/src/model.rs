@@ -77,8 +77,8 @@ pub struct Stored {
     pub fields: Vec<Field>,
     /// That of `_id` left out.
     pub indexes: Vec<Index>,
-    /// Options with which it was created, as `options` of a file takes them.
-    pub options: Option<Literal>,
+    /// What the file says besides documents and indexes: `options`, `time_series`, `expire_after`.
+    pub settings: Vec<(String, Literal)>,
     /// Fields, indexes and options that were left out, and why.
     pub omitted: Vec<String>,
 }
@@ -92,23 +92,13 @@ pub struct Field {
     pub generator: Option<Literal>,
     /// How sure that is, for a comment: `p99 within 6 %`.
     pub origin: String,
-    /// How many values it has.
-    pub values: Values,
-    /// Whether it stands in a list.
-    pub in_list: bool,
 }
 
-/// How many values a field has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Values {
-    /// Each document has its own.
-    Unique,
-    /// Each document has its own, in ascending order of insertion, so a range holds a known number.
-    Ordered,
-    /// A number of values that several documents share.
-    Some(u64),
-    /// Not known, such as a measured number.
-    Free,
+impl Stored {
+    /// Whether its documents are measurements, of which servers change little.
+    pub(crate) fn is_time_series(&self) -> bool {
+        self.settings.iter().any(|(key, _)| key == "time_series")
+    }
 }
 
 /// An index.
@@ -122,6 +112,16 @@ pub struct Index {
     pub uses: Option<u64>,
     /// Its size in bytes.
     pub bytes: u64,
+}
+
+impl Index {
+    /// Its fields with their directions.
+    pub(crate) fn keys(&self) -> &Literal {
+        match self.spec.get("keys") {
+            Some(keys @ Literal::Map(_)) => keys,
+            _ => &self.spec,
+        }
+    }
 }
 
 /// Operations that differ in their values only.

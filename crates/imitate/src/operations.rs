@@ -157,16 +157,18 @@ fn refused(shapes: &[Shape], collections: &[Stored]) -> HashMap<String, String> 
 
 /// A collection as operations see it.
 fn described(stored: &Stored) -> Literal {
-    let fields = stored.fields.iter().filter(|field| !field.path.contains('.') && !field.in_list);
+    let fields = stored.fields.iter();
     let fields = fields.filter_map(|field| Some((field.path.clone(), field.generator.clone()?)));
-    Literal::Map(vec![
+    let mut entries = vec![
         ("records".into(), Literal::Int(stored.documents.max(1) as i64)),
         ("document".into(), Literal::Map(fields.collect())),
         (
             "indexes".into(),
             Literal::List(stored.indexes.iter().map(|index| index.spec.clone()).collect()),
         ),
-    ])
+    ];
+    entries.extend(stored.settings.iter().cloned());
+    Literal::Map(entries)
 }
 
 fn needs_replica_set(operation: &Literal) -> bool {

@@ -85,7 +85,9 @@ fn may_refer(path: &str, values: &[&Bson], target: &Raw) -> bool {
     };
     let long = |value: &Bson| value.as_str().map_or(0, str::len);
     let (shortest, longest) = (ids().map(long).min(), ids().map(long).max());
-    values.iter().all(|value| Kind::of(value) == kind)
+    // Nobody finds measurements by `_id`, which has no index.
+    target.series().is_none()
+        && values.iter().all(|value| Kind::of(value) == kind)
         && match kind {
             Kind::Int => is_named_for(path, &target.name),
             _ => values.iter().any(|value| (shortest..=longest).contains(&Some(long(value)))),

@@ -99,6 +99,12 @@ impl Names {
             field.path = self.path(&field.path);
             field.generator.iter_mut().for_each(|generator| self.generator(generator));
         }
+        for (_, series) in stored.settings.iter_mut().filter(|(key, _)| key == "time_series") {
+            if let Literal::Map(entries) = series {
+                let names = entries.iter_mut().filter(|(key, _)| key != "granularity");
+                names.for_each(|(_, name)| self.all(name));
+            }
+        }
         for (number, index) in stored.indexes.iter_mut().enumerate() {
             index.name = format!("{}_i{}", stored.name, number + 1);
             match &mut index.spec {
@@ -192,7 +198,7 @@ impl Names {
         if let Literal::Map(entries) = parameter {
             for (key, value) in entries {
                 match (key.as_str(), &mut *value) {
-                    ("value_of" | "from" | "range_of", Literal::Text(path)) => {
+                    ("value_of" | "from" | "range_of" | "of" | "absent", Literal::Text(path)) => {
                         *path = self.path(path)
                     }
                     ("in", Literal::Text(name)) => *value = self.collection(name),

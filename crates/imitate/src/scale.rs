@@ -1,7 +1,7 @@
 //! The same observation with fewer documents, or more.
 
 use crate::documents::{count, rounded};
-use crate::model::{Observed, Stored, Values};
+use crate::model::{Observed, Stored};
 use plimsoll_record::quantities::units;
 use plimsoll_workload::documents::Literal;
 use std::collections::HashMap;
@@ -29,9 +29,6 @@ pub(crate) fn scaled(observed: &Observed, scale: f64) -> Observed {
         }
         *all = own;
         for field in fields {
-            if let Values::Some(values) = &mut field.values {
-                *values = values_of(*values, scale).min(own);
-            }
             if let Some(generator) = &mut field.generator {
                 resize(generator, own, scale, &documents);
             }

@@ -97,6 +97,7 @@ impl<K: Clone + Eq + Hash, V: Default> Waiting<K, V> {
 struct SeenOperation {
     database: String,
     normal: NormalCommand,
+    at_ms: i64,
     micros: u64,
     plan: String,
     keys: u64,
@@ -114,7 +115,7 @@ impl SeenOperation {
     fn of(call: &Call, normal: NormalCommand) -> Self {
         let database = call.namespace.split('.').next().unwrap_or_default().to_owned();
         let mut seen = Self { database, normal, plan: call.plan.clone(), ..Self::default() };
-        seen.statements = call.statements;
+        (seen.statements, seen.at_ms) = (call.statements, call.at_ms);
         seen.add(call);
         seen
     }
@@ -291,6 +292,8 @@ pub(crate) struct ShapeValue {
     pub(crate) access: ValueFrequencies,
     /// Numbers that ascend with the first values.
     pub(crate) orders: Vec<f64>,
+    /// How long before their calls the dates of `$gte` lay, in milliseconds.
+    pub(crate) ages: NumberCounts,
     /// The number that it was in every call.
     pub(crate) constant: Option<i64>,
     /// The first parameter that had the same value in every call.
@@ -307,6 +310,7 @@ impl ShapeTally {
             items: NumberCounts::default(),
             access: ValueFrequencies::default(),
             orders: Vec::new(),
+            ages: NumberCounts::default(),
             constant: value.small,
             same_as: seen.normal.values[..place].iter().position(|one| one.is_same(value)),
         };
@@ -350,9 +354,14 @@ impl ShapeTally {
             known.items.add(value.hashes.len() as u64);
             if matches!(value.role, ValueRole::Equal | ValueRole::In) {
                 value.hashes.iter().for_each(|hash| known.access.add(*hash, room));
-                let has_room = known.orders.len() < MOST_ORDERS;
-                known.orders.extend(value.order.filter(|_| has_room));
             }
+            if let (ValueRole::Lower, ElementType::DateTime, Some(date)) =
+                (value.role, value.kind, value.order)
+            {
+                known.ages.add((seen.at_ms as f64 - date) as u64);
+            }
+            let has_room = known.orders.len() < MOST_ORDERS;
+            known.orders.extend(value.order.filter(|_| has_room));
             if known.same_as.is_some_and(|first| !values[first].is_same(value)) {
                 known.same_as = None;
             }

@@ -1,9 +1,10 @@
 //! From a shape to the operation of a file: its values become parameters that fit the fields.
 
-use crate::fields::{StoredField, ValueCount, at, for_new_values, keys};
+use crate::fields::{StoredField, ValueCount, at, for_new_values, has_absent, is_new, keys};
 use crate::form::{ValueRole, hole, mapped};
 use crate::shapes::{ShapeTally, ShapeValue};
-use crate::{Shape, Stored};
+use crate::{Index, Shape, Stored};
+use plimsoll_record::quantities::units;
 use plimsoll_workload::documents::Literal;
 use std::collections::HashSet;
 
@@ -15,6 +16,8 @@ const MOST_STATEMENTS: usize = 16;
 const MOST_DEPTH: usize = 25;
 /// With more calls that found nothing, `empty: allowed` is written.
 const FEW_EMPTY: u64 = 3;
+/// From this share of calls that found nothing on, an operation asks for what is not there.
+const NEARLY_ALL: f64 = 0.95;
 /// The longest name, so that a number after it has room.
 const MOST_NAME: usize = 34;
 
@@ -107,7 +110,7 @@ impl<'a> OperationWriter<'a> {
     }
 
     fn at(&self, path: &str, stored: &Stored) -> Option<StoredField> {
-        at(stored, path, self.collections)
+        at(&stored.fields, path, self.collections)
     }
 
     /// The name of the parameter of the transaction that has this value.
@@ -191,7 +194,11 @@ impl<'a> OperationWriter<'a> {
         if !self.with.is_empty() {
             entries.push(("with".into(), Literal::Map(std::mem::take(&mut self.with))));
         }
-        if self.is_loose && kind != "insert" {
+        let mut parameters = entries.iter().filter(|(key, _)| key == "with");
+        let has_absent = parameters.any(|(_, with)| {
+            with.entries().iter().any(|(_, described)| described.get("absent").is_some())
+        });
+        if self.is_loose && !has_absent && kind != "insert" {
             entries.push(("empty".into(), Literal::Text("allowed".into())));
         }
         Ok(entries)
@@ -206,8 +213,8 @@ impl<'a> OperationWriter<'a> {
         let value = &self.gathered.values[place];
         let found = self.at(path, stored).filter(StoredField::can_be_asked)?;
         let can_be_by = found.pick != ValueCount::Free && value.role == ValueRole::Equal;
-        let is_constant = self.choice(place, stored).is_some();
-        if !can_be_by || kind == "aggregate" || self.shared_name(place).is_some() || is_constant {
+        let is_other = self.choice(place, stored).is_some() || self.is_absent(value, stored);
+        if !can_be_by || kind == "aggregate" || self.shared_name(place).is_some() || is_other {
             return None;
         }
         let mut entries = vec![("by".to_owned(), Literal::Text(path.clone()))];
@@ -229,6 +236,23 @@ impl<'a> OperationWriter<'a> {
             is_compared && value.constant.is_none() && self.range(*place, stored) != Some(*place)
         };
         holes(filter).iter().filter(|place| is_drawn(place)).count() > 1
+    }
+
+    /// Whether a value is one that no document has: nearly all calls found nothing, and examined no document but in a scan.
+    fn is_absent(&self, value: &ShapeValue, stored: &Stored) -> bool {
+        let gathered = self.gathered;
+        let found = self.at(&value.path, stored).filter(StoredField::can_be_asked);
+        gathered.repeats.is_empty()
+            && matches!(value.role, ValueRole::Equal | ValueRole::In)
+            && gathered.empty as f64 >= NEARLY_ALL * gathered.calls as f64
+            && (gathered.documents.median() == 0 || self.is_usual_plan("COLLSCAN"))
+            && found.is_some_and(|found| has_absent(&found.generator, self.collections))
+    }
+
+    /// Whether the plan of most calls has this part.
+    fn is_usual_plan(&self, part: &str) -> bool {
+        let with_part = self.gathered.plans.iter().filter(|(plan, _)| plan.contains(part));
+        with_part.map(|(_, calls)| calls).sum::<u64>() * 2 > self.gathered.calls
     }
 
     /// Whether values of a field ascend from document to document.
@@ -285,14 +309,14 @@ impl<'a> OperationWriter<'a> {
             return Some(hint.clone());
         }
         let stored = self.stored(&collection(&self.gathered.operation)).ok()?;
-        let mut indexes = stored.indexes.iter().map(|index| {
-            (Literal::Text(index.name.clone()), index.spec.get("keys").unwrap_or(&index.spec))
-        });
-        let found = indexes.find(|(name, keys)| name == hint || *keys == hint);
+        let is_named = |index: &&Index| {
+            index.keys() == hint || matches!(hint, Literal::Text(name) if *name == index.name)
+        };
+        let found = stored.indexes.iter().find(is_named);
         if found.is_none() {
             self.remarks.push("its hint names an index that is not in the file".into());
         }
-        found.map(|(_, keys)| keys.clone())
+        found.map(|index| index.keys().clone())
     }
 
     /// The same with names of parameters in the place of numbers.
@@ -362,15 +386,28 @@ impl<'a> OperationWriter<'a> {
         let shared = self.shared.iter().map(|(_, name)| (name.clone(), Literal::Null));
         let name =
             free_name(&value.path, &self.with.iter().cloned().chain(shared).collect::<Entries>());
-        let is_newest =
-            value.role == ValueRole::Lower && self.gathered.operation.get("limit").is_none();
+        let gathered = self.gathered;
+        let has_limit = gathered.operation.get("limit").is_some();
+        let is_newest = value.role == ValueRole::Lower && (!has_limit || is_new(&value.orders));
+        let is_counted = gathered.returned.median() > 0 && !self.is_cut();
+        if is_newest
+            && !is_counted
+            && upper.is_none()
+            && self.at(&value.path, stored).is_some_and(|found| found.follows_clock())
+        {
+            let ago = units::duration(two_digits(value.ages.median()) * 1_000_000);
+            let described = [("ago", ago), ("of", value.path.clone())]
+                .map(|(key, text)| (key.to_owned(), Literal::Text(text)));
+            self.with.push((name.clone(), Literal::Map(described.to_vec())));
+            return Literal::Text(format!("<{name}>"));
+        }
         if upper.is_some() || (is_newest && self.rises(&value.path, stored)) {
             let mut range = vec![
                 ("range_of".to_owned(), Literal::Text(value.path.clone())),
                 ("documents".into(), Literal::Int(self.documents_with(place, stored) as i64)),
             ];
             if upper.is_none() {
-                range.push(("keys".into(), Literal::Text("latest".into())));
+                range.push(("at".into(), Literal::Text("end".into())));
             }
             self.with.push((name.clone(), Literal::Map(range)));
             return Literal::Text(format!("<{name}.from>"));
@@ -400,14 +437,20 @@ impl<'a> OperationWriter<'a> {
         nearest.map(|((name, _), _)| Literal::of_scalar(name, false))
     }
 
-    /// Documents in a range, or with a value: as many as a call returned, or examined where it did not return all of them, and more where other values of the
-    /// filter leave out most of them.
+    /// Documents in a range, or with a value: as many as a call returned, or examined by an index where it did not return all of them, and more where other
+    /// values of the filter leave out most of them.
     fn documents_with(&self, place: usize, stored: &Stored) -> u64 {
         let gathered = self.gathered;
-        let is_cut = ["limit", "pipeline"].iter().any(|key| gathered.operation.get(key).is_some());
+        let value = &gathered.values[place];
+        let is_range = matches!(value.role, ValueRole::Lower | ValueRole::Upper);
+        // Without an index of the field, other documents than those of the range are examined.
+        let is_by_other = is_range
+            && !gathered.returned.is_empty()
+            && !self.is_usual_plan(&format!(" {}: ", value.path));
         let found = match gathered.returned.median() {
+            returned if is_by_other => returned,
             0 => gathered.documents.median().max(gathered.keys.median()),
-            _ if is_cut => gathered.documents.median(),
+            _ if self.is_cut() => gathered.documents.median(),
             returned => returned,
         };
         let mut all = found.max(1) as f64;
@@ -423,6 +466,11 @@ impl<'a> OperationWriter<'a> {
         two_digits(all.min(stored.documents as f64) as u64).max(1)
     }
 
+    /// Whether calls perhaps did not return all documents that their filter finds.
+    fn is_cut(&self) -> bool {
+        ["limit", "pipeline"].iter().any(|key| self.gathered.operation.get(key).is_some())
+    }
+
     /// How a value is found.
     fn described(&mut self, value: &ShapeValue, stored: &Stored) -> Literal {
         let length = two_digits(value.lengths.median());
@@ -435,6 +483,9 @@ impl<'a> OperationWriter<'a> {
                 let is_drawn = found.pick != ValueCount::Free
                     && matches!(value.role, ValueRole::Equal | ValueRole::In)
                     && keys != "documents";
+                if self.is_absent(value, stored) {
+                    return Literal::Map(vec![entry("absent", &value.path)]);
+                }
                 let mut entries =
                     vec![entry(if is_drawn { "value_of" } else { "from" }, &value.path)];
                 if is_drawn && keys != "uniform" {

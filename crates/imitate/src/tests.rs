@@ -5,7 +5,7 @@ mod log;
 mod operations;
 mod slow;
 
-use crate::{Call, Field, Index, Observed, Stored, Values};
+use crate::{Call, Field, Index, Observed, Stored};
 use mongodb::bson::Document;
 use plimsoll_workload::documents::Literal;
 
@@ -20,8 +20,6 @@ fn stored(name: &str, documents: u64, fields: &str, indexes: &[&str]) -> Stored 
         path: path.clone(),
         generator: Some(generator.clone()),
         origin: String::new(),
-        values: Values::Free,
-        in_list: false,
     };
     let index = |keys: &&str| {
         let spec = literal(keys);

@@ -146,8 +146,8 @@ fn collection(stored: &Stored, documents: u64, out: &mut Vec<String>) {
             out.push(with_comment(&format!("        - {}", flow(&index.spec)), &uses));
         }
     }
-    if let Some(options) = &stored.options {
-        lines("options", options, 6, "", out);
+    for (key, value) in &stored.settings {
+        lines(key, value, 6, "", out);
     }
 }
 

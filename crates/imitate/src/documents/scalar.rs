@@ -3,7 +3,6 @@
 use crate::documents::law::{FEWEST, count, ends, law, lengths, number, quantile, rounded, share};
 use crate::documents::tally::{Population, Tally};
 use crate::documents::{Generator, Place, Reader};
-use crate::model::Values;
 use mongodb::bson::spec::BinarySubtype;
 use mongodb::bson::{Bson, DateTime, doc};
 use plimsoll_record::quantities::units;
@@ -23,6 +22,11 @@ const DAY_MS: f64 = 86_400_000.0;
 const HOUR_MS: f64 = 3_600_000.0;
 /// Later dates, which are past the year 2100, count as this one.
 const LATEST_MS: f64 = 130.0 * 365.25 * DAY_MS;
+/// Dates are the present ones if the newest is nearer to the server's time than this, or than so many steps from one sampled date to the next.
+const NEAR_MS: f64 = 5.0 * 60_000.0;
+const NEAR_STEPS: f64 = 5.0;
+/// The shortest step of a file's dates. Below a millisecond several documents have the same date.
+const LEAST_STEP_MS: f64 = 0.001;
 /// Where dates are put by which documents expire, from now on.
 const AHEAD_MS: f64 = 730.0 * DAY_MS;
 
@@ -170,6 +174,10 @@ struct Sampled<'a> {
     known: Option<u64>,
     is_counted: bool,
     is_expiring: bool,
+    /// Whether a time series keeps its measurements by this date.
+    is_of_series: bool,
+    /// The server's present time, in milliseconds since 1970.
+    now_ms: f64,
 }
 
 impl Reader<'_> {
@@ -193,10 +201,15 @@ impl Reader<'_> {
         let complete = (facts.is_complete && !place.is_in_list).then(|| tally.distinct());
         let numbers: Vec<f64> = values.iter().filter_map(|(_, value)| numeric(value)).collect();
         let rising = numbers.windows(2).filter(|pair| pair[0] <= pair[1]).count();
-        let ascends = self.is_ordered
+        let is_expiring = facts.expiring.contains(path);
+        // Documents expire in the order of their dates, where their ids tell no other order.
+        let is_in_order = match self.is_ordered {
+            true => rising * 100 >= 95 * numbers.len().saturating_sub(1),
+            false => is_expiring,
+        };
+        let ascends = is_in_order
             && !place.is_in_list
             && numbers.len() >= FEWEST
-            && rising * 100 >= 95 * (numbers.len() - 1)
             && tally.distinct() * 10 >= tally.sampled * 9;
         let sampled = Sampled {
             values,
@@ -208,7 +221,9 @@ impl Reader<'_> {
             documents: facts.documents,
             known: counted.or(complete),
             is_counted: counted.is_some(),
-            is_expiring: facts.expiring.contains(path),
+            is_expiring,
+            is_of_series: facts.time.as_deref() == Some(path),
+            now_ms: facts.now_ms,
         };
         if let Some((name, documents)) = facts.references.get(path)
             && !sampled.is_unique
@@ -219,7 +234,7 @@ impl Reader<'_> {
             Kind::Bool => {
                 let yes = values.iter().filter(|(_, value)| value.as_bool() == Some(true)).count();
                 let yes = share(yes as f64 / values.len().max(1) as f64);
-                let generator = Generator::new("bool", yes, Values::Some(2));
+                let generator = Generator::new("bool", yes);
                 sampled.classed(generator)
             }
             Kind::ObjectId | Kind::Uuid => sampled.identity(kind),
@@ -236,7 +251,7 @@ impl Reader<'_> {
             }
             Kind::Int | Kind::Double | Kind::Decimal => sampled.number(kind),
             Kind::Date => sampled.date(),
-            _ => Generator::new("null", Literal::Null, Values::Free),
+            _ => Generator::new("null", Literal::Null),
         }
     }
 }
@@ -263,7 +278,6 @@ impl Sampled<'_> {
     fn shared(&self, generator: Generator, population: Population) -> Generator {
         let mut generator = self
             .classed(generator.with("distinct", count(rounded(population.values as f64) as u64)));
-        generator.values = Values::Some(population.values);
         generator.entries.extend(population.skew().map(|skew| ("skew".into(), skew)));
         self.note(&mut generator, population);
         generator
@@ -279,8 +293,7 @@ impl Sampled<'_> {
 
     fn reference(&self, name: &str, documents: u64) -> Generator {
         let population = self.tally.population(self.known, self.documents.min(documents));
-        let generator =
-            Generator::new("key_of", Literal::Text(name.into()), Values::Some(documents));
+        let generator = Generator::new("key_of", Literal::Text(name.into()));
         if population.values as f64 >= 0.9 * documents as f64 {
             let mut generator = self.classed(generator);
             generator.entries.extend(population.skew().map(|skew| ("skew".into(), skew)));
@@ -290,7 +303,7 @@ impl Sampled<'_> {
     }
 
     fn identity(&self, kind: Kind) -> Generator {
-        let generator = Generator::new(kind.word(), Literal::Null, Values::Unique);
+        let generator = Generator::new(kind.word(), Literal::Null);
         match self.is_unique || self.all_differ() {
             true => generator,
             false => self.shared(generator, self.population()),
@@ -299,10 +312,9 @@ impl Sampled<'_> {
 
     fn text(&self, kind: Kind) -> Generator {
         let long = self.values.iter().map(|(_, value)| bytes(value).len() as f64).collect();
-        let law = |least: f64| Generator::new(kind.word(), lengths(long, least), Values::Free);
+        let law = |least: f64| Generator::new(kind.word(), lengths(long, least));
         let mut generator = if self.is_unique || self.all_differ() && !self.is_in_list {
-            let unique = law(spelling(self.documents)).with("unique", Literal::Bool(true));
-            Generator { values: Values::Unique, ..unique }
+            law(spelling(self.documents)).with("unique", Literal::Bool(true))
         } else if self.all_differ() {
             law(0.0)
         } else {
@@ -369,8 +381,7 @@ impl Sampled<'_> {
             classes.extend(members.iter().map(|at| (self.values[*at].0, number)));
             entries.push((text, share(members.len() as f64 / self.values.len() as f64)));
         }
-        let values = Values::Some(entries.len() as u64);
-        let mut generator = Generator::new("choice", Literal::Map(entries), values);
+        let mut generator = Generator::new("choice", Literal::Map(entries));
         generator.classes = (!self.is_in_list).then_some(classes);
         Some((generator, spelled))
     }
@@ -380,7 +391,7 @@ impl Sampled<'_> {
             self.values.iter().filter_map(|(_, value)| numeric(value)).collect();
         numbers.sort_by(f64::total_cmp);
         if numbers.is_empty() {
-            return Generator::new(kind.word(), Literal::Int(0), Values::Free);
+            return Generator::new(kind.word(), Literal::Int(0));
         }
         let digits = match kind {
             Kind::Int => None,
@@ -398,10 +409,9 @@ impl Sampled<'_> {
             (_, digits) => 10_f64.powi(-digits.unwrap_or(9)),
         };
         let law = if self.is_unique || self.ascends {
-            let values = if kind == Kind::Int { Values::Ordered } else { Values::Unique };
-            Generator::new(kind.word(), self.sequence(&numbers, unit), values)
+            Generator::new(kind.word(), self.sequence(&numbers, unit))
         } else if self.tally.distinct() == 1 {
-            Generator::new(kind.word(), number(rounded(numbers[0])), Values::Free)
+            Generator::new(kind.word(), number(rounded(numbers[0])))
         } else if self.has_shared_values(kind) {
             let population = self.population();
             let (least, most) = ends(&numbers);
@@ -414,9 +424,9 @@ impl Sampled<'_> {
                     steps(least, if kind == Kind::Int { 1.0 } else { step.max(unit) })
                 }
             };
-            self.shared(Generator::new(kind.word(), law, Values::Free), population)
+            self.shared(Generator::new(kind.word(), law), population)
         } else {
-            Generator::new(kind.word(), law(numbers, kind == Kind::Int), Values::Free)
+            Generator::new(kind.word(), law(numbers, kind == Kind::Int))
         };
         match digits {
             Some(digits) => law.with("digits", Literal::Int(i64::from(digits))),
@@ -469,18 +479,28 @@ impl Sampled<'_> {
         moments.sort_by(f64::total_cmp);
         let (first, last) = (moments[0], moments[moments.len() - 1]);
         let unit = if last - first < 10.0 * DAY_MS { HOUR_MS } else { DAY_MS };
-        let mut later = 0.0;
         let mut notes = Vec::new();
-        if self.is_expiring {
-            later = (DateTime::now().timestamp_millis() as f64 + AHEAD_MS - last).max(0.0);
+        let rises = self.is_unique || self.ascends || self.is_of_series;
+        // The newest sampled document is some steps of the sample older than the newest one.
+        let gap = (last - first) / (moments.len() - 1).max(1) as f64;
+        let age = self.now_ms - last;
+        let near = NEAR_MS.max(NEAR_STEPS * gap);
+        let is_now = rises && age >= -near && (age <= near || self.is_expiring);
+        let mut later = 0.0;
+        if self.is_expiring && !is_now {
+            later = (self.now_ms + AHEAD_MS - last).max(0.0);
             notes.push("moved ahead, so that no document expires while it is measured".into());
         }
-        let generator = if self.is_unique || self.ascends {
-            let every = rounded(self.step(last - first)).max(1.0);
+        let generator = if rises {
+            let least = if self.is_of_series { LEAST_STEP_MS } else { 1.0 };
+            let every = rounded(self.step(last - first)).max(least);
             let every = units::duration((every * 1e6) as u64);
-            let until = instant((last + later) / unit, f64::ceil, unit);
+            let until = match is_now {
+                true => Literal::Text("now".into()),
+                false => instant((last + later) / unit, f64::ceil, unit),
+            };
             let law = vec![("every".into(), Literal::Text(every)), ("until".into(), until)];
-            Generator::new("date", Literal::Map(law), Values::Ordered)
+            Generator::new("date", Literal::Map(law))
         } else {
             let (least, most) =
                 (quantile(&moments, 0.01) + later, quantile(&moments, 0.99) + later);
@@ -489,7 +509,7 @@ impl Sampled<'_> {
                 instant((most + 1.0) / unit, f64::ceil, unit),
             ];
             let law = named("uniform", Literal::List(ends.to_vec()));
-            let generator = Generator::new("date", law, Values::Free);
+            let generator = Generator::new("date", law);
             match self.has_shared_values(Kind::Date) {
                 true => self.shared(generator, self.population()),
                 false => generator,

@@ -2,7 +2,7 @@
 
 use crate::{Observed, Request, observe};
 use mongodb::Client;
-use mongodb::bson::{Bson, Document, doc};
+use mongodb::bson::{Bson, DateTime, Document, doc};
 use plimsoll_engine::{Answer, Engine, Opening, Outcome, Session, kinds, open};
 use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check, read_text_file};
 use plimsoll_plan::{Plan, SettingValue, Settings};
@@ -56,6 +56,8 @@ impl Application {
     pub fn of(server: &Server, text: &str) -> Self {
         let plan = plan(text);
         let spec = plan.arms[0].data.documents.clone().unwrap();
+        let now = DateTime::now().try_to_rfc3339_string().unwrap();
+        let spec = spec.begun_at(&now).unwrap_or(spec);
         let setting = |text: &str| SettingValue::Text(text.into());
         let settings = [("uri", setting(&server.uri())), ("database", setting(DATABASE))];
         let settings =

@@ -118,7 +118,7 @@ fn commands_become_operations() {
         ),
         (
             r#"{"find": "orders", "filter": {"placed": {"$gte": {"$date": "2024-01-01T00:00:00Z"}}}}"#,
-            "orders-by-placed: {find: orders, filter: {placed: {$gte: <placed.from>}}, with: {placed: {range_of: placed, documents: 1, keys: latest}}}",
+            "orders-by-placed: {find: orders, filter: {placed: {$gte: <placed.from>}}, with: {placed: {range_of: placed, documents: 1, at: end}}}",
         ),
         (
             r#"{"find": "orders", "filter": {"total": {"$gt": 20.5}}, "limit": 5}"#,
@@ -213,6 +213,85 @@ fn ranges_fit_into_a_smaller_copy() {
     let section = write(&observed);
     checked(&observed, &section);
     assert_contains(section.operations.join(" "), "documents: 500");
+}
+
+/// The operation of calls that are all changed in the same way.
+fn changed(command: &str, collections: &[Stored], change: impl Fn(&mut Call)) -> String {
+    let mut all = calls(command, 30);
+    all.iter_mut().for_each(change);
+    let shapes = crate::shapes(all.into_iter(), collections);
+    let collections = collections.to_vec();
+    let observed = Observed { shapes, collections, ..Observed::default() };
+    let section = write(&observed);
+    checked(&observed, &section);
+    section.operations[1..].join("|").split_once(": ").unwrap().1.to_owned()
+}
+
+/// 8,900 documents are examined for 100, by a scan or by an index of another field, and 400 by an index of the field.
+#[test]
+fn a_range_holds_what_was_returned_unless_an_index_tells_more() {
+    let find = r#"{"find": "orders", "filter": {"placed": {"$gte": {"$date": "2024-01-01T00:00:00Z"}, "$lt": {"$date": "2024-01-02T00:00:00Z"}}}, "limit": 100}"#;
+    for (plan, examined, documents) in [
+        ("COLLSCAN", 8_900, 100),
+        ("IXSCAN { customer: 1 }", 8_900, 100),
+        ("IXSCAN { placed: -1 }", 400, 400),
+    ] {
+        let found = changed(find, &shop(), |call| {
+            call.plan = plan.into();
+            call.documents_examined = examined;
+            call.returned = Some(100);
+        });
+        assert_contains(found, &format!("{{range_of: placed, documents: {documents}}}"));
+    }
+}
+
+/// What lies after a date is counted where all of it was returned, and otherwise a time before the newest document.
+#[test]
+fn ranges_to_the_end_are_the_newest_documents() {
+    let mut collections = shop();
+    let date = collections[0].fields.iter_mut().find(|field| field.path == "placed").unwrap();
+    date.generator = Some(super::literal(r#"{"date": {"every": "15s", "until": "now"}}"#));
+    let since = r#"{"placed": {"$gte": {"$date": "2024-01-01T00:00:00Z"}}}"#;
+    let find = format!(r#"{{"find": "orders", "filter": {since}}}"#);
+    let count = format!(
+        r#"{{"aggregate": "orders", "pipeline": [{{"$match": {since}}}, {{"$count": "n"}}], "cursor": {{}}}}"#
+    );
+    // Half an hour after the date.
+    let later = |call: &mut Call| call.at_ms = 1_704_067_200_000 + 1_800_000;
+    let found = changed(&find, &collections, |call| {
+        later(call);
+        call.returned = Some(120);
+    });
+    assert_contains(
+        found,
+        "<placed.from>}}, with: {placed: {range_of: placed, documents: 120, at: end}}",
+    );
+    let found = changed(&count, &collections, later);
+    assert_contains(
+        found,
+        "{$match: {placed: {$gte: <placed>}}}, {$count: n}], with: {placed: {ago: 30m, of: placed}}",
+    );
+}
+
+#[test]
+fn what_is_never_found_is_absent() {
+    let by_customer = r#"{"find": "orders", "filter": {"customer": "nobody"}}"#;
+    let nothing = |call: &mut Call| (call.returned, call.documents_examined) = (Some(0), 0);
+    let absent =
+        "{find: orders, filter: {customer: <customer>}, with: {customer: {absent: customer}}}";
+    assert_eq!(changed(by_customer, &shop(), nothing), absent);
+    let both =
+        r#"{"find": "orders", "filter": {"address.city": "x", "customer": {"$in": ["a", "b"]}}}"#;
+    assert_contains(changed(both, &shop(), nothing), "customer_2: {absent: customer}");
+    assert!(!changed(both, &shop(), nothing).contains("empty"));
+    // Documents were examined, which another field excluded.
+    let excluded = changed(by_customer, &shop(), |call| call.returned = Some(0));
+    assert_eq!(excluded, "{find: orders, by: customer, empty: allowed}");
+    // A file knows no other value of a choice, and none of a free text.
+    for path in ["status", "note"] {
+        let find = by_customer.replace("customer", path);
+        assert_contains(changed(&find, &shop(), nothing), "empty: allowed");
+    }
 }
 
 /// A call of a transaction, of the session with this number.
