@@ -9,7 +9,6 @@ use std::hash::{BuildHasher, RandomState};
 /// The deepest nesting that is read. The server allows 200 levels of documents.
 const MOST_DEPTH: usize = 60;
 
-/// A command without its values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NormalCommand {
     /// The operation in the file's vocabulary, with `<0>`, `<1>`, ... in place of values.
@@ -21,7 +20,6 @@ pub(crate) struct NormalCommand {
     pub(crate) manner: Vec<(&'static str, Literal)>,
 }
 
-/// A value that was left out.
 #[derive(Clone, Debug)]
 pub(crate) struct OmittedValue {
     /// The field with which it is compared or which it becomes; empty where this is not known.
@@ -45,11 +43,8 @@ pub(crate) enum ValueRole {
     In,
     Lower,
     Upper,
-    /// The new value of a field.
     New,
-    /// New items of a list.
     Items,
-    /// An operand of an expression.
     Free,
 }
 
@@ -189,25 +184,18 @@ struct CommandReader<'a> {
 
 impl CommandReader<'_> {
     fn refuse(&mut self, verb: &str, command: &Document) {
-        let refused: &[(&str, &str)] = match verb {
-            "find" | "count" => &[("skip", "`skip`"), ("tailable", "a tailable cursor")],
-            "findAndModify" => {
-                &[("remove", "`remove` in findAndModify"), ("upsert", "`upsert` in findAndModify")]
-            }
-            _ => &[],
-        };
-        for (key, what) in refused {
-            if command.get(key).is_some_and(is_true) {
-                self.cannot(*what);
-            }
-        }
-        for (key, what) in [
-            ("collation", "a collation"),
-            ("arrayFilters", "array filters"),
-            ("min", "`min`"),
-            ("max", "`max`"),
+        for (verbs, key, what) in [
+            ("find count", "skip", "`skip`"),
+            ("find count", "tailable", "a tailable cursor"),
+            ("findAndModify", "remove", "`remove` in findAndModify"),
+            ("findAndModify", "upsert", "`upsert` in findAndModify"),
+            (verb, "collation", "a collation"),
+            (verb, "arrayFilters", "array filters"),
+            (verb, "min", "`min`"),
+            (verb, "max", "`max`"),
         ] {
-            if command.contains_key(key) {
+            let is_set = command.get(key).is_some_and(is_true);
+            if is_set && verbs.split(' ').any(|known| known == verb) {
                 self.cannot(what);
             }
         }
@@ -338,13 +326,11 @@ impl CommandReader<'_> {
             ("$eq" | "$ne", value) => self.condition_value(path, value),
             ("$gt" | "$gte", value) => self.hole(path, ValueRole::Lower, value),
             ("$lt" | "$lte", value) => self.hole(path, ValueRole::Upper, value),
-            ("$in" | "$nin" | "$all", Bson::Array(items)) if items.is_empty() => {
-                Literal::List(Vec::new())
-            }
             ("$in" | "$nin" | "$all", Bson::Array(items)) => {
                 match items.iter().any(|item| matches!(item, Bson::RegularExpression(_))) {
-                    false => Literal::List(vec![self.hole(path, ValueRole::In, value)]),
                     true => self.cannot("a regular expression"),
+                    false if items.is_empty() => Literal::List(Vec::new()),
+                    false => Literal::List(vec![self.hole(path, ValueRole::In, value)]),
                 }
             }
             ("$exists", value) => Literal::Bool(is_true(value)),
@@ -559,7 +545,6 @@ fn is_loop(options: &Document) -> bool {
     options.keys().all(|key| ["input", "as", "in", "cond", "limit"].contains(&key.as_str()))
 }
 
-/// A number, of whatever type.
 pub(crate) fn number(value: &Bson) -> Option<f64> {
     match value {
         Bson::Int32(number) => Some(f64::from(*number)),
