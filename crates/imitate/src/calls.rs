@@ -7,8 +7,7 @@ use mongodb::bson::{Bson, Document, doc};
 pub const APP_NAME: &str = "plimsoll imitate";
 
 /// Databases of the server itself.
-const SYSTEM: [&str; 3] = ["admin", "config", "local"];
-/// The commands that applications send.
+pub(crate) const SYSTEM: [&str; 3] = ["admin", "config", "local"];
 const VERBS: &str = "find aggregate count distinct insert update delete findAndModify commitTransaction abortTransaction";
 /// Microseconds of an operation whose time the server rounds to 0 ms.
 const BELOW_A_MS: u64 = 100;
@@ -23,7 +22,6 @@ pub struct Call {
     pub command: Document,
     /// Its end, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Time that the server took.
     pub micros: u64,
     /// Such as `IXSCAN { customer: 1 }`.
     pub plan: String,
@@ -43,7 +41,6 @@ pub struct Call {
     pub continues: Option<i64>,
     /// The number of statements in the command that it was part of.
     pub statements: u64,
-    /// Whether the server answered with an error.
     pub failed: bool,
 }
 

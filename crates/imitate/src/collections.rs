@@ -33,7 +33,6 @@ pub(crate) struct Raw {
     stats: Document,
     indexes: Vec<Document>,
     uses: Vec<(String, u64)>,
-    /// The options with which it was created.
     options: Document,
 }
 
@@ -158,7 +157,7 @@ fn sample(server: &Server, database: &str, raw: &mut Raw) -> Result<(), ImitateE
     raw.is_complete = raw.sample.len() as u64 >= raw.documents;
     if raw.series().is_some() && !raw.sample.is_empty() {
         // The server's size is that of compressed buckets.
-        let sampled: usize = raw.sample.iter().map(long).sum();
+        let sampled: usize = raw.sample.iter().map(document_size).sum();
         raw.bytes = (sampled as f64 / raw.sample.len() as f64 * raw.documents as f64) as u64;
     }
     raw.indexes = server.list(database, doc! { "listIndexes": &raw.name })?.unwrap_or_default();
@@ -174,8 +173,7 @@ fn sample(server: &Server, database: &str, raw: &mut Raw) -> Result<(), ImitateE
     Ok(())
 }
 
-/// Bytes of a document.
-fn long(document: &Document) -> usize {
+fn document_size(document: &Document) -> usize {
     document.to_vec().map_or(0, |bytes| bytes.len())
 }
 
@@ -250,7 +248,7 @@ fn described(database: &str, raw: &Raw, facts: &Facts) -> Stored {
     };
     let options = raw.options.keys().filter(|option| !is_written(option));
     omitted.extend(options.map(|option| format!("option {option}: options may hold values")));
-    let mut sizes: Vec<usize> = raw.sample.iter().map(long).collect();
+    let mut sizes: Vec<usize> = raw.sample.iter().map(document_size).collect();
     sizes.sort_unstable();
     let at = |percent: usize| sizes[percent * (sizes.len() - 1) / 100] as u64;
     Stored {

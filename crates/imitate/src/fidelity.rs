@@ -18,7 +18,6 @@ const SLACK: f64 = 2.0;
 /// Bytes by which answers may always differ.
 const SLACK_BYTES: f64 = 64.0;
 
-/// How much of production is reproduced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fidelity {
     /// The share of production's server time that reproduced shapes have.
@@ -27,7 +26,6 @@ pub struct Fidelity {
     pub misses: Vec<Mismatch>,
 }
 
-/// A shape or a collection that is not reproduced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     /// Its name in the file.
@@ -172,21 +170,16 @@ fn is_near(one: (f64, f64), other: (f64, f64), slack: f64) -> bool {
 
 fn compare_collections(one: &Stored, other: &Stored, figures: &mut Figures) {
     let each = |bytes: u64, stored: &Stored| bytes as f64 / stored.documents.max(1) as f64;
-    let mut pairs = vec![
-        ("mean size", each(one.bytes, one), each(other.bytes, other)),
-        ("storage per document", each(one.stored_bytes, one), each(other.stored_bytes, other)),
-        ("index bytes per document", each(one.index_bytes, one), each(other.index_bytes, other)),
-    ];
-    let names = [
-        "1st percentile of sizes",
-        "median size",
-        "95th percentile of sizes",
-        "99th percentile of sizes",
-    ];
-    for (index, name) in names.into_iter().enumerate() {
-        pairs.push((name, one.sizes[index] as f64, other.sizes[index] as f64));
-    }
-    for (name, one, other) in pairs {
+    let sizes = |at: usize| (one.sizes[at] as f64, other.sizes[at] as f64);
+    for (name, (one, other)) in [
+        ("mean size", (each(one.bytes, one), each(other.bytes, other))),
+        ("storage per document", (each(one.stored_bytes, one), each(other.stored_bytes, other))),
+        ("index bytes per document", (each(one.index_bytes, one), each(other.index_bytes, other))),
+        ("1st percentile of sizes", sizes(0)),
+        ("median size", sizes(1)),
+        ("95th percentile of sizes", sizes(2)),
+        ("99th percentile of sizes", sizes(3)),
+    ] {
         if !is_near((one, one), (other, other), 0.0) {
             let words = |bytes: f64| ASCII.bytes_of(bytes);
             figures.push((name, words(one), words(other)));

@@ -16,7 +16,6 @@ const NEW: f64 = 0.9;
 /// With fewer calls, values do not count as the newest.
 const FEWEST: usize = 20;
 
-/// A field of stored documents.
 pub(crate) struct StoredField {
     pub(crate) generator: Literal,
     pub(crate) pick: ValueCount,
@@ -24,7 +23,6 @@ pub(crate) struct StoredField {
     pub(crate) is_of_each: bool,
 }
 
-/// How many values a field has.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueCount {
     Unique { rises: bool },
@@ -80,7 +78,6 @@ impl StoredField {
     }
 }
 
-/// The generator of the items of a list.
 fn item(generator: &Literal) -> Option<Literal> {
     let list = generator.get("list")?;
     Some(if is_generator(list) { list.clone() } else { map("document", list.clone()) })

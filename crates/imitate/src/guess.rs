@@ -5,6 +5,7 @@ use crate::fields::{StoredField, ValueCount, at};
 use crate::flow::flow;
 use crate::model::{Index, Observed, Stored};
 use crate::operations::Section;
+use crate::statement::{free, plain};
 use plimsoll_workload::documents::Literal;
 
 const WHY: &str = "# guessed: no operation was seen";
@@ -15,7 +16,6 @@ const LIMIT: i64 = 100;
 /// Shares of finds, inserts and updates where the server does not tell.
 const USUAL: [f64; 3] = [60.0, 20.0, 20.0];
 const COUNTERS: [&str; 3] = ["query", "insert", "update"];
-const LONGEST_NAME: usize = 40;
 
 /// An operation with its weight among those of its kind.
 struct Guess {
@@ -46,7 +46,7 @@ pub(crate) fn guess(observed: &Observed) -> Section {
     for (share, group) in groups {
         let of_group: f64 = group.iter().map(|guess| guess.weight).sum();
         for Guess { name, operation, weight } in group {
-            let name = unique(&name, &names);
+            let name = free(plain(&name), |name| names.iter().any(|taken| taken == name));
             let operation = flow(&Literal::Map(operation));
             section.operations.push(format!("{name}: {operation} {WHY}"));
             let percent = rounded(100.0 * share / all * weight / of_group);
@@ -62,16 +62,6 @@ pub(crate) fn guess(observed: &Observed) -> Section {
         ));
     }
     section
-}
-
-/// A name of an operation: letters, digits, `-` and `_`.
-fn unique(name: &str, taken: &[String]) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let plain = name.chars().map(|letter| if is_plain(letter) { letter } else { '-' });
-    let plain: String = plain.take(LONGEST_NAME - 4).collect();
-    let numbered = (2..).map(|number| format!("{plain}-{number}"));
-    let mut names = std::iter::once(plain.clone()).chain(numbered);
-    names.find(|name| !taken.contains(name)).unwrap_or(plain)
 }
 
 fn text(text: &str) -> Literal {

@@ -3,6 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 mod files;
-mod laboratory;
+pub mod laboratory;
 mod servers;
 mod slow;

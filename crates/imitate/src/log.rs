@@ -10,14 +10,12 @@ use std::io::{self, BufRead, Read};
 const MOST_LINE: u64 = 16 << 20;
 /// `Slow query`, whatever `slowms` is.
 const SLOW_QUERY: i64 = 51_803;
-/// The end of a transaction.
 const TRANSACTION: i64 = 51_802;
 /// The most statements of a connection that wait for the line of their command.
 const MOST_WAITING: usize = 1_000;
 /// The most connections whose statements wait at the same time.
 const MOST_CONNECTIONS: usize = 10_000;
 
-/// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// MongoDB wrote no JSON before 4.4.
@@ -25,7 +23,6 @@ pub enum LogError {
         "this is a text log, as MongoDB writes it up to 4.2; operations are read from JSON logs of 4.4 and later: use the profiler (`db.setProfilingLevel(1, {{slowms: -1, sampleRate: 0.01}})`) and leave out the log"
     )]
     Text,
-    /// The first bytes cannot be read.
     #[error("cannot read the log: {0}")]
     Io(#[from] io::Error),
 }
@@ -39,7 +36,6 @@ pub struct Skipped {
     pub truncated: u64,
 }
 
-/// Reads the operations of a log.
 pub fn calls<R: BufRead>(mut reader: R) -> Result<Calls<R>, LogError> {
     let start = reader.fill_buf()?;
     // `2021-03-04T05:06:07.890+0000 I  COMMAND  [conn4] ...`
@@ -61,7 +57,6 @@ pub fn calls<R: BufRead>(mut reader: R) -> Result<Calls<R>, LogError> {
     })
 }
 
-/// Operations in the order of the log.
 #[derive(Debug)]
 pub struct Calls<R> {
     reader: R,
@@ -75,7 +70,6 @@ pub struct Calls<R> {
 }
 
 impl<R: BufRead> Calls<R> {
-    /// What could not be read so far.
     pub fn skipped(&self) -> Skipped {
         self.skipped
     }

@@ -5,15 +5,12 @@ use plimsoll_workload::documents::Literal;
 /// All that was seen of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// The server itself.
     pub server: ServerFacts,
-    /// The database of all collections.
     pub database: String,
     /// In order of their size in bytes, the largest first.
     pub collections: Vec<Stored>,
     /// In order of the server's time, the longest first.
     pub shapes: Vec<Shape>,
-    /// Where `shapes` come from.
     pub source: Source,
     /// Calls from which `shapes` were made.
     pub calls: u64,
@@ -23,53 +20,37 @@ pub struct Observed {
     pub omitted: Vec<String>,
 }
 
-/// The server itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerFacts {
-    /// Such as `6.0.5`.
     pub version: String,
     /// Members of the replica set; 0 of a standalone.
     pub members: u32,
-    /// WiredTiger's cache, in bytes.
     pub cache_bytes: Option<u64>,
-    /// Processors of the host.
     pub processors: Option<u32>,
-    /// Memory of the host in bytes.
     pub memory_bytes: Option<u64>,
     /// Operations per second by `serverStatus`'s name (`query`, `insert`, ...) while it was watched, or since it started.
     pub rates: Vec<(String, f64)>,
 }
 
-/// Where operations were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
-    /// No operation was seen.
     #[default]
     None,
-    /// `system.profile`.
     Profile,
-    /// A file of the server's log.
     LogFile,
     /// The last lines of the log, which the server keeps in memory.
     RecentLog,
 }
 
-/// A collection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stored {
-    /// Its database.
     pub database: String,
-    /// Its name.
     pub name: String,
-    /// Documents in it.
     pub documents: u64,
     /// Their size in BSON, in bytes.
     pub bytes: u64,
-    /// Bytes of its file.
     pub stored_bytes: u64,
-    /// Bytes of its indexes.
     pub index_bytes: u64,
-    /// Documents that were read.
     pub sampled: u64,
     /// 1, 50, 95 and 99 % of the sampled documents are not longer than this, in bytes.
     pub sizes: [u64; 4],
@@ -101,21 +82,17 @@ impl Stored {
     }
 }
 
-/// An index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {
-    /// Its name.
     pub name: String,
     /// As `indexes` of a file takes it.
     pub spec: Literal,
     /// How often it was used since the server started, if the user may know.
     pub uses: Option<u64>,
-    /// Its size in bytes.
     pub bytes: u64,
 }
 
 impl Index {
-    /// Its fields with their directions.
     pub(crate) fn keys(&self) -> &Literal {
         match self.spec.get("keys") {
             Some(keys @ Literal::Map(_)) => keys,
@@ -135,25 +112,19 @@ pub struct Shape {
     pub operation: Literal,
     /// Names by which the operation can be called in a file, unique among shapes.
     pub name: String,
-    /// How often it was seen.
     pub calls: u64,
     /// Time that the server took for all of them, in microseconds.
     pub micros: u64,
     /// Plans as the server sums them up (`IXSCAN { customer: 1 }`), with the number of calls.
     pub plans: Vec<(String, u64)>,
-    /// Index keys examined by a call.
     pub keys_examined: Spread,
-    /// Documents examined by a call.
     pub documents_examined: Spread,
     /// Documents returned, changed or inserted by a call.
     pub returned: Spread,
-    /// Bytes of an answer.
     pub bytes: Spread,
     /// How many statements the commands had to which its calls belong.
     pub statements: Spread,
-    /// The share of calls that the most frequent 1 % of the values of its first parameter get, where there were enough calls to say.
-    pub hottest: Option<f64>,
-    /// The same for the first 1,000, 10,000 and 100,000 calls, as far as there were so many: the share depends on the number of calls.
+    /// The share of the first 1,000, 10,000 and 100,000 calls that the most frequent 1 % of the values of the first parameter get, as far as there were so many.
     pub hottest_of_first: Vec<(u64, f64)>,
     /// Why no file can say it.
     pub unfit: Option<String>,

@@ -1,6 +1,7 @@
 //! What is seen of a server by its URI.
 
 use crate::ImitateError;
+use crate::calls::SYSTEM;
 use crate::collections::{self, figure};
 use crate::documents::numeric;
 use crate::model::{Observed, ServerFacts, Source};
@@ -15,15 +16,12 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Databases of the server itself.
-const OF_THE_SERVER: [&str; 3] = ["admin", "config", "local"];
 /// Counters of `serverStatus` that are operations of users.
 const COUNTERS: [&str; 4] = ["query", "insert", "update", "delete"];
 
 /// What an operator may do, and its price as measured on YCSB's workload C.
 const PROFILER: &str = "an operator can have them profiled: `db.setProfilingLevel(1, {slowms: -1, sampleRate: 0.01})` costs a read 9 % more of the server's CPU (128 us in place of 117 us; 183 us without the sampleRate), and `db.setProfilingLevel(0)` ends it";
 
-/// Which server to look at, and how long.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub uri: &'a str,
@@ -36,9 +34,6 @@ pub struct Request<'a> {
 }
 
 /// Looks at a server, and changes nothing there. Each step is reported to `progress` in one line.
-///
-/// # Errors
-/// Where the server cannot be reached, or has no collection that can be read.
 pub fn observe(
     request: &Request<'_>,
     progress: &mut dyn FnMut(&str),
@@ -190,7 +185,7 @@ fn database(
             let database = database.as_document()?;
             Some((figure(database, "sizeOnDisk"), database.get_str("name").ok()?))
         })
-        .filter(|(_, name)| !OF_THE_SERVER.contains(name))
+        .filter(|(_, name)| !SYSTEM.contains(name))
         .collect();
     databases.sort_unstable();
     let Some((_, largest)) = databases.pop() else {

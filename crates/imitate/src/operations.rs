@@ -7,7 +7,6 @@ use plimsoll_record::quantities::numbers::{ASCII, round_significant};
 use plimsoll_workload::documents::{DocumentsSpec, Literal};
 use std::collections::HashMap;
 
-/// Operations that a file can have.
 const MOST_OPERATIONS: usize = 32;
 /// Shapes with less than this share of both time and calls are left out.
 const LEAST_SHARE: f64 = 0.001;
@@ -17,11 +16,9 @@ const MOST_COLUMNS: usize = 160;
 /// Lines of an experiment file, without the indentation of what they stand in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// What stands below `operations:`.
     pub operations: Vec<String>,
     /// What stands below the name of a mix.
     pub mix: Vec<String>,
-    /// Whether an operation needs a replica set.
     pub needs_replica_set: bool,
     /// What is left out, each with its share and the reason.
     pub omitted: Vec<String>,
@@ -155,7 +152,6 @@ fn refused(shapes: &[Shape], collections: &[Stored]) -> HashMap<String, String> 
     refused
 }
 
-/// A collection as operations see it.
 fn described(stored: &Stored) -> Literal {
     let fields = stored.fields.iter();
     let fields = fields.filter_map(|field| Some((field.path.clone(), field.generator.clone()?)));

@@ -7,6 +7,10 @@ use std::collections::HashMap;
 /// Stages of pipelines whose keys are names.
 const COMPUTING: [&str; 4] = ["$group", "$project", "$addFields", "$set"];
 
+/// Keys of a file that name a collection.
+const OPERATIONS: [&str; 8] =
+    ["find", "aggregate", "count", "distinct", "insert", "update", "delete", "find_and_modify"];
+
 /// Names of one collection's fields, of which each part of a path is one, and of all collections.
 struct Names {
     fields: HashMap<String, String>,
@@ -33,7 +37,7 @@ pub fn rename(observed: &mut Observed) {
         shape.unfit = shape.unfit.take().map(|_| "what a file cannot say".into());
         if let Some(names) = of_collections.get_mut(&shape.namespace) {
             names.learn(&shape.operation);
-            names.operation(&mut shape.operation);
+            names.described(&mut shape.operation);
         }
         shape.namespace.clear();
     }
@@ -97,7 +101,7 @@ impl Names {
         }
         for field in &mut stored.fields {
             field.path = self.path(&field.path);
-            field.generator.iter_mut().for_each(|generator| self.generator(generator));
+            field.generator.iter_mut().for_each(|generator| self.described(generator));
         }
         for (_, series) in stored.settings.iter_mut().filter(|(key, _)| key == "time_series") {
             if let Literal::Map(entries) = series {
@@ -119,26 +123,6 @@ impl Names {
         left_out(&mut stored.omitted);
     }
 
-    fn generator(&self, generator: &mut Literal) {
-        let Literal::Map(entries) = generator else {
-            return;
-        };
-        for (key, value) in entries {
-            match (key.as_str(), &mut *value) {
-                ("document", Literal::Map(fields)) => {
-                    for (name, field) in fields {
-                        *name = self.path(name);
-                        self.generator(field);
-                    }
-                }
-                ("list", item) => self.generator(item),
-                ("follows", Literal::Text(name)) => *name = self.path(name),
-                ("key_of", Literal::Text(name)) => *value = self.collection(name),
-                _ => {}
-            }
-        }
-    }
-
     /// Names in a value of the server's language, in keys and texts.
     fn all(&self, value: &mut Literal) {
         match value {
@@ -158,54 +142,42 @@ impl Names {
         }
     }
 
-    fn operation(&self, operation: &mut Literal) {
-        let Literal::Map(entries) = operation else {
+    /// Names in an operation, a parameter or a generator.
+    fn described(&self, described: &mut Literal) {
+        let Literal::Map(entries) = described else {
             return;
         };
+        let is_operation =
+            entries.first().is_some_and(|(kind, _)| OPERATIONS.contains(&kind.as_str()));
+        if let Some((_, name)) = entries.first_mut().filter(|_| is_operation) {
+            *name = self.collection(&name.scalar().unwrap_or_default());
+        }
         for (key, value) in entries.iter_mut() {
             match (key.as_str(), &mut *value) {
-                (
-                    "find" | "aggregate" | "count" | "distinct" | "insert" | "update" | "delete"
-                    | "find_and_modify",
-                    Literal::Text(name),
-                ) => {
-                    *value = self.collection(name);
-                }
-                ("transaction", Literal::List(parts)) => {
-                    parts.iter_mut().for_each(|part| self.operation(part));
-                }
-                ("with", Literal::Map(parameters)) => {
-                    for (name, parameter) in parameters {
+                ("document" | "with", Literal::Map(parts)) => {
+                    for (name, part) in parts {
                         *name = self.path(name);
-                        self.parameter(parameter);
+                        self.described(part);
                     }
                 }
+                ("transaction", Literal::List(parts)) => {
+                    parts.iter_mut().for_each(|part| self.described(part));
+                }
+                ("list", item) => self.described(item),
+                ("key_of" | "in", Literal::Text(name)) => *value = self.collection(name),
+                (
+                    "follows" | "value_of" | "from" | "range_of" | "of" | "absent",
+                    Literal::Text(path),
+                ) => *path = self.path(path),
                 (
                     "by" | "field" | "set" | "filter" | "change" | "sort" | "project" | "pipeline"
                     | "hint",
                     value,
-                ) => {
-                    self.all(value);
-                }
+                ) => self.all(value),
                 _ => {}
             }
         }
         // Names of indexes follow from their keys.
         entries.retain(|(key, value)| key != "hint" || !matches!(value, Literal::Text(_)));
-    }
-
-    fn parameter(&self, parameter: &mut Literal) {
-        if let Literal::Map(entries) = parameter {
-            for (key, value) in entries {
-                match (key.as_str(), &mut *value) {
-                    ("value_of" | "from" | "range_of" | "of" | "absent", Literal::Text(path)) => {
-                        *path = self.path(path)
-                    }
-                    ("in", Literal::Text(name)) => *value = self.collection(name),
-                    _ => {}
-                }
-            }
-        }
-        self.generator(parameter);
     }
 }

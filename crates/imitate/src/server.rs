@@ -34,7 +34,6 @@ const STAGES: [&str; 3] = ["$sample", "$indexStats", "$group"];
 const OF_THE_PRIMARY: [&str; 3] = ["serverStatus", "getLog", "hostInfo"];
 const PROFILE: &str = "system.profile";
 
-/// Whether a command is on the list.
 fn is_allowed(command: &Document) -> bool {
     let Some((name, first)) = command.iter().next() else {
         return false;

@@ -384,7 +384,6 @@ impl ShapeTally {
             returned: self.returned.spread(),
             bytes: self.bytes.spread(),
             statements: self.statements.spread(),
-            hottest: first.and_then(|value| value.access.hottest()).map(|(_, share)| share),
             hottest_of_first: first.map(|value| value.access.levels.clone()).unwrap_or_default(),
             unfit: self.unfit.clone(),
             ..Shape::default()

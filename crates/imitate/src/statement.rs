@@ -531,7 +531,6 @@ impl<'a> OperationWriter<'a> {
     }
 }
 
-/// The numbers of the values in it.
 fn holes(value: &Literal) -> Vec<usize> {
     let mut holes = Vec::new();
     mapped(value, &mut |text| {
@@ -546,10 +545,10 @@ pub(crate) fn two_digits(number: u64) -> u64 {
     (number + unit / 2) / unit * unit
 }
 
-/// Letters, digits, `-` and `_` of a text, others as `_`.
-fn plain(text: &str) -> String {
+/// Letters, digits, `-` and `_` of a text, others as `_`, not longer than a name may be.
+pub(crate) fn plain(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    text.chars().map(plain).collect::<String>().trim_matches('_').to_owned()
+    text.chars().take(MOST_NAME).map(plain).collect::<String>().trim_matches('_').to_owned()
 }
 
 /// A name for a parameter of this path beside others.
@@ -563,7 +562,7 @@ fn free_name(path: &str, others: &[(String, Literal)]) -> String {
 }
 
 /// The text, with a number where it is taken.
-fn free(base: String, is_taken: impl Fn(&str) -> bool) -> String {
+pub(crate) fn free(base: String, is_taken: impl Fn(&str) -> bool) -> String {
     let mut numbered = (2..).map(|number| format!("{base}_{number}"));
     match is_taken(&base) {
         true => numbered.find(|name| !is_taken(name)).unwrap_or(base),

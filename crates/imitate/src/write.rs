@@ -175,7 +175,6 @@ fn with_comment(line: &str, comment: &str) -> String {
     if comment.is_empty() { line.into() } else { format!("{line} # {}", plain(comment)) }
 }
 
-/// Everything beside the workload.
 fn rest(observed: &Observed, needs_replica_set: bool, out: &mut Vec<String>) {
     out.extend(["defaults:".into(), "  engine: mongodb".into()]);
     if let Some(cache) = observed.server.cache_bytes {

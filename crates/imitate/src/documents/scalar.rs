@@ -45,7 +45,6 @@ pub(crate) enum Kind {
     Null,
     Document,
     List,
-    /// With the name of the type.
     Unknown(&'static str),
 }
 
@@ -441,7 +440,6 @@ impl Sampled<'_> {
             && (self.is_counted || self.tally.distinct() * times <= self.tally.sampled)
     }
 
-    /// Digits after the point of decimals.
     fn decimals(&self) -> i32 {
         let digits = |value: &Bson| {
             let text = value.to_string();

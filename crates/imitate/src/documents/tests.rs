@@ -7,7 +7,6 @@ fn described(documents: &[Document]) -> Described {
     described_of(documents, documents.len() as u64)
 }
 
-/// A sample of a collection with this many documents.
 fn described_of(documents: &[Document], all: u64) -> Described {
     let is_complete = all == documents.len() as u64;
     let facts = Facts { documents: all, most_fields: 500, is_complete, ..Facts::default() };
@@ -27,7 +26,6 @@ fn documents(count: usize, fields: impl Fn(usize) -> Document) -> Vec<Document> 
     (0..count).map(document).collect()
 }
 
-/// The generator of a field as text.
 fn said(described: &Described, path: &str) -> String {
     let field = described.fields.iter().find(|field| field.path == path);
     let field = field.unwrap_or_else(|| panic!("no field {path}"));

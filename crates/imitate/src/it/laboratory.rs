@@ -7,7 +7,7 @@ use plimsoll_engine::{Answer, Engine, Opening, Outcome, Session, kinds, open};
 use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check, read_text_file};
 use plimsoll_plan::{Plan, SettingValue, Settings};
 use plimsoll_testing::servers::{Kind, Server};
-use plimsoll_workload::{Ask, DataSpec, KeySpace, NewDocuments, Workload};
+use plimsoll_workload::{Ask, DataSpec, KeySpace, NewDocuments, TransactionEnd, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,8 +41,21 @@ pub fn mean_sizes(text: &str) -> Vec<(String, f64)> {
 /// A server with the documents of a file in the database `shop`.
 pub fn loaded(text: &str) -> Server {
     let server = Server::start(Kind::Mongod);
-    Application::of(&server, text).load();
+    Application::of(&server.uri(), text).load();
     server
+}
+
+/// A replica set of one member, with its URI.
+pub fn replica_set(arguments: &[&str]) -> (Server, String) {
+    let arguments = [&["--replSet=rs0"], arguments].concat();
+    let server = Server::start_with(Kind::Mongod, &arguments);
+    let host = format!("127.0.0.1:{}", server.port);
+    let config = doc! { "_id": "rs0", "members": [{ "_id": 0, "host": host }] };
+    let direct = server.uri() + "?directConnection=true";
+    send(&direct, "admin", &[doc! { "replSetInitiate": config }]);
+    // By this URI, the driver waits until the member is the primary.
+    let uri = server.uri() + "?replicaSet=rs0";
+    (server, uri)
 }
 
 /// The collections and operations of a file, on a server.
@@ -53,13 +66,13 @@ pub struct Application {
 }
 
 impl Application {
-    pub fn of(server: &Server, text: &str) -> Self {
+    pub fn of(uri: &str, text: &str) -> Self {
         let plan = plan(text);
         let spec = plan.arms[0].data.documents.clone().unwrap();
         let now = DateTime::now().try_to_rfc3339_string().unwrap();
         let spec = spec.begun_at(&now).unwrap_or(spec);
         let setting = |text: &str| SettingValue::Text(text.into());
-        let settings = [("uri", setting(&server.uri())), ("database", setting(DATABASE))];
+        let settings = [("uri", setting(uri)), ("database", setting(DATABASE))];
         let settings =
             Settings(settings.into_iter().map(|(name, value)| (name.into(), value)).collect());
         let data = DataSpec::with_documents(spec.clone());
@@ -85,18 +98,21 @@ impl Application {
         let mut generator = workload.generator(0);
         let mut session = self.engine.session().unwrap();
         for _ in 0..operations {
-            let inserted = send_drawn(&mut *session, generator.next());
+            let (inserted, is_transaction) = send_drawn(&mut *session, generator.next());
             inserted.into_iter().for_each(|new| generator.acknowledge_documents(new));
+            if is_transaction {
+                generator.transaction_ended(TransactionEnd::Committed);
+            }
         }
     }
 }
 
-/// Sends one statement, and returns which documents it inserted.
-fn send_drawn(session: &mut dyn Session, ask: Ask<'_>) -> Option<NewDocuments> {
+/// Sends one statement. Returns which documents it inserted, and whether it is a transaction.
+fn send_drawn(session: &mut dyn Session, ask: Ask<'_>) -> (Option<NewDocuments>, bool) {
     let Ask::Statement(statement) = ask else { panic!("{ask:?}") };
     let outcome = session.statement(&statement, &mut Answer::default());
     assert!(matches!(outcome, Outcome::Ok), "{outcome:?}");
-    statement.inserted
+    (statement.inserted, statement.transaction.is_some())
 }
 
 /// Sends commands with the official driver, and returns the answers.

@@ -1,26 +1,14 @@
 use super::{calls, observed, shop};
+use crate::it::laboratory::plan;
 use crate::operations::{Section, write};
 use crate::{Call, Observed, Shape, Stored, flow};
 use mongodb::bson::Document;
-use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
-use plimsoll_plan::{EngineKind, Plan};
+use plimsoll_plan::Plan;
 use plimsoll_testing::assert_contains;
 use plimsoll_workload::documents::Literal;
 use plimsoll_workload::{Ask, KeySpace, Statement, TransactionEnd, Workload};
 use proptest::prelude::*;
-use std::path::Path;
 use std::sync::Arc;
-
-static ENGINES: [EngineKind; 1] = [EngineKind {
-    name: "mongodb",
-    about: "",
-    keeps_data: true,
-    server: None,
-    cache_setting: None,
-    usable_cache: 0.0,
-    unfit: |_| None,
-    settings: &[],
-}];
 
 /// Checks the lines within a whole file.
 pub(super) fn checked(observed: &Observed, section: &Section) -> Plan {
@@ -28,13 +16,8 @@ pub(super) fn checked(observed: &Observed, section: &Section) -> Plan {
         lines.iter().map(|line| format!("{margin}{line}\n")).collect()
     };
     let (operations, mix) = (lines(&section.operations, "    "), lines(&section.mix, "      "));
-    planned(&observed.collections, &format!("  operations:\n{operations}  mixes:\n    day:\n{mix}"))
-}
-
-/// The plan of a file with these collections, and with the operations and mixes of `rest`.
-pub(super) fn planned(collections: &[Stored], rest: &str) -> Plan {
     let mut text = String::from("plimsoll: 1\nname: imitated\nworkload:\n  collections:\n");
-    for stored in collections {
+    for stored in &observed.collections {
         let fields = stored.fields.iter();
         let fields = fields.map(|field| (field.path.clone(), field.generator.clone().unwrap()));
         let indexes = stored.indexes.iter().map(|index| index.spec.clone());
@@ -46,20 +29,8 @@ pub(super) fn planned(collections: &[Stored], rest: &str) -> Plan {
             "    {name}: {{records: {documents}, document: {document}, indexes: {indexes}}}\n"
         );
     }
-    text +=
-        &format!("{rest}arms: {{one: {{engine: mongodb}}}}\nload: {{closed: {{threads: 1}}}}\n");
-    let surroundings = Surroundings {
-        base_dir: Path::new("."),
-        engines: &ENGINES,
-        limits: Limits::UNKNOWN,
-        overrides: &Overrides::default(),
-        read_file: &read_text_file,
-        measure: &cannot_measure,
-    };
-    match check(&text, "imitated.yaml", &surroundings) {
-        Ok(plan) => plan,
-        Err(problems) => panic!("{problems}\n{text}"),
-    }
+    text += &format!("  operations:\n{operations}  mixes:\n    day:\n{mix}");
+    plan(&(text + "arms: {one: {engine: mongodb}}\nload: {closed: {threads: 1}}\n"))
 }
 
 /// The shapes of what would be sent under the file.
@@ -223,7 +194,7 @@ fn changed(command: &str, collections: &[Stored], change: impl Fn(&mut Call)) ->
     let collections = collections.to_vec();
     let observed = Observed { shapes, collections, ..Observed::default() };
     let section = write(&observed);
-    checked(&observed, &section);
+    assert_eq!(forms(&sent(&checked(&observed, &section))), forms(&observed.shapes));
     section.operations[1..].join("|").split_once(": ").unwrap().1.to_owned()
 }
 
@@ -395,23 +366,13 @@ fn keys_are_the_law_that_is_nearest() {
 
 #[test]
 fn a_value_that_is_always_asked_for_is_the_one_that_as_many_documents_have() {
-    let mut rare = calls(r#"{"find": "orders", "filter": {"status": "open"}}"#, 50);
-    rare.iter_mut().for_each(|call| call.returned = Some(480));
-    let frequent = calls(r#"{"count": "orders", "query": {"status": "sent"}}"#, 50);
-    let frequent =
-        frequent.into_iter().map(|call| Call { returned: None, documents_examined: 9_400, ..call });
-    let observed = observed(rare.into_iter().chain(frequent).collect());
-    let section = write(&observed);
-    assert_eq!(forms(&sent(&checked(&observed, &section))), forms(&observed.shapes));
     // v1 has 5 % of 10,000 documents, v2 the others.
-    let line = |name: &str| {
-        section.operations.iter().find(|line| line.starts_with(name)).cloned().unwrap()
-    };
-    assert_eq!(line("orders-by-status"), "orders-by-status: {find: orders, filter: {status: v1}}");
-    assert_eq!(
-        line("orders-count"),
-        "orders-count-by-status: {count: orders, filter: {status: v2}}"
-    );
+    let find = r#"{"find": "orders", "filter": {"status": "open"}}"#;
+    let rare = changed(find, &shop(), |call| call.returned = Some(480));
+    assert_eq!(rare, "{find: orders, filter: {status: v1}}");
+    let count = r#"{"count": "orders", "query": {"status": "sent"}}"#;
+    let counted = |call: &mut Call| (call.returned, call.documents_examined) = (None, 9_400);
+    assert_eq!(changed(count, &shop(), counted), "{count: orders, filter: {status: v2}}");
 }
 
 #[test]
