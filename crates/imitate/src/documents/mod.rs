@@ -26,8 +26,8 @@ const DEEPEST: usize = 8;
 const LONGEST_NAME: usize = 200;
 /// The share of the entropy of a field that is gone once another field is known, for one to follow the other.
 const FOLLOWS: f64 = 0.9;
-/// The largest such share that chance alone may explain.
-const BY_CHANCE: f64 = 0.5;
+/// What chance must leave of the entropy, so that a sample can tell.
+const LEFT_BY_CHANCE: f64 = 0.2;
 
 /// What is known of a collection besides its sample.
 #[derive(Debug, Default)]
@@ -307,7 +307,9 @@ fn are_tied(leader: &Generator, follower: &Generator) -> bool {
     order.sort_by_key(|row| Stream::from_state(*row as u64).bits());
     let mixed: Vec<usize> = order.into_iter().map(|row| follows[row]).collect();
     let tied = |of: &[usize], by: &[usize], by_chance: (&[usize], &[usize])| {
-        explained(of, by) >= FOLLOWS && explained(by_chance.0, by_chance.1) <= BY_CHANCE
+        // Of few documents for each value, some tells much by chance.
+        let by_chance = 1.0 - explained(by_chance.0, by_chance.1);
+        by_chance >= LEFT_BY_CHANCE && 1.0 - explained(of, by) <= (1.0 - FOLLOWS) * by_chance
     };
     both.len() >= 10 * FEWEST
         && entropy(leads.iter()) > 0.3

@@ -198,6 +198,20 @@ fn a_city_follows_its_country_and_a_team_nothing() {
     assert!(!said(&found, "team").contains("follows"), "{}", said(&found, "team"));
 }
 
+/// Five documents of each of 200 devices: even a site that has nothing to do with its device would be told by it for more than half.
+#[test]
+fn a_site_follows_its_device_although_each_is_seen_five_times() {
+    let devices = documents(1_000, |number| {
+        let id = (number * 7_919) % 200;
+        let site = |of: usize| format!("s{:05}", of % 40);
+        doc! { "of": { "id": id as i32, "site": site(id), "other": site(number * 613 / 7) } }
+    });
+    let found = described_of(&devices, 100_000);
+    let of = said(&found, "of");
+    assert_contains(&of, "distinct: 40, follows: id}");
+    assert_eq!(of.matches("follows").count(), 1, "{of}");
+}
+
 #[test]
 fn what_indexes_promise_is_kept() {
     let users = documents(

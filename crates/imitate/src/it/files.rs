@@ -173,7 +173,7 @@ fn a_scale_leaves_rates_as_they_are() {
     let observed = observed(vec![stored("orders", &orders, 2_000_000, &[])]);
     let whole = write(&observed, Some(1.0));
     for part in
-        ["records: 2M", "distinct: 200}", "distinct: 40}", "cache_size: 1024MiB", "rates: [84"]
+        ["records: 2M", "distinct: 200}", "distinct: 40, follows: team}", "cache_size: 1024MiB", "rates: [84"]
     {
         assert_contains(&whole, part);
     }
@@ -181,7 +181,7 @@ fn a_scale_leaves_rates_as_they_are() {
     for part in [
         "records: 200k",
         "distinct: 100}",
-        "distinct: 40}",
+        "distinct: 40, follows: team}",
         "cache_size: 102MiB",
         "rates: [84",
         "are 10% of the server's",
