@@ -243,11 +243,10 @@ pub(crate) fn for_new_values(
 fn by_kind(kind: ElementType, length: u64) -> Literal {
     let uniform = |from: Literal, to: Literal| map("uniform", Literal::List(vec![from, to]));
     let date = |text: &str| Literal::Text(text.into());
+    let whole = map("int", uniform(Literal::Int(2), Literal::Int(9)));
     let length = Literal::Int(length as i64);
     match kind {
-        ElementType::Int32 | ElementType::Int64 => {
-            map("int", uniform(Literal::Int(2), Literal::Int(9)))
-        }
+        ElementType::Int32 | ElementType::Int64 => whole,
         ElementType::Double | ElementType::Decimal128 => {
             map("double", uniform(Literal::Int(0), Literal::Int(9)))
         }
@@ -258,10 +257,7 @@ fn by_kind(kind: ElementType, length: u64) -> Literal {
         ElementType::Binary => map("bytes", length),
         ElementType::Boolean => map("bool", Literal::Null),
         ElementType::Null | ElementType::Undefined => map("null", Literal::Null),
-        ElementType::Array => {
-            let item = map("int", uniform(Literal::Int(2), Literal::Int(9)));
-            Literal::Map(vec![("list".into(), item), ("length".into(), length)])
-        }
+        ElementType::Array => Literal::Map(vec![("list".into(), whole), ("length".into(), length)]),
         ElementType::EmbeddedDocument => {
             map("document", map("value", map("text", Literal::Int(8))))
         }

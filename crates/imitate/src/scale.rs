@@ -37,11 +37,6 @@ pub(crate) fn scaled(observed: &Observed, scale: f64) -> Observed {
     scaled
 }
 
-/// A number of values of a field.
-fn values_of(all: u64, scale: f64) -> u64 {
-    if all <= FEW { all } else { (rounded(all as f64 * scale) as u64).max(FEW) }
-}
-
 /// Multiplies the numbers of values in a generator, and in those within it.
 fn resize(generator: &mut Literal, own: u64, scale: f64, documents: &HashMap<&str, u64>) {
     let Literal::Map(entries) = generator else {
@@ -72,7 +67,9 @@ fn resize(generator: &mut Literal, own: u64, scale: f64, documents: &HashMap<&st
                 let text =
                     if let Literal::Text(text) = &value { text.clone() } else { value.to_string() };
                 let all = units::parse_count(&text).unwrap_or(1);
-                let scaled = values_of(all, scale).min(own).min(target.unwrap_or(range));
+                let grown = (rounded(all as f64 * scale) as u64).max(FEW);
+                let scaled = if all <= FEW { all } else { grown };
+                let scaled = scaled.min(own).min(target.unwrap_or(range));
                 *value = count(scaled);
                 values = Some(scaled);
             }

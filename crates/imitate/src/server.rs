@@ -30,8 +30,8 @@ const COMMANDS: [&str; 9] = [
 ];
 /// Stages of pipelines that may be sent: none of them writes or runs code.
 const STAGES: [&str; 3] = ["$sample", "$indexStats", "$group"];
-/// What the primary reports of itself. Everything else is read from a secondary where there is one.
-const OF_THE_PRIMARY: [&str; 3] = ["serverStatus", "getLog", "hostInfo"];
+/// What the primary reports of itself: it alone counts measurements. Everything else is read from a secondary where there is one.
+const OF_THE_PRIMARY: [&str; 4] = ["serverStatus", "getLog", "hostInfo", "collStats"];
 const PROFILE: &str = "system.profile";
 
 fn is_allowed(command: &Document) -> bool {

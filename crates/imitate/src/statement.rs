@@ -191,13 +191,11 @@ impl<'a> OperationWriter<'a> {
                 }
             }
         }
-        if !self.with.is_empty() {
-            entries.push(("with".into(), Literal::Map(std::mem::take(&mut self.with))));
+        let with = std::mem::take(&mut self.with);
+        let has_absent = with.iter().any(|(_, described)| described.get("absent").is_some());
+        if !with.is_empty() {
+            entries.push(("with".into(), Literal::Map(with)));
         }
-        let mut parameters = entries.iter().filter(|(key, _)| key == "with");
-        let has_absent = parameters.any(|(_, with)| {
-            with.entries().iter().any(|(_, described)| described.get("absent").is_some())
-        });
         if self.is_loose && !has_absent && kind != "insert" {
             entries.push(("empty".into(), Literal::Text("allowed".into())));
         }
