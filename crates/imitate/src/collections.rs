@@ -3,7 +3,7 @@
 use crate::ImitateError;
 use crate::documents::{Facts, describe, encoded, numeric};
 use crate::indexes::{expires, indexes, is_set, keys, name};
-use crate::model::Stored;
+use crate::model::{Field, Stored};
 use crate::references::{leaves, references};
 use crate::server::Server;
 use mongodb::bson::{Bson, Document, doc};
@@ -184,6 +184,7 @@ fn facts(server: &Server, database: &str, raw: &Raw) -> Result<Facts, ImitateErr
     if let Some(series) = raw.series() {
         // A server would read all measurements to count values.
         facts.time = series.get_str("timeField").ok().map(ToOwned::to_owned);
+        facts.expiring.extend(facts.time.clone().filter(|_| expires(&raw.options).is_some()));
         return Ok(facts);
     }
     let mut values: BTreeMap<String, Vec<&Bson>> = BTreeMap::new();
@@ -239,8 +240,14 @@ fn facts(server: &Server, database: &str, raw: &Raw) -> Result<Facts, ImitateErr
 fn described(database: &str, raw: &Raw, facts: &Facts) -> Stored {
     let described = describe(&raw.sample, facts);
     let mut omitted = described.omitted.clone();
+    let settings = settings(raw, &described.fields);
     let index_sizes = raw.stats.get_document("indexSizes").cloned().unwrap_or_default();
-    let (indexes, left) = indexes(&raw.indexes, &index_sizes, &raw.uses, &described);
+    let is_kept = |index: &Document| raw.series().is_none() || expires(index).is_none();
+    let (listed, expiring): (Vec<_>, Vec<_>) = raw.indexes.iter().cloned().partition(is_kept);
+    omitted.extend(expiring.iter().map(|index| {
+        format!("index {}: in the file, no index of a time series removes documents", name(index))
+    }));
+    let (indexes, left) = indexes(&listed, &index_sizes, &raw.uses, &described);
     omitted.extend(left);
     let is_written = |option: &str| match option {
         "timeseries" | "expireAfterSeconds" => raw.series().is_some(),
@@ -262,20 +269,25 @@ fn described(database: &str, raw: &Raw, facts: &Facts) -> Stored {
         sizes: [1, 50, 95, 99].map(at),
         fields: described.fields,
         indexes,
-        settings: settings(raw),
+        settings,
         omitted,
     }
 }
 
 /// What the file says besides documents and indexes.
-fn settings(raw: &Raw) -> Vec<(String, Literal)> {
+fn settings(raw: &Raw, fields: &[Field]) -> Vec<(String, Literal)> {
     let mut settings = Vec::new();
     let mut usual = "snappy";
     if let Some(series) = raw.series() {
         usual = "zstd";
         let names = [("time", "timeField"), ("meta", "metaField"), ("granularity", "granularity")];
-        let word = |option| Some(Literal::Text(series.get_str(option).ok()?.into()));
-        let words = names.iter().filter_map(|(key, option)| Some(((*key).into(), word(option)?)));
+        // Perhaps no measurement has the field that the server was told of.
+        let is_there =
+            |key: &str, word: &str| key != "meta" || fields.iter().any(|field| field.path == word);
+        let words = names.iter().filter_map(|(key, option)| {
+            let word = series.get_str(option).ok().filter(|word| is_there(key, word))?;
+            Some(((*key).into(), Literal::Text(word.into())))
+        });
         settings.push(("time_series".into(), Literal::Map(words.collect())));
         if let Some(after) = expires(&raw.options) {
             settings.push(("expire_after".into(), after));

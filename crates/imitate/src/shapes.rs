@@ -261,7 +261,7 @@ impl ShapeCollector {
 #[derive(Debug, Default)]
 pub(crate) struct ShapeTally {
     pub(crate) database: String,
-    form: String,
+    pub(crate) form: String,
     pub(crate) operation: Literal,
     pub(crate) unfit: Option<String>,
     pub(crate) calls: u64,

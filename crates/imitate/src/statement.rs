@@ -240,7 +240,9 @@ impl<'a> OperationWriter<'a> {
     fn is_absent(&self, value: &ShapeValue, stored: &Stored) -> bool {
         let gathered = self.gathered;
         let found = self.at(&value.path, stored).filter(StoredField::can_be_asked);
+        let negations = ["$ne", "$nin", "$nor", "$not"];
         gathered.repeats.is_empty()
+            && !negations.iter().any(|word| gathered.form.contains(word))
             && matches!(value.role, ValueRole::Equal | ValueRole::In)
             && gathered.empty as f64 >= NEARLY_ALL * gathered.calls as f64
             && (gathered.documents.median() == 0 || self.is_usual_plan("COLLSCAN"))

@@ -60,12 +60,8 @@ pub(crate) fn lengths(mut values: Vec<f64>, least: f64) -> Literal {
     table(values, true, LONGEST)
 }
 
-/// A constant, or a table of quantiles.
-pub(crate) fn law(values: Vec<f64>, whole: bool) -> Literal {
-    table(values, whole, f64::INFINITY)
-}
-
-fn table(mut values: Vec<f64>, whole: bool, limit: f64) -> Literal {
+/// A constant, or a table of quantiles that ends at `limit`.
+pub(super) fn table(mut values: Vec<f64>, whole: bool, limit: f64) -> Literal {
     values.sort_by(f64::total_cmp);
     let Some(mean) = mean(&values) else {
         return Literal::Int(0);

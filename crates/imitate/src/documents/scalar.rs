@@ -1,6 +1,8 @@
 //! Values that are no documents or lists.
 
-use crate::documents::law::{FEWEST, count, ends, law, lengths, number, quantile, rounded, share};
+use crate::documents::law::{
+    FEWEST, count, ends, lengths, number, quantile, rounded, share, table,
+};
 use crate::documents::tally::{Population, Tally};
 use crate::documents::{Generator, Place, Reader};
 use mongodb::bson::spec::BinarySubtype;
@@ -425,7 +427,7 @@ impl Sampled<'_> {
             };
             self.shared(Generator::new(kind.word(), law), population)
         } else {
-            Generator::new(kind.word(), law(numbers, kind == Kind::Int))
+            Generator::new(kind.word(), table(numbers, kind == Kind::Int, f64::INFINITY))
         };
         match digits {
             Some(digits) => law.with("digits", Literal::Int(i64::from(digits))),

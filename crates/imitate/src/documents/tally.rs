@@ -70,7 +70,8 @@ impl Tally {
         let mut exponent = 0.0;
         for _ in 0..4 {
             let even = all / values as f64;
-            if self.pairs() <= even + 3.0 * even.sqrt() {
+            // Five standard errors: with few values, chance alone gives four in 1 of 400 samples.
+            if self.pairs() <= even + 5.0 * even.sqrt() {
                 return Population { values, exponent: 0.0 };
             }
             let observed = self.pairs() / all;

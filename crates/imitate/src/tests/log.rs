@@ -28,10 +28,7 @@ fn lines_that_tell_of_no_operation_are_skipped() {
         line(&FIND.replace(r#""durationMillis""#, r#""errCode":11000,"durationMillis""#)),
         line(FIND).replace("51803", "51800"),
         String::new(),
-        line(FIND)[..100].to_owned(),
-        "something else".into(),
-        "{}".into(),
-        "[1]".into(),
+        line(FIND)[..100].to_owned() + "\nsomething else\n{}\n[1]",
         cut,
         cut_in_command,
     ];
@@ -43,10 +40,8 @@ fn lines_that_tell_of_no_operation_are_skipped() {
         (first.keys_examined, first.documents_examined, first.returned, first.bytes, first.micros),
         (5, 4, Some(3), 680, 3_000)
     );
-    assert_eq!(
-        (first.namespace.as_str(), first.plan.as_str(), first.connection.as_str()),
-        ("shop.orders", "IXSCAN { customer: 1 }", "conn4")
-    );
+    let texts = [&first.namespace, &first.plan, &first.connection];
+    assert_eq!(texts, ["shop.orders", "IXSCAN { customer: 1 }", "conn4"]);
     assert!(!first.failed && failed.failed);
     assert_eq!(read.skipped(), Skipped { broken: 4, truncated: 2 });
 }

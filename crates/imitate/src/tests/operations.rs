@@ -258,6 +258,8 @@ fn what_is_never_found_is_absent() {
     // Documents were examined, which another field excluded.
     let excluded = changed(by_customer, &shop(), |call| call.returned = Some(0));
     assert_eq!(excluded, "{find: orders, by: customer, empty: allowed}");
+    let others = by_customer.replace(r#""nobody""#, r#"{"$ne": "nobody"}"#);
+    assert!(!changed(&others, &shop(), nothing).contains("absent"));
     // A file knows no other value of a choice, and none of a free text.
     for path in ["status", "note"] {
         let find = by_customer.replace("customer", path);
