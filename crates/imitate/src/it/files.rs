@@ -200,12 +200,8 @@ fn guessed_operations_have_the_weights_of_the_counters() {
     let orders: Vec<Document> = (0..100)
         .map(|number| doc! { "_id": number, "team": format!("team-{}", number % 4) })
         .collect();
-    let observed = observed(vec![stored(
-        "orders",
-        &orders,
-        100,
-        &["absent".into(), "absent".into(), "team".into()],
-    )]);
+    let indexed = ["absent", "absent", "team"].map(str::to_owned);
+    let observed = observed(vec![stored("orders", &orders, 100, &indexed)]);
     let text = write(&observed, None);
     for line in [
         "    orders-by-team: {find: orders, by: team, limit: 100} # guessed: no operation was seen",
