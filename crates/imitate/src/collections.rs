@@ -116,14 +116,18 @@ fn begun(
     let Some(stats) = server.send(database, doc! { "collStats": &name })? else {
         return Ok(Err(format!("{name}: collStats was refused")));
     };
-    let (bytes, documents) = (figure(&stats, "size"), documents(&stats));
+    let (bytes, mut documents) = (figure(&stats, "size"), documents(&stats));
+    if documents == 0 && options.contains_key("timeseries") {
+        // The server counts those alone that were stored since it started.
+        let group = doc! { "$group": { "_id": null, "n": { "$sum": 1 } } };
+        let count = doc! { "aggregate": &name, "pipeline": [group], "cursor": {} };
+        let Some(counted) = server.list(database, count)? else {
+            return Ok(Err(format!("{name}: its measurements could not be counted within 5 s")));
+        };
+        documents = counted.first().map_or(0, |group| figure(group, "n"));
+    }
     if documents == 0 {
-        return Ok(Err(match options.contains_key("timeseries") {
-            true => format!(
-                "{name}: the server has stored no measurement since it started, so their number is not known"
-            ),
-            false => format!("{name}: it is empty"),
-        }));
+        return Ok(Err(format!("{name}: it is empty")));
     }
     Ok(Ok(Some(Raw { name, documents, bytes, stats, options, ..Raw::default() })))
 }

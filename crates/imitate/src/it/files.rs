@@ -172,9 +172,13 @@ fn a_scale_leaves_rates_as_they_are() {
     let orders: Vec<Document> = (0..1_000).map(|number| doc! { "_id": number * 5, "team": format!("team-{:03}", number * 7 % 200), "state": format!("state-{:02}", number % 40) }).collect();
     let observed = observed(vec![stored("orders", &orders, 2_000_000, &[])]);
     let whole = write(&observed, Some(1.0));
-    for part in
-        ["records: 2M", "distinct: 200}", "distinct: 40, follows: team}", "cache_size: 1024MiB", "rates: [84"]
-    {
+    for part in [
+        "records: 2M",
+        "distinct: 200}",
+        "distinct: 40, follows: team}",
+        "cache_size: 1024MiB",
+        "rates: [84",
+    ] {
         assert_contains(&whole, part);
     }
     let tenth = write(&observed, Some(0.1));
