@@ -2,6 +2,7 @@
 
 use crate::form::whole;
 use mongodb::bson::{Bson, Document, doc};
+use plimsoll_engine::MARKS;
 
 /// The name under which this program connects, so that it finds its own commands again.
 pub const APP_NAME: &str = "plimsoll imitate";
@@ -69,6 +70,8 @@ impl Call {
             || matches!(verb.as_str(), "commitTransaction" | "abortTransaction");
         let is_of_system = SYSTEM.contains(&database)
             || collection.starts_with("system.")
+            // What this program notes of its own loads.
+            || collection == MARKS
             || collection.starts_with("$cmd");
         let is_own = report.get_str("appName").is_ok_and(|name| name == APP_NAME);
         if is_own || (is_of_system && !has_none) || command.contains_key("explain") {

@@ -24,6 +24,7 @@ fn lines_that_tell_of_no_operation_are_skipped() {
         line(&own),
         line(&FIND.replace("shop.orders", "admin.orders")),
         line(&FIND.replace("shop.orders", "shop.system.profile")),
+        line(&FIND.replace("shop.orders", "shop.plimsoll.marks")),
         line(&FIND.replace(r#""find":"orders""#, r#""ping":1"#)),
         line(&FIND.replace(r#""durationMillis""#, r#""errCode":11000,"durationMillis""#)),
         line(FIND).replace("51803", "51800"),
