@@ -3,8 +3,9 @@
 
 use crate::Collector;
 use crate::document::{Field, Kind, Node, Span, Value, join};
-use crate::elements::arm::{AMOUNTS, ArmValue, ReadArm};
-use crate::elements::workload::{AMOUNTS as OF_WORKLOAD, PATH, WorkloadReader};
+use crate::elements::arm::{ArmValue, ReadArm};
+use crate::elements::working_set::usable_cache;
+use crate::elements::workload::{PATH, WorkloadReader, amount};
 use crate::keys::arm::arm as arm_keys;
 use crate::keys::workload::workload;
 use crate::mistake::Mistake;
@@ -150,23 +151,20 @@ impl WorkloadReader<'_, '_> {
         engine: &EngineKind,
         settings: &Settings,
     ) -> Option<(Option<DocumentsSpec>, Option<WorkingSet>)> {
-        let of_arm = AMOUNTS.into_iter().find_map(|key| Some((key.name, &arm.get(key)?.checked)));
-        let of_workload =
-            || OF_WORKLOAD.into_iter().find_map(|key| Some((key.name, self.workload.get(key)?)));
-        let Some((key, checked)) = of_arm.or_else(of_workload) else {
+        let Some((key, checked, _)) = amount(arm, self.workload) else {
             return Some((None, None));
         };
         let place = checked.place;
         let (documents, bytes) = base.size();
         let (wanted, set) = if key == workload::working_set.name {
             let share = checked.number()?;
-            let cache = engine.cache_setting.and_then(|name| settings.bytes(name));
-            let Some(cache) = cache.filter(|_| engine.usable_cache > 0.0) else {
-                let mistake = Mistake::WorkingSetWithoutCache { engine: engine.name };
-                self.problems.add(&workload::working_set.under(PATH), Some(place), mistake);
-                return None;
+            let usable = match usable_cache(engine, settings) {
+                Ok(usable) => usable,
+                Err(mistake) => {
+                    self.problems.add(&workload::working_set.under(PATH), Some(place), mistake);
+                    return None;
+                }
             };
-            let usable = cache as f64 * engine.usable_cache;
             let bytes_per_record = bytes / documents.max(1) as f64;
             let set =
                 WorkingSet { share, usable_cache_bytes: usable.round() as u64, bytes_per_record };

@@ -4,6 +4,7 @@ use crate::document::Checked;
 use crate::mistake::Mistake;
 use plimsoll_plan::{EngineKind, Settings, WorkingSet};
 use plimsoll_record::ServerSpec;
+use plimsoll_record::quantities::numbers::three_digits;
 use plimsoll_record::quantities::units;
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
@@ -66,12 +67,10 @@ impl RecordSizes {
         measure: &MeasureRecords<'_>,
     ) -> Option<Result<(u64, WorkingSet), Mistake>> {
         let share = share.number()?;
-        let cache = engine.cache_setting.and_then(|name| settings.bytes(name));
-        let Some(cache) = cache.filter(|_| engine.usable_cache > 0.0) else {
-            let engine = engine.name;
-            return Some(Err(Mistake::WorkingSetWithoutCache { engine }));
+        let usable = match usable_cache(engine, settings) {
+            Ok(usable) => usable,
+            Err(mistake) => return Some(Err(mistake)),
         };
-        let usable = cache as f64 * engine.usable_cache;
         let wanted = share * usable;
         let sample = DataSpec {
             records: ((wanted / base.mean_record_bytes()) as u64).max(1),
@@ -98,10 +97,12 @@ impl RecordSizes {
     }
 }
 
-/// The nearest number of three significant digits; below 1,000 the nearest whole one.
-fn three_digits(number: f64) -> f64 {
-    let step = 10f64.powi((number.max(1.0).log10().floor() as i32 - 2).max(0));
-    (number / step).round() * step
+/// Bytes of the engine's cache that data can fill.
+pub(crate) fn usable_cache(engine: &EngineKind, settings: &Settings) -> Result<f64, Mistake> {
+    let cache = engine.cache_setting.and_then(|name| settings.bytes(name));
+    let cache = cache.filter(|_| engine.usable_cache > 0.0);
+    let cache = cache.ok_or(Mistake::WorkingSetWithoutCache { engine: engine.name })?;
+    Ok(cache as f64 * engine.usable_cache)
 }
 
 #[cfg(test)]

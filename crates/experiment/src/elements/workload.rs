@@ -23,7 +23,7 @@ use plimsoll_workload::{DataSpec, KeyOrder, Wrong};
 
 pub(crate) const PATH: &str = file::workload.name;
 /// Keys for the amount of data.
-pub(crate) const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
+const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
 
 /// A description of documents, or everything that is wrong with it.
 type ReadDocuments = Result<DocumentsSpec, Vec<DocumentProblem>>;
@@ -127,12 +127,7 @@ impl WorkloadReader<'_, '_> {
             return None;
         }
         let mut data = base.clone();
-        let of_arm = arm::AMOUNTS
-            .into_iter()
-            .find_map(|key| arm.get(key).map(|given| (key.name, &given.checked, true)));
-        let of_workload =
-            || AMOUNTS.into_iter().find_map(|key| Some((key.name, self.workload.get(key)?, false)));
-        let said = of_arm.or_else(of_workload);
+        let said = amount(arm, self.workload);
         if said.is_none() && self.file.is_none() && self.workload.get(workload::ycsb).is_some() {
             // The file could not be taken, which is said already.
             return None;
@@ -253,6 +248,19 @@ impl WorkloadReader<'_, '_> {
         }
         problems.is_empty()
     }
+}
+
+/// The key that says how much data an arm has, with its value, and whether it is the arm's own: from the arm, else from the workload.
+pub(crate) fn amount<'a>(
+    arm: &'a ReadArm,
+    workload: &'a Checked,
+) -> Option<(&'static str, &'a Checked, bool)> {
+    let of_arm = arm::AMOUNTS
+        .into_iter()
+        .find_map(|key| arm.get(key).map(|given| (key.name, &given.checked, true)));
+    let of_workload =
+        || AMOUNTS.into_iter().find_map(|key| Some((key.name, workload.get(key)?, false)));
+    of_arm.or_else(of_workload)
 }
 
 /// Mean bytes of a record where there are as many as fit into `size`. Ordered keys grow with their number, so that the mean depends on the

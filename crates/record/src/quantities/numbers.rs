@@ -365,6 +365,12 @@ fn exponent(value: f64) -> i32 {
     if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 }
 }
 
+/// The nearest number of three significant digits; below 1,000 the nearest whole one.
+pub fn three_digits(number: f64) -> f64 {
+    let step = 10f64.powi((number.max(1.0).log10().floor() as i32 - 2).max(0));
+    (number / step).round() * step
+}
+
 /// `value` with this many significant digits.
 pub fn round_significant(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {

@@ -4,6 +4,7 @@ use crate::documents::literal::{Literal, index_keys, index_name};
 use crate::documents::operation::loosen_expiring;
 use crate::documents::read::{DocumentProblem, Reading};
 use crate::documents::{Documents, DocumentsSpec, SharedReading};
+use plimsoll_record::quantities::numbers::three_digits;
 
 /// What arms may choose of a collection.
 const CHOICES: [&str; 3] = ["indexes", "options", "expire_after"];
@@ -85,8 +86,7 @@ impl DocumentsSpec {
         let mut collections = self.collections.clone();
         for collection in &read.collections {
             let wanted = collection.records as f64 * factor;
-            let step = 10_f64.powi((wanted.max(1.0).log10().floor() as i32 - 2).max(0));
-            let records = ((wanted / step).round() * step).max(1.0);
+            let records = three_digits(wanted).max(1.0);
             if let Some(described) = described(&mut collections, &collection.name) {
                 for (_, given) in described.iter_mut().filter(|(key, _)| key == "records") {
                     *given = Literal::Int(records as i64);
