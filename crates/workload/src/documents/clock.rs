@@ -24,9 +24,8 @@ impl DocumentsSpec {
     /// The same description for a run that begins at this moment, as RFC 3339 writes it. `None` where no date depends on that.
     pub fn begun_at(&self, moment: &str) -> Option<Self> {
         let mut collections = self.collections.clone();
-        let mut is_changed = false;
-        anchor(&mut collections, moment, &mut is_changed);
-        is_changed.then(|| Self { collections, reading: SharedReading::default(), ..self.clone() })
+        let reading = SharedReading::default();
+        anchor(&mut collections, moment).then(|| Self { collections, reading, ..self.clone() })
     }
 
     /// Whether dates end when each run begins.
@@ -47,14 +46,10 @@ impl DocumentsSpec {
             };
             let inserts: Vec<_> =
                 read.operations.iter().map(of_one).filter(|(_, count)| *count > 0).collect();
-            let described = self.collections.get(&collection.name);
-            let described = described.and_then(|given| given.get("document"));
             for field in &collection.fields {
-                let generator = described.and_then(|document| document.get(&field.name));
-                let date = generator.and_then(|generator| generator.get("date"));
                 if let Shape::Date(Number::Steps { step, .. }) = field.shape
                     && !inserts.is_empty()
-                    && date.is_some_and(is_now)
+                    && self.ends_now(&collection.name, &field.name)
                 {
                     clocks.push(DataClock {
                         collection: collection.name.to_string(),
@@ -76,36 +71,48 @@ impl DocumentsSpec {
         let mut found = Vec::new();
         for collection in &read.collections {
             let Some(path) = collection.expires_by() else { continue };
-            let described = self.collections.get(&collection.name);
-            let generator = described.and_then(|given| given.get("document")?.get(path));
-            if !generator.and_then(|given| given.get("date")).is_some_and(is_now) {
+            if !self.ends_now(&collection.name, path) {
                 found.push((collection.name.to_string(), path.to_owned()));
             }
         }
         found
     }
+
+    /// Whether a field is described as a date that ends when the run begins.
+    fn ends_now(&self, collection: &str, field: &str) -> bool {
+        let described = self.collections.get(collection);
+        let date = described.and_then(|given| given.get("document")?.get(field)?.get("date"));
+        date.is_some_and(|date| is_now(date.entries()))
+    }
 }
 
-fn is_now(date: &Literal) -> bool {
-    date.get("until").and_then(Literal::scalar).as_deref() == Some(NOW)
+fn is_now(date: &[(String, Literal)]) -> bool {
+    date.iter().any(|(key, until)| key == "until" && until.scalar().as_deref() == Some(NOW))
 }
 
-fn anchor(value: &mut Literal, moment: &str, is_changed: &mut bool) {
+/// Writes the moment in place of `now`, and says whether there was any.
+fn anchor(value: &mut Literal, moment: &str) -> bool {
+    let mut is_changed = false;
     match value {
         Literal::Map(entries) => {
             for (key, inner) in entries {
-                match inner {
-                    Literal::Map(date) if key == "date" && is_now(&Literal::Map(date.clone())) => {
+                is_changed |= match inner {
+                    Literal::Map(date) if key == "date" && is_now(date) => {
                         for (_, until) in date.iter_mut().filter(|(key, _)| key == "until") {
                             *until = Literal::Text(moment.into());
                         }
-                        *is_changed = true;
+                        true
                     }
-                    inner => anchor(inner, moment, is_changed),
-                }
+                    inner => anchor(inner, moment),
+                };
             }
         }
-        Literal::List(items) => items.iter_mut().for_each(|item| anchor(item, moment, is_changed)),
+        Literal::List(items) => {
+            for item in items {
+                is_changed |= anchor(item, moment);
+            }
+        }
         _ => {}
     }
+    is_changed
 }
