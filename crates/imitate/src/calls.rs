@@ -130,7 +130,7 @@ impl Call {
     }
 }
 
-/// Whether the command holds updates or deletes, each of which the server reports by itself.
+/// Whether the command is an update or a delete with a list of statements. The server also reports each statement separately.
 pub(crate) fn is_of_statements(command: &Document) -> bool {
     let verb = command.keys().next().map(String::as_str);
     matches!(verb, Some("update" | "delete")) && !command.contains_key("q")

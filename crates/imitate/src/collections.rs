@@ -9,7 +9,7 @@ use crate::server::Server;
 use mongodb::bson::{Bson, Document, doc};
 use plimsoll_engine::MARKS;
 use plimsoll_record::quantities::words::grouped;
-use plimsoll_workload::documents::Literal;
+use plimsoll_workload::documents::{Literal, MOST_COLLECTIONS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Documents of a collection that are read.
@@ -17,8 +17,7 @@ const SAMPLE: u64 = 1_000;
 /// Of very long documents fewer are read: about these bytes, and this many at least.
 const SAMPLE_BYTES: u64 = 48 << 20;
 const SMALLEST_SAMPLE: u64 = 50;
-/// The most collections of an experiment file, and the fields that it has room for.
-const MOST_COLLECTIONS: usize = 32;
+/// Fields that an experiment file has room for.
 const MOST_FIELDS: usize = 2_000;
 const MOST_FIELDS_OF_ONE: usize = 500;
 
@@ -43,10 +42,11 @@ impl Raw {
     }
 }
 
-/// Reads all collections of a database, the largest first. What is left out is added to `omitted`.
+/// Reads all collections of a database, the largest first. `now_ms` is the server's present time. What is left out is added to `omitted`.
 pub(crate) fn read(
     server: &Server,
     database: &str,
+    now_ms: i64,
     progress: &mut dyn FnMut(&str),
     omitted: &mut Vec<String>,
 ) -> Result<Vec<Stored>, ImitateError> {
@@ -80,8 +80,6 @@ pub(crate) fn read(
         omitted.push(format!("{}: no document could be read", raw.name));
     }
     let most_fields = (MOST_FIELDS / all.len().max(1)).min(MOST_FIELDS_OF_ONE);
-    let hello = server.send("admin", doc! { "isMaster": 1 })?.unwrap_or_default();
-    let now_ms = hello.get_datetime("localTime").map_or(0, |now| now.timestamp_millis());
     let mut stored = Vec::new();
     for raw in &all {
         let mut facts = facts(server, database, raw)?;
@@ -118,7 +116,7 @@ fn begun(
     };
     let (bytes, mut documents) = (figure(&stats, "size"), documents(&stats));
     if documents == 0 && options.contains_key("timeseries") {
-        // The server counts those alone that were stored since it started.
+        // The server only counts measurements that were stored since it started.
         let group = doc! { "$group": { "_id": null, "n": { "$sum": 1 } } };
         let count = doc! { "aggregate": &name, "pipeline": [group], "cursor": {} };
         let Some(counted) = server.list(database, count)? else {
@@ -132,7 +130,8 @@ fn begun(
     Ok(Ok(Some(Raw { name, documents, bytes, stats, options, ..Raw::default() })))
 }
 
-/// Documents of a collection. Measurements are counted since the server started alone, so of them as many as its buckets hold by that count.
+/// The number of documents. For a time series, the server only counts what was stored since it started: that gives the mean of a bucket, and the number of
+/// buckets does the rest.
 fn documents(stats: &Document) -> u64 {
     let Ok(series) = stats.get_document("timeseries") else { return figure(stats, "count") };
     let measured = figure(series, "numMeasurementsCommitted");

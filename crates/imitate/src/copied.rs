@@ -5,7 +5,7 @@ use crate::{Call, shapes};
 use plimsoll_record::ApplicationState;
 
 /// What a run shows of the server that it measured, to be compared with `production`. `calls` are those that were measured.
-pub fn copied(production: &Observed, state: &ApplicationState, calls: &[Call]) -> Observed {
+pub fn copied(production: &Observed, state: &ApplicationState, calls: Vec<Call>) -> Observed {
     let database = calls.first().and_then(|call| call.namespace.split_once('.'));
     let database = database.map(|(database, _)| database.to_owned()).unwrap_or_default();
     let collection = |stored: &Stored| {
@@ -27,7 +27,7 @@ pub fn copied(production: &Observed, state: &ApplicationState, calls: &[Call]) -
         })
     };
     let collections: Vec<Stored> = production.collections.iter().filter_map(collection).collect();
-    let shapes = shapes(calls.iter().cloned(), &collections);
+    let shapes = shapes(calls.into_iter(), &collections);
     Observed {
         calls: shapes.iter().map(|shape| shape.calls).sum(),
         source: Source::LogFile,

@@ -239,7 +239,7 @@ pub(crate) fn for_new_values(
     Literal::Map(entries.filter(|(key, _)| !alone.contains(&key.as_str())).cloned().collect())
 }
 
-/// A generator for values of which only the type and the length are known.
+/// A generator for values of this type and length.
 fn by_kind(kind: ElementType, length: u64) -> Literal {
     let uniform = |from: Literal, to: Literal| map("uniform", Literal::List(vec![from, to]));
     let date = |text: &str| Literal::Text(text.into());

@@ -1,4 +1,4 @@
-//! The normal form of a command: what is asked, without the values.
+//! The normal form of a command: the command without its values.
 
 use crate::flow::flow;
 use mongodb::bson::spec::ElementType;
@@ -39,7 +39,7 @@ pub(crate) struct OmittedValue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueRole {
     Equal,
-    /// The items of a list, of which each is a value of the field.
+    /// A list of values of the field.
     In,
     Lower,
     Upper,
@@ -270,7 +270,7 @@ impl CommandReader<'_> {
         path.into()
     }
 
-    /// A map of which each value is read by itself.
+    /// Reads each value of a map.
     fn each<'d>(
         &mut self,
         entries: impl IntoIterator<Item = (&'d String, &'d Bson)>,
@@ -559,7 +559,7 @@ pub(crate) fn whole(value: &Bson) -> Option<i64> {
     number(value).filter(|number| number.fract() == 0.0).map(|number| number as i64)
 }
 
-fn is_true(value: &Bson) -> bool {
+pub(crate) fn is_true(value: &Bson) -> bool {
     match value {
         Bson::Boolean(flag) => *flag,
         Bson::Null => false,

@@ -1,7 +1,9 @@
 //! Indexes as the file takes them. What it cannot say is left out and reported.
 
+use crate::collections::figure;
 use crate::documents::{Described, numeric};
 use crate::fields::{ValueCount, at};
+use crate::form::is_true;
 use crate::model::Index;
 use mongodb::bson::{Bson, Document};
 use plimsoll_record::quantities::units;
@@ -28,10 +30,7 @@ pub(crate) fn keys(index: &Document) -> Option<Vec<(&str, i64)>> {
 }
 
 pub(crate) fn is_set(index: &Document, option: &str) -> bool {
-    index.get(option).is_some_and(|value| match value {
-        Bson::Boolean(flag) => *flag,
-        other => numeric(other).is_some_and(|number| number != 0.0),
-    })
+    index.get(option).is_some_and(is_true)
 }
 
 /// How long documents stay, by an index or by the options of a time series.
@@ -162,7 +161,7 @@ pub(crate) fn indexes(
             name: name.into(),
             spec,
             uses: uses.iter().find(|(known, _)| known == name).map(|(_, uses)| *uses),
-            bytes: sizes.get(name).and_then(numeric).unwrap_or_default() as u64,
+            bytes: figure(sizes, name),
         };
         if indexes.iter().any(|known| known.keys() == one.keys()) {
             omitted.push(format!("index {name}: the file has one index for the same keys"));

@@ -41,11 +41,14 @@ pub fn observe(
     // A log that cannot be read is told before the server is asked.
     let log = request.log.map(Log::open).transpose()?;
     let server = Server::connect(request.uri)?;
-    let mut seen = Observed { server: facts(&server)?, ..Observed::default() };
+    let hello = server.send("admin", doc! { "isMaster": 1 })?.unwrap_or_default();
+    let now_ms = hello.get_datetime("localTime").map_or(0, |now| now.timestamp_millis());
+    let mut seen = Observed { server: facts(&server, &hello)?, ..Observed::default() };
     let first = counters(&server)?;
     let begun = Instant::now();
     seen.database = database(&server, request, &mut seen.omitted)?;
-    seen.collections = collections::read(&server, &seen.database, progress, &mut seen.omitted)?;
+    seen.collections =
+        collections::read(&server, &seen.database, now_ms, progress, &mut seen.omitted)?;
     if seen.collections.is_empty() {
         let mut why = seen.omitted.clone();
         why.extend(server.refused());
@@ -142,10 +145,9 @@ fn shaped(source: Source, calls: impl Iterator<Item = Call>, seen: &mut Observed
     }
 }
 
-fn facts(server: &Server) -> Result<ServerFacts, ImitateError> {
+fn facts(server: &Server, hello: &Document) -> Result<ServerFacts, ImitateError> {
     let ask = |command: &str| Ok(server.send("admin", doc! { command: 1 })?.unwrap_or_default());
-    let (hello, build, status, host) =
-        (ask("isMaster")?, ask("buildInfo")?, ask("serverStatus")?, ask("hostInfo")?);
+    let (build, status, host) = (ask("buildInfo")?, ask("serverStatus")?, ask("hostInfo")?);
     let part =
         |document: &Document, name: &str| document.get_document(name).cloned().unwrap_or_default();
     let cache = part(&part(&status, "wiredTiger"), "cache");

@@ -4,10 +4,9 @@ use crate::flow::{flow, scalar};
 use crate::statement::{collection, collection_key};
 use crate::{Observed, Shape, Stored};
 use plimsoll_record::quantities::numbers::{ASCII, round_significant};
-use plimsoll_workload::documents::{DocumentsSpec, Literal};
+use plimsoll_workload::documents::{DocumentsSpec, Literal, MOST_OPERATIONS};
 use std::collections::HashMap;
 
-const MOST_OPERATIONS: usize = 32;
 /// Shapes with less than this share of both time and calls are left out.
 const LEAST_SHARE: f64 = 0.001;
 /// Longer operations are broken into several lines.

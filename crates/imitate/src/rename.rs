@@ -1,15 +1,12 @@
 //! The same observation without the names of the user.
 
 use crate::model::{Observed, Stored};
+use plimsoll_record::StatementKind;
 use plimsoll_workload::documents::Literal;
 use std::collections::HashMap;
 
 /// Stages of pipelines whose keys are names.
 const COMPUTING: [&str; 4] = ["$group", "$project", "$addFields", "$set"];
-
-/// Keys of a file that name a collection.
-const OPERATIONS: [&str; 8] =
-    ["find", "aggregate", "count", "distinct", "insert", "update", "delete", "find_and_modify"];
 
 /// Names of one collection's fields, of which each part of a path is one, and of all collections.
 struct Names {
@@ -147,8 +144,10 @@ impl Names {
         let Literal::Map(entries) = described else {
             return;
         };
+        let names_collection = |kind: &StatementKind| *kind != StatementKind::Transaction;
+        let mut kinds = StatementKind::ALL.into_iter().filter(names_collection);
         let is_operation =
-            entries.first().is_some_and(|(kind, _)| OPERATIONS.contains(&kind.as_str()));
+            entries.first().is_some_and(|(first, _)| kinds.any(|kind| kind.word() == first));
         if let Some((_, name)) = entries.first_mut().filter(|_| is_operation) {
             *name = self.collection(&name.scalar().unwrap_or_default());
         }

@@ -3,11 +3,9 @@
 use crate::documents::{count, rounded};
 use crate::model::{Observed, Stored};
 use plimsoll_record::quantities::units;
-use plimsoll_workload::documents::Literal;
+use plimsoll_workload::documents::{Literal, MOST_WEIGHTED};
 use std::collections::HashMap;
 
-/// Values of unequal shares that the file's reader keeps in memory.
-const MOST_WEIGHTED: u64 = 20_000_000;
 /// As many values as this are states or categories, which do not grow with the data.
 const FEW: u64 = 100;
 

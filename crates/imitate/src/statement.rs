@@ -5,13 +5,11 @@ use crate::form::{ValueRole, hole, mapped};
 use crate::shapes::{ShapeTally, ShapeValue};
 use crate::{Index, Shape, Stored};
 use plimsoll_record::quantities::units;
-use plimsoll_workload::documents::Literal;
+use plimsoll_workload::documents::{Literal, MOST_STATEMENTS};
 use std::collections::HashSet;
 
 /// The most values of `$in` that are written.
 const MOST_ITEMS: u64 = 20;
-/// Statements that a transaction of a file can have.
-const MOST_STATEMENTS: usize = 16;
 /// Files are read up to 32 levels deep, of which an operation has some around it.
 const MOST_DEPTH: usize = 25;
 /// With more calls that found nothing, `empty: allowed` is written.

@@ -26,7 +26,7 @@ const DEEPEST: usize = 8;
 const LONGEST_NAME: usize = 200;
 /// The share of the entropy of a field that is gone once another field is known, for one to follow the other.
 const FOLLOWS: f64 = 0.9;
-/// What chance must leave of the entropy, so that a sample can tell.
+/// The share of the entropy that chance must leave unexplained; with less, the sample is too small to decide.
 const LEFT_BY_CHANCE: f64 = 0.2;
 
 /// What is known of a collection besides its sample.
@@ -36,7 +36,7 @@ pub(crate) struct Facts {
     /// How many fields the experiment file has room for.
     pub(crate) most_fields: usize,
     pub(crate) is_complete: bool,
-    /// Fields of which an index promises that no two documents have the same value, and whether all documents must have one.
+    /// Fields with a unique index, and whether every document must have the field.
     pub(crate) unique: BTreeMap<String, bool>,
     /// How many values fields have, where an index told.
     pub(crate) counted: BTreeMap<String, u64>,
@@ -270,7 +270,7 @@ impl Reader<'_> {
         Generator { notes, ..list }
     }
 
-    /// Finds fields that tell another one of the same document, as a city tells its country.
+    /// Finds fields whose value determines the value of another field of the same document, as a city determines its country.
     fn follow(&mut self, prefix: &str, level: &mut [(String, Generator)]) {
         for at in 1..level.len() {
             let (before, rest) = level.split_at_mut(at);
@@ -291,7 +291,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether one of two fields tells the other, beyond what a sample of so many different values tells by chance.
+/// Whether the value of one field determines the value of the other, and more than a sample of this size would show by chance.
 fn are_tied(leader: &Generator, follower: &Generator) -> bool {
     let (Some(leader), Some(follower)) = (&leader.classes, &follower.classes) else {
         return false;
@@ -307,7 +307,7 @@ fn are_tied(leader: &Generator, follower: &Generator) -> bool {
     order.sort_by_key(|row| Stream::from_state(*row as u64).bits());
     let mixed: Vec<usize> = order.into_iter().map(|row| follows[row]).collect();
     let tied = |of: &[usize], by: &[usize], by_chance: (&[usize], &[usize])| {
-        // Of few documents for each value, some tells much by chance.
+        // With few documents for each value, chance alone explains much.
         let by_chance = 1.0 - explained(by_chance.0, by_chance.1);
         by_chance >= LEFT_BY_CHANCE && 1.0 - explained(of, by) <= (1.0 - FOLLOWS) * by_chance
     };

@@ -24,7 +24,7 @@ const DAY_MS: f64 = 86_400_000.0;
 const HOUR_MS: f64 = 3_600_000.0;
 /// Later dates, which are past the year 2100, count as this one.
 const LATEST_MS: f64 = 130.0 * 365.25 * DAY_MS;
-/// Dates are the present ones if the newest is nearer to the server's time than this, or than so many steps from one sampled date to the next.
+/// Dates end at the present time if the newest sampled date is at most this far from the server's time, or at most this many gaps between sampled dates.
 const NEAR_MS: f64 = 5.0 * 60_000.0;
 const NEAR_STEPS: f64 = 5.0;
 /// The shortest step of a file's dates. Below a millisecond several documents have the same date.
@@ -544,7 +544,7 @@ fn instant(units: f64, round: fn(f64) -> f64, unit: f64) -> Literal {
     Literal::Text(text.strip_suffix("T00:00:00Z").map_or(text.clone(), Into::into))
 }
 
-/// Characters that texts must have, so that so many of them differ. With room for ten times as many.
+/// The shortest length at which the file can make this many different texts, and ten times as many for inserts.
 fn spelling(values: u64) -> f64 {
     let digits = (1..11).find(|digits| 36_u64.pow(*digits) >= values.saturating_mul(20));
     f64::from(digits.unwrap_or(11))
@@ -556,7 +556,7 @@ fn placeholder(number: usize, long: usize) -> String {
     match long {
         0 => String::new(),
         _ if text.len() <= long => format!("{text:x<long$}"),
-        // The first 20 letters, none of which is `v`.
+        // One of the first 20 letters of the alphabet, so never `v`.
         _ => format!("{:x<long$}", char::from(b'a' + (number % 20) as u8)),
     }
 }

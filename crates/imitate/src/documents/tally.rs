@@ -60,8 +60,8 @@ impl Tally {
         self.times.iter().map(|times| (times * (times - 1)) as f64 / 2.0).sum()
     }
 
-    /// The values of the whole collection: `known` where they were counted, otherwise at most `most`. The exponent is the one with which two documents have the same
-    /// value as often as in the sample, which the most frequent values decide; then so many values are assumed that the sample would have had as many as it has.
+    /// The values of the whole collection: `known` where they were counted, otherwise an estimate of at most `most`. The exponent is chosen so that two documents
+    /// have the same value as often as in the sample. The number of values is then chosen so that a sample of this size would have as many different values.
     pub(super) fn population(&self, known: Option<u64>, most: u64) -> Population {
         let least = self.distinct().max(1);
         let most = most.max(least);
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use plimsoll_workload::{Stream, Zipfian};
 
-    /// A sample of 1,000 from 3,000 values, even and with Zipf's law: both are told from each other, and the number of values is found.
+    /// From a sample of 1,000 out of 3,000 values, the law (even or Zipf's) and the number of values are found.
     #[test]
     fn the_spread_of_a_sample_is_found() {
         let mut stream = Stream::from_state(3);

@@ -107,7 +107,7 @@ fn presence_is_a_share() {
     assert_eq!(note.origin, "25% are null, left out");
 }
 
-/// The most frequent type counts; types of which a file knows nothing are left out.
+/// A field gets its most frequent type. Types that a file cannot have are left out.
 #[test]
 fn mixed_and_unknown_types_are_told() {
     let found = described(&documents(100, |number| match number % 10 {
@@ -198,7 +198,7 @@ fn a_city_follows_its_country_and_a_team_nothing() {
     assert!(!said(&found, "team").contains("follows"), "{}", said(&found, "team"));
 }
 
-/// Five documents of each of 200 devices: even a site that has nothing to do with its device would be told by it for more than half.
+/// Each of 200 devices has five documents. With so few, a device would explain more than half of the entropy even of an unrelated site.
 #[test]
 fn a_site_follows_its_device_although_each_is_seen_five_times() {
     let devices = documents(1_000, |number| {

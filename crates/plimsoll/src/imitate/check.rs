@@ -78,7 +78,7 @@ pub fn check(
         );
     };
     let calls = measured_calls(&store_path(store)?, &made.record.id, run)?;
-    let copy = copied(production, state, &calls);
+    let copy = copied(production, state, calls);
     if !engine.version.contains(&production.server.version) {
         tell(format_args!(
             "the copy is {}, the server is MongoDB {}: plans may differ for that reason; a mongod of the same version on PATH, or `server: {{program: ...}}`, takes it out",

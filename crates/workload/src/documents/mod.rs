@@ -26,8 +26,10 @@ mod transaction;
 pub use clock::DataClock;
 pub(crate) use finite::Finite;
 pub use literal::Literal;
-pub use read::{DocumentProblem, is_generator};
+pub use operation::MOST_OPERATIONS;
+pub use read::{DocumentProblem, MOST_COLLECTIONS, MOST_WEIGHTED, is_generator};
 pub(crate) use statements::{DocumentLoad, DocumentSpace, StatementDesk};
+pub use transaction::MOST_STATEMENTS;
 
 use crate::ask::CollectionOrder;
 use operation::OwnStatement;

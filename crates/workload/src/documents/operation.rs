@@ -12,7 +12,7 @@ use plimsoll_record::{OwnOperation, StatementKind};
 use std::sync::Arc;
 
 /// The most operations of a workload.
-pub(crate) const MOST_OPERATIONS: usize = 32;
+pub const MOST_OPERATIONS: usize = 32;
 /// The most documents that one operation inserts.
 const MOST_INSERTED: f64 = 100_000.0;
 /// Documents for each value of a field that not all documents have, from which on hardly any value has none.

@@ -14,13 +14,13 @@ use plimsoll_record::quantities::units;
 use std::sync::Arc;
 
 /// The most collections of a workload.
-const MOST_COLLECTIONS: usize = 32;
+pub const MOST_COLLECTIONS: usize = 32;
 /// The date of the last document is that of the begin of the run.
 pub(crate) const NOW: &str = "now";
 /// What stands for it before a run begins: 2026-01-01, in milliseconds since 1970.
 const UNTIL_NOW: f64 = 1_767_225_600_000.0;
-/// The most values that a table of shares holds in memory.
-const MOST_WEIGHTED: u64 = 20_000_000;
+/// The most values of a field with unequal shares, which a table holds in memory.
+pub const MOST_WEIGHTED: u64 = 20_000_000;
 /// The most documents of a collection.
 const MOST_DOCUMENTS: u64 = 1_000_000_000_000;
 /// What a load sends in one command, in bytes, about, and in documents at most.

@@ -8,7 +8,7 @@ use crate::documents::template::{Parameter, Template, parameters_of};
 use plimsoll_record::StatementKind;
 
 /// The most statements of a transaction.
-pub(crate) const MOST_STATEMENTS: usize = 16;
+pub const MOST_STATEMENTS: usize = 16;
 const MOST_RETRIES: f64 = 1_000.0;
 /// How often a transaction is sent again where the file does not say.
 const RETRIES: u32 = 10;
