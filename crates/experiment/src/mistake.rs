@@ -258,7 +258,9 @@ mistakes! {
     UnknownOperation { name: String, mix: Option<String>, operations: Vec<String> } = "unknown-operation", ("{} {}", mix.as_ref().map_or_else(|| "no mix has an operation".to_owned(), |mix| format!("mix {} has no operation", shortened(mix))), quoted(name)),
         nearest_or_all(name, operations, "the operations are");
     NotOfOperation { metric: String } = "not-of-operation", ("{metric} is not known for one operation"),
-        "remove `operation`, or bound throughput, response.mean, or a percentile such as response.p99 or service.p99";
+        "remove the operation, or name throughput, response.mean, or a percentile such as response.p99 or service.p99";
+    TwoOperations = "two-operations", ("an operation is named twice"),
+        "remove `operation`, or the words from `of` on";
     NotAPoint { at: String, points: Vec<String> } = "not-a-point", ("{at} is no point of this load"),
         format!("points of this load: {}", few(points));
     BadThreshold { text: String } = "bad-threshold", ("{} is not a threshold", quoted(text)),

@@ -99,10 +99,9 @@ pub fn compare_records(
     arm_b: &str,
 ) -> Result<RecordComparison, JudgeError> {
     let (a, b) = (Read::of(a, arm_a, arm_b)?, Read::of(b, arm_b, arm_a)?);
-    let primary_metrics = primaries(&a.plan);
     let mut comparisons = Vec::new();
     for shared in shared_points(&a, &b) {
-        comparisons.extend(of_point(&a, &b, &shared, &primary_metrics));
+        comparisons.extend(of_point(&a, &b, &shared));
     }
     comparisons.sort_by_key(|comparison| !comparison.primary);
     let differences = differences(&a, &b);
@@ -111,7 +110,7 @@ pub fn compare_records(
         warnings.extend(read.warnings.iter().cloned());
     }
     warnings.extend(other_machine(&a, &b));
-    if primary_metrics.contains(&Metric::Cost)
+    if a.plan.compare.primary.contains(&Metric::Cost)
         && let Err(reason) = in_one_currency([a.arm(), b.arm()])
     {
         let message = format!("{reason}: their costs are not compared");
@@ -261,17 +260,14 @@ fn other_machine(a: &Read<'_>, b: &Read<'_>) -> Option<Warning> {
 }
 
 /// Every metric that both sides have at one point.
-fn of_point(
-    a: &Read<'_>,
-    b: &Read<'_>,
-    shared: &Shared<'_>,
-    primary: &[Metric],
-) -> Vec<UnpairedComparison> {
+fn of_point(a: &Read<'_>, b: &Read<'_>, shared: &Shared<'_>) -> Vec<UnpairedComparison> {
     let Shared { point, of_a, of_b } = *shared;
     let prices = in_one_currency([a.arm(), b.arm()]);
     let paired = a.is_paired_with(b);
     let mut figures = Vec::new();
-    for metric in metrics(primary, prices.is_ok()) {
+    let Some(mix) = a.plan.mix_of(point) else { return Vec::new() };
+    let primary = primaries(&a.plan, mix);
+    for metric in metrics(&primary, mix, prices.is_ok()) {
         if !is_compared(point, metric) {
             continue;
         }

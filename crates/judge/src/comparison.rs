@@ -16,8 +16,9 @@ use crate::sentence::{Question, Unit, sentence};
 use crate::words::{Change, counted, list, percent};
 use crate::{Adjustment, Comparison, FactorResults, Judgement, Undisturbed, Verdict};
 use plimsoll_plan::{Direction, Metric, Plan, Point};
-use plimsoll_record::WarningId;
+use plimsoll_record::{Operation, WarningId};
 use plimsoll_stats::{Grounds, Interval, Rule, Standing, judge, judge_together};
+use plimsoll_workload::Mix;
 
 /// Looked at in every experiment, beside the metrics that decide.
 const ALWAYS: [Metric; 6] = [
@@ -48,10 +49,10 @@ pub(crate) fn comparisons(
     paired: bool,
     demanded: Demanded,
 ) -> Comparisons {
-    let primary_metrics = primaries(plan);
     let (mut primary, mut exploratory) = (Vec::new(), Vec::new());
     let mut unjudged = Vec::new();
     for (mix_index, mix) in plan.mixes.iter().enumerate() {
+        let primary_metrics = primaries(plan, mix);
         for pair in plan.pairs() {
             let (deciding, reasons) = deciding(plan, mix_index, arms, pair[0]);
             for reason in reasons {
@@ -66,7 +67,7 @@ pub(crate) fn comparisons(
                 if usize::try_from(point.mix) != Ok(mix_index) {
                     continue;
                 }
-                for metric in metrics(&primary_metrics, is_priced) {
+                for metric in metrics(&primary_metrics, mix, is_priced) {
                     let decides = deciding.contains(&(metric, point_index));
                     // The data is the same at every load.
                     let is_known = metric == Metric::Size && point_index > 0;
@@ -110,11 +111,16 @@ pub(crate) fn is_compared(point: &Point, metric: Metric) -> bool {
     }
 }
 
-/// The metrics that decide, then the usual ones; cost where both arms are `priced` in one currency.
-pub(crate) fn metrics(primary: &[Metric], priced: bool) -> Vec<Metric> {
+/// The metrics that decide, then the usual ones, and those of each operation of an application; cost where both arms are `priced` in one currency.
+pub(crate) fn metrics(primary: &[Metric], mix: &Mix, priced: bool) -> Vec<Metric> {
     let mut metrics = primary.to_vec();
     let cost = priced.then_some(Metric::Cost);
-    for metric in ALWAYS.into_iter().chain(cost) {
+    let own = mix.operations.iter().filter(|(_, weight)| *weight > 0.0);
+    let of_operations = own.flat_map(|(operation, _)| {
+        let times = [50.0, 99.0].map(|percentile| Metric::Response { percentile });
+        times.into_iter().filter_map(|metric| metric.of(Operation::Own(*operation)))
+    });
+    for metric in ALWAYS.into_iter().chain(cost).chain(of_operations) {
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
@@ -128,7 +134,7 @@ pub(crate) fn rule(plan: &Plan, metric: Metric) -> Rule {
         Direction::HigherIsBetter => (0.03, plimsoll_stats::Direction::HigherIsBetter),
         Direction::LowerIsBetter => (0.05, plimsoll_stats::Direction::LowerIsBetter),
     };
-    let requested = plan.compare.margins.get(&metric.name()).copied().unwrap_or(default);
+    let requested = plan.compare.margin(metric).unwrap_or(default);
     Rule::new(direction, requested)
         .or_else(|_| Rule::new(direction, default))
         .expect("a default margin is a positive share")
@@ -224,7 +230,7 @@ impl Case {
 
     /// Where a side finished nothing, there is no ratio: says which, and when.
     fn nothing_done(&self) -> Option<String> {
-        if self.metric != Metric::Throughput {
+        if self.metric.of_all() != Metric::Throughput {
             return None;
         }
         let mut values = self.measured.matched()?.values.iter();

@@ -359,7 +359,7 @@ impl CurvePoint {
                 Some(self.figure(|figures| figures.engine_written_bytes_per_operation))
             }
             Metric::WriteAmplification => Some(self.figure(|figures| figures.write_amplification)),
-            Metric::Line | Metric::Cost => None,
+            Metric::Line | Metric::Cost | Metric::Of { .. } => None,
         }
     }
 

@@ -19,7 +19,11 @@ pub(crate) fn deciding(
 ) -> (Vec<(Metric, usize)>, Vec<String>) {
     let point = deciding_point(plan, mix, arms, baseline);
     let (mut places, mut reasons): (Vec<(Metric, usize)>, Vec<String>) = (Vec::new(), Vec::new());
-    for metric in crate::pairing::primaries(plan) {
+    let metrics = crate::pairing::primaries(plan, &plan.mixes[mix]);
+    if metrics.is_empty() {
+        reasons.push("it has none of the operations that decide".into());
+    }
+    for metric in metrics {
         let place = match metric {
             Metric::Line => searched_line(plan, mix, arms).map(|point| (metric, point)),
             Metric::Throughput => point.clone().map(|point| {

@@ -1,7 +1,7 @@
 //! What confidence the intervals that decide must attain.
 
 use crate::estimate::CONFIDENCE;
-use crate::pairing::primaries;
+use crate::pairing::most_primaries;
 use crate::select::Selection;
 use plimsoll_plan::Plan;
 use plimsoll_stats::{fewest_blocks, gate_confidences, looks};
@@ -40,7 +40,7 @@ fn of_gate(plan: &Plan, looks: usize) -> (f64, f64) {
 
 /// After how many blocks a gate is looked at first: the fewest, from `least` on, that can attain what such a look demands, or `most`.
 pub fn first_look_of_gate(plan: &Plan, least: u32, most: u32) -> u32 {
-    let metrics = primaries(plan).len() as f64;
+    let metrics = most_primaries(plan) as f64;
     let is_enough = |first: &u32| {
         let (before, _) = of_gate(plan, looks(*first, most).len());
         let fewest = fewest_blocks(1.0 - (1.0 - before) / metrics);

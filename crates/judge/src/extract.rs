@@ -382,7 +382,8 @@ impl Extract {
             | Metric::Cost
             | Metric::Size
             | Metric::Written
-            | Metric::WriteAmplification => None,
+            | Metric::WriteAmplification
+            | Metric::Of { .. } => None,
         }
     }
 
@@ -390,6 +391,7 @@ impl Extract {
     pub(crate) fn reading(&self, metric: Metric) -> Option<Reading> {
         let exact = Reading::exact;
         match metric {
+            Metric::Of { operation, .. } => self.reading_of(operation, metric.of_all()),
             Metric::Throughput => (self.kept_seconds > 0.0).then(|| exact(self.throughput)),
             Metric::ResponseMean => {
                 let value = self.response.as_ref()?.mean_ns;

@@ -65,7 +65,7 @@ fn without_comparison(
     for mix in &plan.mixes {
         for [baseline, arm] in plan.pairs() {
             let (baseline, arm) = (&plan.arms[baseline].name, &plan.arms[arm].name);
-            for metric in crate::pairing::primaries(plan) {
+            for metric in crate::pairing::primaries(plan, mix) {
                 let is_it = |one: &Comparison| {
                     // Where nothing but the line was measured, it stands for throughput.
                     let stands_for = one.metric == Metric::Line && metric == Metric::Throughput;

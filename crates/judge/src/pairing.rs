@@ -4,6 +4,7 @@ use crate::estimate::CONFIDENCE;
 use crate::{Analysis, PointResult, ValidityState};
 use plimsoll_plan::{Metric, Plan};
 use plimsoll_record::{ExperimentRecord, RunState, Severity, WarningId};
+use plimsoll_workload::Mix;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which of two arms of one plan the other is compared with, where the plan compares these two.
@@ -25,24 +26,31 @@ pub(crate) fn baselines(plan: &Plan) -> Vec<usize> {
     pairs.into_iter().map(|[baseline, _]| baseline).collect()
 }
 
-/// Metrics that decide: those of the file, each once; throughput where it names none.
-pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
+/// Metrics that decide about a mix: those of the file whose operation it has, each once; throughput where the file names none.
+pub(crate) fn primaries(plan: &Plan, mix: &Mix) -> Vec<Metric> {
+    if plan.compare.primary.is_empty() {
+        return vec![Metric::Throughput];
+    }
     let mut metrics: Vec<Metric> = Vec::new();
     for metric in &plan.compare.primary {
-        if !metrics.contains(metric) {
+        let is_in_it = metric.operation().is_none_or(|one| mix.share_of(one) > 0.0);
+        if is_in_it && !metrics.contains(metric) {
             metrics.push(*metric);
         }
     }
-    if metrics.is_empty() {
-        metrics.push(Metric::Throughput);
-    }
     metrics
+}
+
+/// How many metrics are judged together at most.
+pub(crate) fn most_primaries(plan: &Plan) -> usize {
+    let of_mixes = plan.mixes.iter().map(|mix| primaries(plan, mix).len());
+    of_mixes.max().unwrap_or(1).max(1)
 }
 
 /// From how many blocks on every deciding metric can have a verdict: several are judged together, and demand more than one alone. An arm by itself has
 /// no verdict, but intervals.
 pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
-    let metrics = if plan.has_several_arms() { primaries(plan).len() } else { 1 };
+    let metrics = if plan.has_several_arms() { most_primaries(plan) } else { 1 };
     plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
 }
 
@@ -115,7 +123,7 @@ pub fn too_few_blocks(plan: &Plan) -> Option<String> {
         return None;
     }
     let blocks = crate::words::counted(blocks as usize, "block");
-    let together = match primaries(plan).len() {
+    let together = match most_primaries(plan) {
         1 => String::new(),
         metrics => format!(" to judge {metrics} metrics together"),
     };

@@ -15,8 +15,8 @@ use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_plan::search::MixObjective;
 use plimsoll_plan::{Arm, Metric, Objective, OperationObjective, Plan};
 use plimsoll_record::{
-    Calibration, HostPoint, LoadKind, Operation, PointLabel, PointRecord, RunRecord, Severity,
-    Warning, WarningId,
+    Calibration, HostPoint, LoadKind, PointLabel, PointRecord, RunRecord, Severity, Warning,
+    WarningId,
 };
 use plimsoll_stats::{median, silences, stalls};
 
@@ -104,8 +104,10 @@ impl<'a> Requirements<'a> {
             .iter()
             .chain(plan.thresholds.iter().map(|threshold| &threshold.metric));
         for metric in named {
-            if let Metric::Response { percentile } | Metric::Service { percentile } = metric {
-                percentiles.push(*percentile);
+            if let Metric::Response { percentile } | Metric::Service { percentile } =
+                metric.of_all()
+            {
+                percentiles.push(percentile);
             }
         }
         if let Some(objective) = &plan.objective {
@@ -272,19 +274,6 @@ impl Sample {
             Metric::Line => self.line,
             Metric::Cost => self.cost().map(Reading::exact),
             _ => self.extract.reading(metric),
-        }
-    }
-
-    /// The same of one operation, or of all together.
-    pub(crate) fn reading_of(
-        &self,
-        operation: Option<Operation>,
-        metric: Metric,
-    ) -> Option<Reading> {
-        match operation {
-            None => self.reading(metric),
-            Some(_) if !self.result.valid => None,
-            Some(operation) => self.extract.reading_of(operation, metric),
         }
     }
 

@@ -61,6 +61,8 @@ pub(crate) fn sentence(
     };
     let subject = words::metric(*metric);
     let heading = capitalised(&subject);
+    // Of an operation, in an arm.
+    let of = if metric.operation().is_some() { "in" } else { "of" };
     let reason = verdict.reason.as_deref().unwrap_or_default();
     let Some(estimate) = verdict.estimate else {
         return match verdict.judgement {
@@ -68,7 +70,7 @@ pub(crate) fn sentence(
                 "No difference in {subject} between {arm} and {baseline} {place}: {reason}."
             ),
             _ => {
-                format!("{heading} of {arm} and {baseline} cannot be compared {place}: {reason}.")
+                format!("{heading} {of} {arm} and {baseline} cannot be compared {place}: {reason}.")
             }
         };
     };
@@ -83,21 +85,23 @@ pub(crate) fn sentence(
         }
         Judgement::Better | Judgement::Worse => {
             let than = style.conjunction();
-            format!("{heading} of {arm} is {change} {than} that of {baseline} {place}{figures}.")
+            format!(
+                "{heading} {of} {arm} is {change} {than} that {of} {baseline} {place}{figures}."
+            )
         }
         Judgement::Equivalent => format!(
             "No difference in {subject} larger than {margin} between {arm} and {baseline} {place}: {change}{figures}."
         ),
         Judgement::Inconclusive => match grounds {
             Some(Grounds::NotEnoughBlocks { .. }) => format!(
-                "Not certain yet: {subject} of {arm} is {change} {} that of {baseline} {place} so far ({reason}).",
+                "Not certain yet: {subject} {of} {arm} is {change} {} that {of} {baseline} {place} so far ({reason}).",
                 style.conjunction()
             ),
             Some(Grounds::SizeUnclear) => format!(
-                "{heading} of {arm} differs from that of {baseline} {place}, but it is unclear whether by more than {margin}: {change}{figures}."
+                "{heading} {of} {arm} differs from that {of} {baseline} {place}, but it is unclear whether by more than {margin}: {change}{figures}."
             ),
             _ => format!(
-                "It is unclear whether {subject} of {arm} differs from that of {baseline} {place}: {change}{figures}.{}",
+                "It is unclear whether {subject} {of} {arm} differs from that {of} {baseline} {place}: {change}{figures}.{}",
                 visible(verdict)
             ),
         },

@@ -30,7 +30,7 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
                 {
                     let mut subject =
                         format!("{}, {} at {}", arm.name, first.label.mix, first.label.load_label);
-                    if let Some(operation) = threshold.operation {
+                    if let Some(operation) = threshold.metric.operation() {
                         subject.push_str(&format!(", {}", operation.name()));
                     }
                     results.push(result(threshold, subject, of_point));
@@ -46,7 +46,7 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
 
 /// Whether the mix of a point has the operation that a bound is limited to.
 fn has_operation(plan: &Plan, threshold: &Threshold, point: &Point) -> bool {
-    let Some(operation) = threshold.operation else { return true };
+    let Some(operation) = threshold.metric.operation() else { return true };
     plan.mix_of(point).is_some_and(|mix| mix.share_of(operation) > 0.0)
 }
 
@@ -66,13 +66,13 @@ fn result(threshold: &Threshold, subject: String, samples: &[Sample]) -> Thresho
     let mut values = Vec::with_capacity(samples.len());
     let mut is_bound = false;
     for sample in samples {
-        if let Some(reading) = sample.reading_of(threshold.operation, threshold.metric) {
+        if let Some(reading) = sample.reading(threshold.metric) {
             values.push(reading.value);
             is_bound |= reading.at_least;
         }
     }
     let measured = median(&values);
-    let why = threshold.operation.and_then(|operation| absent(operation, samples));
+    let why = threshold.metric.operation().and_then(|operation| absent(operation, samples));
     let passed = match measured {
         _ if why.is_some() => false,
         None => false,

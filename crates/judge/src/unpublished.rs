@@ -28,8 +28,10 @@ pub(crate) fn obstacle(
             "a flush of the disk {preset} takes no time here, so what `{name}` costs on it is not known: describe the disk with `flush` and `latency`"
         ));
     }
-    let is_a_time =
-        matches!(metric, Metric::ResponseMean | Metric::Response { .. } | Metric::Service { .. });
+    let is_a_time = matches!(
+        metric.of_all(),
+        Metric::ResponseMean | Metric::Response { .. } | Metric::Service { .. }
+    );
     if !is_a_time {
         return None;
     }

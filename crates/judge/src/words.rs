@@ -40,12 +40,15 @@ pub(crate) fn metric(metric: Metric) -> String {
         Metric::Size => "size on disk".into(),
         Metric::Written => "bytes written per operation".into(),
         Metric::WriteAmplification => "write amplification".into(),
+        Metric::Of { operation, .. } => {
+            format!("{} of {}", self::metric(metric.of_all()), operation.name())
+        }
     }
 }
 
 /// Adjectives for less and more of a metric, and for a ratio.
 fn adjectives(metric: Metric) -> [&'static str; 3] {
-    match metric {
+    match metric.of_all() {
         Metric::Throughput
         | Metric::Line
         | Metric::Errors

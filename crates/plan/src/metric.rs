@@ -1,5 +1,6 @@
 //! The metrics by which points are judged, and the words for them.
 
+use plimsoll_record::Operation;
 use serde::{Deserialize, Serialize};
 
 /// Something of a point that can be judged.
@@ -34,6 +35,33 @@ pub enum Metric {
     Written,
     /// Bytes that the engine writes for each byte that operations insert or change.
     WriteAmplification,
+    /// A metric of one operation alone.
+    Of {
+        /// The operation.
+        operation: Operation,
+        /// What of it.
+        of: OfOperation,
+    },
+}
+
+/// What can be judged of one operation; as the metric of the same name, which is of all operations together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "metric", rename_all = "kebab-case")]
+pub enum OfOperation {
+    /// Its successful calls per second.
+    Throughput,
+    /// Mean of its response times, in nanoseconds.
+    ResponseMean,
+    /// A percentile (0 to 100) of its response time, nanoseconds.
+    Response {
+        /// Which percentile, from 0 to 100.
+        percentile: f64,
+    },
+    /// A percentile (0 to 100) of its service time, nanoseconds.
+    Service {
+        /// Which percentile, from 0 to 100.
+        percentile: f64,
+    },
 }
 
 /// Whether a higher or a lower value is better.
@@ -58,7 +86,7 @@ impl Direction {
 
 impl Metric {
     /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`, `line`, `cost`, `size`, `written`,
-    /// `write-amplification`.
+    /// `write-amplification`; of one operation `response.p99 of by-customer`.
     pub fn name(self) -> String {
         match self {
             Self::Throughput => "throughput".into(),
@@ -72,10 +100,13 @@ impl Metric {
             Self::Size => "size".into(),
             Self::Written => "written".into(),
             Self::WriteAmplification => "write-amplification".into(),
+            Self::Of { operation, .. } => {
+                format!("{} of {}", self.of_all().name(), operation.name())
+            }
         }
     }
 
-    /// The metric of a word that [`Self::name`] writes.
+    /// The metric of a word that [`Self::name`] writes, of all operations together.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "throughput" => Some(Self::Throughput),
@@ -99,17 +130,44 @@ impl Metric {
         }
     }
 
-    /// Whether it is known for each operation by itself.
-    pub fn is_of_operation(self) -> bool {
-        matches!(
-            self,
-            Self::Throughput | Self::ResponseMean | Self::Response { .. } | Self::Service { .. }
-        )
+    /// The same of one operation alone; `None` of what is known of all together only.
+    pub fn of(self, operation: Operation) -> Option<Self> {
+        let of = match self {
+            Self::Throughput => OfOperation::Throughput,
+            Self::ResponseMean => OfOperation::ResponseMean,
+            Self::Response { percentile } => OfOperation::Response { percentile },
+            Self::Service { percentile } => OfOperation::Service { percentile },
+            _ => return None,
+        };
+        Some(Self::Of { operation, of })
+    }
+
+    /// The same of all operations together.
+    pub fn of_all(self) -> Self {
+        match self {
+            Self::Of { of: OfOperation::Throughput, .. } => Self::Throughput,
+            Self::Of { of: OfOperation::ResponseMean, .. } => Self::ResponseMean,
+            Self::Of { of: OfOperation::Response { percentile }, .. } => {
+                Self::Response { percentile }
+            }
+            Self::Of { of: OfOperation::Service { percentile }, .. } => {
+                Self::Service { percentile }
+            }
+            all => all,
+        }
+    }
+
+    /// The operation that it is of; `None` of all together.
+    pub fn operation(self) -> Option<Operation> {
+        match self {
+            Self::Of { operation, .. } => Some(operation),
+            _ => None,
+        }
     }
 
     /// Whether a higher or a lower value is better.
     pub fn direction(self) -> Direction {
-        match self {
+        match self.of_all() {
             Self::Throughput | Self::Line => Direction::HigherIsBetter,
             _ => Direction::LowerIsBetter,
         }

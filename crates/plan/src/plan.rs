@@ -430,6 +430,14 @@ pub struct Compare {
     pub margins: BTreeMap<String, f64>,
 }
 
+impl Compare {
+    /// The margin of a metric; of one operation that of all together, where it has none of its own.
+    pub fn margin(&self, metric: Metric) -> Option<f64> {
+        let named = |metric: Metric| self.margins.get(&metric.name()).copied();
+        named(metric).or_else(|| named(metric.of_all()))
+    }
+}
+
 /// The load at which arms are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -453,9 +461,6 @@ pub struct Threshold {
     pub at_least: bool,
     /// The bound, in the metric's unit.
     pub bound: f64,
-    /// The operation it is limited to, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operation: Option<Operation>,
     /// The arm it is limited to, if any.
     pub arm: Option<String>,
     /// The mix it is limited to, if any.

@@ -15,17 +15,14 @@ pub fn subject(history: &History) -> String {
 
 /// What a chart divides values by, and the unit that is left.
 pub fn unit(metric: Metric, highest: f64) -> (f64, &'static str) {
-    match metric {
+    match metric.of_all() {
         Metric::Throughput | Metric::Line => (1.0, "op/s"),
         Metric::Errors => (0.01, "%"),
         Metric::Cost => (1.0, "price"),
         Metric::Size => (f64::from(1 << 20), "MiB"),
         Metric::Written => (1024.0, "KiB"),
         Metric::WriteAmplification => (1.0, "times"),
-        Metric::ResponseMean
-        | Metric::Response { .. }
-        | Metric::Service { .. }
-        | Metric::CpuPerOperation => {
+        _ => {
             let unit = LatencyUnit::of(highest);
             (unit.nanos(), PAGE.unit(unit))
         }

@@ -98,6 +98,9 @@ pub fn metric(metric: Metric) -> String {
         Metric::Size => "size on disk".into(),
         Metric::Written => "written per operation".into(),
         Metric::WriteAmplification => "write amplification".into(),
+        Metric::Of { operation, .. } => {
+            format!("{} of {}", self::metric(metric.of_all()), operation.name())
+        }
     }
 }
 
@@ -242,15 +245,12 @@ pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
 }
 
 pub fn metric_value(metric: Metric, value: f64, numbers: Numbers) -> String {
-    match metric {
+    match metric.of_all() {
         Metric::Throughput | Metric::Line => numbers.rate(value),
         Metric::Errors => numbers.percent(value),
         Metric::Cost | Metric::WriteAmplification => numbers.significant(value, 3),
         Metric::Size | Metric::Written => numbers.bytes_of(value),
-        Metric::ResponseMean
-        | Metric::Response { .. }
-        | Metric::Service { .. }
-        | Metric::CpuPerOperation => numbers.latency(value),
+        _ => numbers.latency(value),
     }
 }
 

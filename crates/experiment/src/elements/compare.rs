@@ -5,6 +5,7 @@ use crate::document::{Checked, Span, join};
 use crate::elements::load::{LoadPoint, load_at_text};
 use crate::keys::compare::{at, compare};
 use crate::keys::file::file;
+use crate::keys::metric::split;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
@@ -76,18 +77,15 @@ impl JudgedReader<'_, '_> {
         match get(compare::primary) {
             Some(checked) => {
                 for item in checked.items() {
-                    let Some(metric) = item.text().and_then(Metric::parse) else {
+                    let path = path(compare::primary);
+                    let text = item.text().map(|text| (text, item.place));
+                    let Some(metric) = text.and_then(|text| self.metric(&path, text, None)) else {
                         continue;
                     };
-                    self.check_basis(
-                        &path(compare::primary),
-                        item.place,
-                        metric,
-                        &compared(&pairs),
-                    );
+                    self.check_basis(&path, item.place, metric, &compared(&pairs));
                     if primary.contains(&metric) {
                         let mistake = Mistake::Repeated { value: metric.name() };
-                        self.problems.add(&path(compare::primary), Some(item.place), mistake);
+                        self.problems.add(&path, Some(item.place), mistake);
                     } else {
                         primary.push(metric);
                     }
@@ -236,8 +234,9 @@ impl JudgedReader<'_, '_> {
     ) -> BTreeMap<String, f64> {
         let mut margins = BTreeMap::new();
         for field in map.map_or(&[][..], Checked::fields) {
-            let (Some(metric), Some(share)) = (Metric::parse(&field.key), field.checked.number())
-            else {
+            let name = (field.key.as_str(), field.key_place);
+            let metric = self.metric(&path(compare::margins), name, None);
+            let (Some(metric), Some(share)) = (metric, field.checked.number()) else {
                 continue;
             };
             self.check_basis(&path(compare::margins), field.key_place, metric, compared);
@@ -251,8 +250,9 @@ impl JudgedReader<'_, '_> {
         for metric in primary {
             let name = metric.name();
             let path = join(&path(compare::margins), &name);
+            let of_all = margins.get(&metric.of_all().name()).copied();
             margins.entry(name).or_insert_with(|| {
-                let share = default_margin(*metric);
+                let share = of_all.unwrap_or_else(|| default_margin(*metric));
                 self.origins.add(&path, units::share(share), Source::Default);
                 share
             });
@@ -282,6 +282,37 @@ impl JudgedReader<'_, '_> {
         let mixes = mixes.iter().map(|mix| mix.name.clone()).collect();
         self.problems.add(path, Some(checked.place), Mistake::UnknownMix { name, mixes });
         None
+    }
+
+    /// The metric of a text such as `response.p99`, or `response.p99 of by-customer` with an operation of the mixes, or of the one of this name. Other words were
+    /// refused before.
+    pub(crate) fn metric(
+        &mut self,
+        path: &str,
+        (text, place): (&str, Span),
+        mix: Option<&str>,
+    ) -> Option<Metric> {
+        let (word, operation) = split(text);
+        let metric = Metric::parse(word)?;
+        let Some(name) = operation else { return Some(metric) };
+        let operation = self.operation(path, (name, place), mix)?;
+        self.of_operation(path, place, metric, operation)
+    }
+
+    /// The metric of one operation alone.
+    pub(crate) fn of_operation(
+        &mut self,
+        path: &str,
+        place: Span,
+        metric: Metric,
+        operation: Operation,
+    ) -> Option<Metric> {
+        let of = metric.of(operation);
+        if of.is_none() {
+            let mistake = Mistake::NotOfOperation { metric: metric.name() };
+            self.problems.add(path, Some(place), mistake);
+        }
+        of
     }
 
     /// An operation of the mixes, or of the one of this name.
@@ -382,7 +413,7 @@ fn compared(pairs: &[(String, String)]) -> Vec<&str> {
 
 /// Default of the smallest difference of a metric that matters, as a share.
 fn default_margin(metric: Metric) -> f64 {
-    if matches!(metric, Metric::Throughput | Metric::Line) { 0.03 } else { 0.05 }
+    if matches!(metric.of_all(), Metric::Throughput | Metric::Line) { 0.03 } else { 0.05 }
 }
 
 fn names(metrics: &[Metric]) -> String {

@@ -4,7 +4,7 @@ use crate::document::{Checked, Span, Value};
 use crate::elements::compare::JudgedReader;
 use crate::elements::load::load_at_text;
 use crate::keys::file::file;
-use crate::keys::metric::metric;
+use crate::keys::metric::{metric, split};
 use crate::keys::thresholds::threshold;
 use crate::mistake::Mistake;
 use crate::table::*;
@@ -41,16 +41,20 @@ impl JudgedReader<'_, '_> {
                 continue;
             };
             match bound(text) {
-                Ok((metric, _, _))
-                    if get(threshold::operation).is_some() && !metric.is_of_operation() =>
-                {
-                    let mistake = Mistake::NotOfOperation { metric: metric.name() };
-                    self.problems.add(&threshold::metric.under(&path), Some(place), mistake);
-                }
-                Ok((metric, at_least, bound)) => {
+                Ok((word, metric, at_least, bound)) => {
+                    let of_text = map.map_or(path.clone(), |_| threshold::metric.under(&path));
+                    if get(threshold::operation).is_some() && split(word).1.is_some() {
+                        self.problems.add(&of_text, Some(place), Mistake::TwoOperations);
+                        continue;
+                    }
+                    let metric = match operation {
+                        Some(operation) => self.of_operation(&of_text, place, metric, operation),
+                        None => self.metric(&of_text, (word, place), mix.as_deref()),
+                    };
+                    let Some(metric) = metric else { continue };
                     self.check_basis(&path, place, metric, &Vec::from_iter(arm.as_deref()));
-                    if metric == Metric::Throughput && at_least {
-                        let share = self.least_share(operation, mix.as_deref());
+                    if metric.of_all() == Metric::Throughput && at_least {
+                        let share = self.least_share(metric.operation(), mix.as_deref());
                         self.check_offered((&path, place), text, bound, share, at);
                     }
                     self.origins.add_file(
@@ -63,7 +67,6 @@ impl JudgedReader<'_, '_> {
                         metric,
                         at_least,
                         bound,
-                        operation,
                         arm,
                         mix,
                         at,
@@ -108,8 +111,8 @@ impl JudgedReader<'_, '_> {
     }
 }
 
-/// Reads `throughput >= 10k`: the metric, whether at least, and the bound in the metric's unit.
-fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
+/// Reads `throughput >= 10k`: the words before the sign, their metric of all operations, whether at least, and the bound in the metric's unit.
+fn bound(text: &str) -> Result<(&str, Metric, bool, f64), Mistake> {
     let bad = || Mistake::BadThreshold { text: text.to_owned() };
     let signs = [(">=", true), ("<=", false), ("≥", true), ("≤", false)];
     let (sign, at_least) =
@@ -119,19 +122,16 @@ fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
     if word.is_empty() || value.is_empty() {
         return Err(bad());
     }
-    let metric = metric(word)?;
+    let metric = metric(split(word).0)?;
     let bound = match metric {
         Metric::Throughput | Metric::Line => units::parse_rate(value).map_err(Mistake::from)?,
         Metric::Cost => price(value).ok_or_else(bad)?,
         Metric::Errors => units::parse_share(value).map_err(Mistake::from)?,
         Metric::Size | Metric::Written => units::parse_size(value).map_err(Mistake::from)? as f64,
         Metric::WriteAmplification => price(value).ok_or_else(bad)?,
-        Metric::ResponseMean
-        | Metric::Response { .. }
-        | Metric::Service { .. }
-        | Metric::CpuPerOperation => units::parse_duration(value).map_err(Mistake::from)? as f64,
+        _ => units::parse_duration(value).map_err(Mistake::from)? as f64,
     };
-    Ok((metric, at_least, bound))
+    Ok((word, metric, at_least, bound))
 }
 
 /// An amount of money: a number that is not negative, nor endless.

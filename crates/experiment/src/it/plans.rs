@@ -160,17 +160,15 @@ fn every_key_arrives() {
         metric: Metric::Throughput,
         at_least: true,
         bound: 400.0,
-        operation: None,
         arm: None,
         mix: None,
         at: None,
     };
     let somewhere = Threshold {
         text: "response.p99 <= 5ms".into(),
-        metric: Metric::Response { percentile: 99.0 },
+        metric: Metric::Response { percentile: 99.0 }.of(Operation::Insert).unwrap(),
         at_least: false,
         bound: 5e6,
-        operation: Some(Operation::Insert),
         arm: Some("large".into()),
         mix: Some("scans".into()),
         at: Some(LoadAt::Rate(500.0)),

@@ -471,7 +471,7 @@ thresholds: [{metric: response.p99 <= 50ms, operation: place, arm: two}, {metric
         objective.operations.iter().map(|one| (one.operation.name(), &one.response[..])).collect();
     let customers = [(50.0, 1_000_000), (99.0, 10_000_000)];
     assert_eq!(bounds, [("by-customer", &customers[..]), ("place", &[(99.0, 30_000_000)])]);
-    let names: Vec<_> = plan.thresholds.iter().filter_map(|one| one.operation).collect();
+    let names: Vec<_> = plan.thresholds.iter().filter_map(|one| one.metric.operation()).collect();
     assert_eq!(names.iter().map(|one| one.name()).collect::<Vec<_>>(), ["place", "by-customer"]);
     // They are part of what is measured where the line is searched.
     let without = application("objective: {response: {p99: 20ms}}").ok().unwrap();
@@ -482,6 +482,32 @@ thresholds: [{metric: response.p99 <= 50ms, operation: place, arm: two}, {metric
     let alone = "objective: {operations: {by-customer: {response: {p99: 10ms}}}}";
     let alone = application(alone).ok().unwrap();
     assert!(alone.objective.unwrap().search.is_some());
+}
+
+#[test]
+fn an_operation_decides_by_its_name() {
+    let plan = application(
+        "compare: {primary: [response.p99 of place, throughput, throughput of by-customer], margins: {throughput: 2%, response.p99 of place: 20%}}
+thresholds: [response.p99 of place <= 50ms]",
+    )
+    .unwrap_or_else(|problems| panic!("{problems}"));
+    let names: Vec<_> = plan.compare.primary.iter().map(|one| one.name()).collect();
+    assert_eq!(names, ["response.p99 of place", "throughput", "throughput of by-customer"]);
+    let margins: Vec<_> =
+        plan.compare.primary.iter().map(|one| plan.compare.margin(*one)).collect();
+    assert_eq!(margins, [Some(0.2), Some(0.02), Some(0.02)]);
+    assert_eq!(plan.thresholds[0].metric, plan.compare.primary[0]);
+    let back: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+    assert_eq!(back, plan);
+}
+
+#[test]
+fn operations_that_cannot_decide_are_refused() {
+    let problems = application(
+        "compare: {primary: [response.p99 of plaice, size of place, response.p99 of, throughput of place, throughput of place], margins: {cpu of place: 3%}}
+thresholds: [{metric: response.p99 of place <= 50ms, operation: place}, written of place <= 1MB]",
+    );
+    insta::assert_snapshot!(problems.unwrap_err().render(false, 100));
 }
 
 #[test]

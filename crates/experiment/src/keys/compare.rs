@@ -12,8 +12,8 @@ object! {
     pairs = Shape::list(&Shape::list(&Shape::Text { most: 40 }, 2, 2), 1, 1_000), Optional, "[[xfs, ext4]]";
         "Pairs of arms to compare, the baseline of each pair first, instead of comparing all with one.";
     primary = Shape::list(&METRIC, 1, 20), Default("[throughput, response.p99]"), "[throughput, response.p99]";
-        "Metrics that decide; all others are shown as exploratory. Without a load, when only the line is searched, the default is `[line]`. Metrics are \
-         `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll line), `cost` \
+        "Metrics that decide, of all operations together or of one, as in `response.p99 of by-customer`; all others are shown as exploratory. Without a \
+         load, when only the line is searched, the default is `[line]`. Metrics are `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll line), `cost` \
          (of a million operations), `size` (data and indexes on the disk after the load), `written` (bytes that the engine writes for each operation, to \
          data and journal) and `write-amplification` (bytes written for each byte that operations insert or change).";
     at = Shape::Object(&AT), Optional, "{threads: 16}";

@@ -8,23 +8,24 @@ use plimsoll_plan::SettingValue;
 use plimsoll_plan::percentile;
 use plimsoll_plan::table_percentile;
 
-const METRIC_PATTERN: &str = r"^(throughput|response\.mean|cpu|errors|line|cost|size|written|write-amplification|(response|service)\.p[0-9]+(\.[0-9]+)?)$";
 const PERCENTILE_PATTERN: &str = r"^p[0-9]+(\.[0-9]+)?$";
 
-/// The word of a metric.
+const OF_PATTERN: &str = r"^(throughput|response\.mean|cpu|errors|line|cost|size|written|write-amplification|(response|service)\.p[0-9]+(\.[0-9]+)?)( of [A-Za-z0-9_-]+)?$";
+
+/// The word of a metric, or `response.p99 of by-customer`.
 pub(crate) const METRIC: Shape = Shape::Word(&Word {
     expected: "a metric such as throughput",
     summary: "a metric",
-    pattern: METRIC_PATTERN,
+    pattern: OF_PATTERN,
     is_quantity: false,
-    read: |text| metric(text).map(|_| SettingValue::Text(text.to_owned())),
+    read: |text| metric(split(text).0).map(|_| SettingValue::Text(text.to_owned())),
 });
 
 /// A metric with a bound: `throughput >= 10k`.
 pub(crate) const BOUND: Shape = Shape::Word(&Word {
     expected: "a bound such as throughput >= 10k",
     summary: "a metric with a bound",
-    pattern: r"^ *(throughput|response\.mean|cpu|errors|line|cost|size|written|write-amplification|(response|service)\.p[0-9]+(\.[0-9]+)?) *(>=|<=|≥|≤).+$",
+    pattern: r"^ *(throughput|response\.mean|cpu|errors|line|cost|size|written|write-amplification|(response|service)\.p[0-9]+(\.[0-9]+)?)( of [A-Za-z0-9_-]+)? *(>=|<=|≥|≤).+$",
     is_quantity: false,
     read: |text| Shape::Text { most: 100 }.scalar(text),
 });
@@ -32,8 +33,8 @@ pub(crate) const BOUND: Shape = Shape::Word(&Word {
 pub(crate) static METRICS: KeyWords = KeyWords {
     plural: "metrics",
     example: "{throughput: 3%}",
-    pattern: METRIC_PATTERN,
-    check: |word| metric(word).map(|_| ()),
+    pattern: OF_PATTERN,
+    check: |word| metric(split(word).0).map(|_| ()),
 };
 
 pub(crate) static PERCENTILES: KeyWords = KeyWords {
@@ -55,6 +56,14 @@ pub(crate) static TABLE_PERCENTILES: KeyWords = KeyWords {
         None => Err(bad_percentile(word)),
     },
 };
+
+/// The words before and after `of`: a metric and, where it is of one alone, an operation.
+pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(" of ") {
+        Some((metric, operation)) => (metric.trim(), Some(operation.trim())),
+        None => (text, None),
+    }
+}
 
 /// The metric of a word.
 pub(crate) fn metric(word: &str) -> Result<Metric, Mistake> {

@@ -11,7 +11,7 @@ object! {
     /// A bound with its scope.
     THRESHOLD threshold: "A bound with its scope. A bound alone, as text, applies to every arm, mix and point."
     metric = BOUND, Required, "response.p99 <= 5ms";
-        "A metric, `>=` or `<=`, and a bound in the unit of the metric.";
+        "A metric, of one operation as in `response.p99 of by-customer`, then `>=` or `<=` and a bound in the unit of the metric.";
     operation = Shape::Text { most: 40 }, Optional, "by-customer";
         "Only this operation: one of `workload.operations`, or `read`, `update`, `insert`, `scan`, `read-modify-write`. For `throughput`, `response` and \
          `service`. It applies to the mixes that have the operation.";

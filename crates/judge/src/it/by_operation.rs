@@ -4,7 +4,7 @@ use crate::it::laboratory::{
     Laboratory, SECOND_NS, Shown, finished_run, part, point, point_record,
 };
 use crate::it::searched::{line_point, lines};
-use crate::{Analysis, Outcome};
+use crate::{Analysis, Judgement, Outcome};
 use insta::assert_snapshot;
 use plimsoll_plan::{Metric, Objective, OperationObjective, Threshold};
 use plimsoll_record::{
@@ -46,12 +46,12 @@ fn divide(record: &mut PointRecord, by_customer_ns: f64, pay_ns: f64) {
 
 /// Two arms at 1,000 op/s in six blocks: arm `new` pays in 30 ms, everything else takes 1 ms.
 fn at_one_rate() -> Laboratory {
-    let mut lab = Laboratory::open(&["old", "new"], &["c"], &[1_000.0], 6).measure(|_| Shown {
-        throughput: 1_000.0,
-        response_ns: 1e6,
-        errors: 0,
-        seconds: 12,
-        busy: 0.5,
+    in_blocks(6)
+}
+
+fn in_blocks(blocks: u32) -> Laboratory {
+    let mut lab = Laboratory::open(&["old", "new"], &["c"], &[1_000.0], blocks).measure(|_| {
+        Shown { throughput: 1_000.0, response_ns: 1e6, errors: 0, seconds: 12, busy: 0.5 }
     });
     lab.plan.mixes = vec![mix()];
     for run in &mut lab.runs {
@@ -66,10 +66,9 @@ fn at_one_rate() -> Laboratory {
 fn threshold(text: &str, metric: Metric, bound: f64, operation: Operation) -> Threshold {
     Threshold {
         text: text.into(),
-        metric,
+        metric: metric.of(operation).unwrap(),
         at_least: text.contains(">="),
         bound,
-        operation: Some(operation),
         arm: None,
         mix: None,
         at: None,
@@ -154,6 +153,49 @@ fn an_operation_that_did_not_occur_breaks_its_threshold() {
     lab.plan.thresholds = vec![threshold("response.p99 <= 1s", p99, 1e9, Operation::Read)];
     let analysis = lab.analyse();
     assert_eq!(results(&analysis), [("no such point was measured", None, false)]);
+}
+
+#[test]
+fn a_comparison_of_one_operation_decides() {
+    let mut lab = in_blocks(8);
+    let p50 = Metric::Response { percentile: 50.0 };
+    let of = |operation| p50.of(operation).unwrap();
+    lab.plan.compare.primary = vec![of(pay()), of(by_customer())];
+    lab.plan.compare.margins = [(p50.name(), 0.1), (of(pay()).name(), 0.2)].into();
+    let analysis = lab.analyse();
+    let deciding: Vec<_> = analysis.comparisons.iter().filter(|one| one.primary).collect();
+    let judged: Vec<_> = deciding
+        .iter()
+        .map(|one| (one.metric.name(), one.verdict.judgement, one.verdict.margin))
+        .collect();
+    assert_eq!(
+        judged,
+        [
+            ("response.p50 of pay".to_owned(), Judgement::Worse, 0.2),
+            ("response.p50 of by-customer".to_owned(), Judgement::Equivalent, 0.1),
+        ]
+    );
+    assert!((deciding[0].verdict.estimate.unwrap() / 29.0 - 1.0).abs() < 0.01);
+    assert_snapshot!(deciding[0].sentence, @"p50 response time of pay in new is 30.0 times as long as that in old under workload c at 1,000 op/s (97.7 % interval 30.0 to 30.0 times, 8 blocks).");
+    assert_eq!(analysis.blocks_needed.len(), 2);
+    // All others are looked at, those of the operations too.
+    let looked_at = |metric: Metric| {
+        analysis.comparisons.iter().any(|one| !one.primary && one.metric == metric)
+    };
+    assert!(looked_at(p50) && looked_at(Metric::Response { percentile: 99.0 }.of(pay()).unwrap()));
+    let text = serde_json::to_string(&analysis).unwrap();
+    assert_eq!(serde_json::from_str::<Analysis>(&text).unwrap().comparisons, analysis.comparisons);
+}
+
+#[test]
+fn an_operation_decides_about_the_mixes_that_have_it() {
+    let mut lab = at_one_rate();
+    lab.plan.compare.primary = vec![Metric::Throughput.of(pay()).unwrap()];
+    lab.plan.mixes[0].operations.truncate(1);
+    let analysis = lab.analyse();
+    assert!(analysis.comparisons.iter().all(|one| !one.primary));
+    let headline = serde_json::to_string(&analysis).unwrap();
+    assert!(headline.contains("it has none of the operations that decide"), "{headline}");
 }
 
 fn own_objective() -> Vec<OperationObjective> {

@@ -126,7 +126,6 @@ fn a_primary_line_that_nobody_searched_is_said() {
 
 fn bound(text: &str, metric: Metric, at_least: bool, bound: f64, arm: Option<&str>) -> Threshold {
     Threshold {
-        operation: None,
         text: text.into(),
         metric,
         at_least,

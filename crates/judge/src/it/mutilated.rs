@@ -20,7 +20,6 @@ static CLOSED: LazyLock<ExperimentRecord> = LazyLock::new(|| {
     });
     lab.plan.compare.primary = vec![Metric::Throughput, Metric::Response { percentile: 99.0 }];
     lab.plan.thresholds.push(Threshold {
-        operation: None,
         text: "response.p99 <= 1ms".into(),
         metric: Metric::Response { percentile: 99.0 },
         at_least: false,

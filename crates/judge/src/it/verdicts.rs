@@ -187,7 +187,6 @@ fn one_arm_that_still_climbs_says_so() {
 fn thresholds_hold_or_break() {
     let mut lab = two_arms(|_| 0.5);
     let threshold = |text: &str, bound, arm: Option<&str>| Threshold {
-        operation: None,
         text: text.into(),
         metric: Metric::Throughput,
         at_least: true,

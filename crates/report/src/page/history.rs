@@ -172,15 +172,12 @@ fn describe(history: &History) -> ValueSeries {
     };
     ValueSeries {
         name: text::short(&history.metric_label, NAME),
-        unit: match history.metric {
+        unit: match history.metric.of_all() {
             Metric::Throughput | Metric::Line => "op/s",
             Metric::Errors => "share",
             Metric::Cost | Metric::WriteAmplification => "",
             Metric::Size | Metric::Written => "B",
-            Metric::ResponseMean
-            | Metric::Response { .. }
-            | Metric::Service { .. }
-            | Metric::CpuPerOperation => "ns",
+            _ => "ns",
         },
         style: Some(ArmStyle::at(0)),
         values: history.results.iter().map(|result| select::median(&result.value)).collect(),
