@@ -250,9 +250,11 @@ impl JudgedReader<'_, '_> {
         for metric in primary {
             let name = metric.name();
             let path = join(&path(compare::margins), &name);
-            let of_all = margins.get(&metric.of_all().name()).copied();
+            if margins.contains_key(&metric.of_all().name()) {
+                continue;
+            }
             margins.entry(name).or_insert_with(|| {
-                let share = of_all.unwrap_or_else(|| default_margin(*metric));
+                let share = default_margin(*metric);
                 self.origins.add(&path, units::share(share), Source::Default);
                 share
             });
