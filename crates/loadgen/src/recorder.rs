@@ -23,6 +23,8 @@ const STATUSES: usize = Status::ALL.len();
 const TABLES: usize = 4;
 /// The least number of shards where there are as many sessions, so that two sessions that run at the same time rarely share one.
 const FEWEST_SHARDS: usize = 16;
+/// From so many operations of an application on, shards are half as many: each has pages of its own for every operation.
+const MANY_OPERATIONS: usize = 8;
 
 /// From this one on tables are of the measured part.
 const MEASURED: usize = 2;
@@ -137,9 +139,10 @@ impl Recording {
         open: bool,
     ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let most = FEWEST_SHARDS.max(cores);
         let own = operations.iter().filter(|operation| matches!(operation, Operation::Own(_)));
         let rows: Box<[Operation]> = Operation::YCSB.iter().chain(own).copied().collect();
+        let has_many = rows.len() >= Operation::YCSB.len() + MANY_OPERATIONS;
+        let most = cores.max(if has_many { FEWEST_SHARDS / 2 } else { FEWEST_SHARDS });
         let shard = || {
             let tables = std::array::from_fn(|_| Table::new(rows.len()));
             for table in &tables {
