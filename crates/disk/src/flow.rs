@@ -176,14 +176,12 @@ impl Flow {
         }
     }
 
-    pub(crate) fn respec(&self, spec: &DiskSpec) -> Result<(), String> {
+    /// Capacity and backing stay what they are.
+    pub(crate) fn respec(&self, spec: &DiskSpec) {
         let mut state = self.state();
-        if spec.capacity_bytes != state.spec.capacity_bytes || spec.backing != state.spec.backing {
-            return Err("a disk cannot get another capacity or backing while it is there".into());
-        }
-        state.shaper = Shaper::new(spec, SEED);
-        state.spec = spec.clone();
-        Ok(())
+        let DiskSpec { capacity_bytes, backing, .. } = state.spec;
+        state.spec = DiskSpec { capacity_bytes, backing, ..spec.clone() };
+        state.shaper = Shaper::new(&state.spec, SEED);
     }
 
     pub(crate) fn mark(&self, label: &str) {

@@ -16,7 +16,7 @@ mod ycsb;
 pub use agent::{Agent, AgentUse, Hosts, Nats, NatsCommand, NatsInit};
 pub use audit::Audit;
 pub use bundle::Bundle;
-pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
+pub use disk::{Calibrate, Characterise, Disk, DiskLog, Mount, Presets, SetDisk, Trace, Unmount};
 pub use diskmap::Diskmap;
 pub use export::Export;
 pub use gallery::Gallery;

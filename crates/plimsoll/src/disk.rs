@@ -1,6 +1,8 @@
 mod calibrate;
 mod characterise;
 mod emulated;
+mod mount;
+mod mounted;
 mod presets;
 mod progress;
 mod trace;
@@ -12,11 +14,17 @@ use crate::screen::tell;
 use plimsoll_rig::RigError;
 use std::path::Path;
 
+pub use mount::in_background;
+
 pub fn disk(command: &Disk, rigs: &Rigs, store: Option<&Path>) -> anyhow::Result<Exit> {
     let ended = match command {
         Disk::Presets(presets) => presets::presets(presets),
         Disk::Characterise(characterise) => characterise::characterise(characterise, rigs),
         Disk::Calibrate(calibrate) => calibrate::calibrate(calibrate, rigs),
+        Disk::Mount(mount) => mount::mount(mount, rigs),
+        Disk::Unmount(unmount) => mount::unmount(unmount, rigs),
+        Disk::Set(set) => mounted::set(set),
+        Disk::Log(log) => mounted::log(log),
         Disk::Trace(trace) => trace::trace(trace),
         Disk::Map(map) => crate::diskmap::diskmap(map, store),
     };

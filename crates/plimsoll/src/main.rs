@@ -55,7 +55,7 @@ mod surroundings;
 mod written;
 mod ycsb;
 
-use arguments::{Arguments, Command, Foreign, NatsCommand, Remote, SetOrderWord};
+use arguments::{Arguments, Command, Disk, Foreign, NatsCommand, Remote, SetOrderWord};
 use exit::Exit;
 use plimsoll_engine::SetOrder;
 use screen::tell;
@@ -71,6 +71,12 @@ fn main() -> ExitCode {
     if let Command::Old(old) = arguments.command {
         (arguments.command, note) = old.renamed();
     }
+    if let Command::Disk(Disk::Mount(mount)) = &arguments.command
+        && !mount.foreground
+        && !mount.in_background
+    {
+        return disk::in_background().unwrap_or_else(|error| failed(&error));
+    }
     if let Err(error) =
         surroundings::ready().and_then(|()| rights::give_up_root(&arguments.command))
     {
@@ -80,14 +86,16 @@ fn main() -> ExitCode {
     note.iter().for_each(tell);
     match dispatch(&arguments) {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            tell(format_args!("plimsoll: {}", exit::message(&error)));
-            if let Some(advice) = rights::advice(&error) {
-                tell(advice);
-            }
-            exit::code_of(&error).into()
-        }
+        Err(error) => failed(&error),
     }
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    tell(format_args!("plimsoll: {}", exit::message(error)));
+    if let Some(advice) = rights::advice(error) {
+        tell(advice);
+    }
+    exit::code_of(error).into()
 }
 
 fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {

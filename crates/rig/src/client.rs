@@ -171,6 +171,11 @@ impl RigProcess {
         self.ask(Order::DiskTask { directory })
     }
 
+    /// Takes away an emulated disk's filesystem from a directory at which [`BuiltRig::show`] had it seen.
+    pub fn hide(&self, directory: PathBuf) -> Result<(), RigError> {
+        self.ask(Order::Hide { directory })
+    }
+
     /// Whether it was found gone.
     pub fn is_gone(&self) -> bool {
         self.is_gone.get()
@@ -285,6 +290,11 @@ impl BuiltRig<'_> {
     /// Where the files lie, if the disk is traced.
     pub fn extents(&self) -> Result<Option<ExtentMap>, RigError> {
         self.ask(Order::Extents)
+    }
+
+    /// Has the filesystem on the emulated disk seen at an empty directory too.
+    pub fn show(&self, directory: PathBuf) -> Result<(), RigError> {
+        self.ask(Order::Show { directory })
     }
 
     /// Gives the emulated disk its limits, or takes them away, and marks its trace with what begins now.

@@ -76,6 +76,14 @@ pub enum Order {
     IsSound,
     /// Where the files on a traced disk lie. Answered with `Option<ExtentMap>`.
     Extents,
+    /// Has the filesystem on the emulated disk seen at an empty directory too.
+    Show {
+        directory: PathBuf,
+    },
+    /// Takes away what [`Self::Show`] has made at a directory, whoever ordered that; what is in use stays.
+    Hide {
+        directory: PathBuf,
+    },
     /// Gives the emulated disk its limits, or takes them away, and marks its trace.
     Shape {
         shaped: bool,
@@ -138,6 +146,8 @@ impl std::fmt::Display for Order {
             }
             Self::IsSound => formatter.write_str("checking the rig"),
             Self::Extents => formatter.write_str("reading where the files lie"),
+            Self::Show { directory } => write!(formatter, "mounting at {}", directory.display()),
+            Self::Hide { directory } => write!(formatter, "unmounting {}", directory.display()),
             Self::Shape { shaped, mark } => {
                 let how = if *shaped { "limited" } else { "without limits" };
                 write!(formatter, "disk {how}: {mark}")

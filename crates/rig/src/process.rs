@@ -12,7 +12,7 @@ use crate::orders::{
 };
 use crate::testbed::{
     BareDisk, Client, Journal, KeptData, Rig, RigOrder, abandoned, check_place, default_parent,
-    default_state_dir, end_children, what_runs_here,
+    default_state_dir, end_children, hide, what_runs_here,
 };
 use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_record::{Calibration, DiskChoice, DiskSpec, Lateness, RigSpec};
@@ -233,6 +233,9 @@ impl Process {
                 };
                 value(&map.map_err(|error| RigError::Refused(error.to_string()))?)
             }
+            Order::Show { directory } => value(&place.rig()?.show(&directory)?),
+            Order::Hide { directory } if self.allowed.disk => value(&hide(&directory)?),
+            Order::Hide { .. } => Err(refused("the agent here was started without --allow disk")),
             Order::Shape { shaped, mark } => {
                 let socket = place.rig()?.control_socket();
                 let socket = socket.ok_or_else(|| refused("there is no emulated disk"))?;

@@ -72,6 +72,7 @@ mod rig_parts;
 #[cfg(test)]
 mod rigs;
 mod server;
+mod shown;
 mod step;
 mod tools;
 mod undo;
@@ -92,4 +93,5 @@ pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;
 pub use rig::{Rig, RigOrder, TornDown};
 pub use server::{Disturb, Disturbed};
+pub use shown::hide;
 pub use user::RunUser;

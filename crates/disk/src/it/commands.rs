@@ -1,9 +1,9 @@
 //! What a disk keeps and counts while it runs, and the commands that it gets.
 
+use crate::Control;
 use crate::it::laboratory::{Disk, Running, daemon_program, disks_and, succeeds};
-use crate::{Control, DiskError};
 use plimsoll_record::{Backing, DiskBurst, DiskLatency, DiskRates, DiskSpec};
-use plimsoll_testing::{assert_err, needs};
+use plimsoll_testing::needs;
 use plimsoll_trace::{Kind, Trace};
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -97,8 +97,6 @@ mod slow {
         assert!(reader.ends(|| {}));
         assert!(!control.counters().unwrap().shaped);
 
-        let larger = DiskSpec { capacity_bytes: 128 << 20, ..slow };
-        assert_err!(control.respec(&larger), DiskError::Refused(_));
         let bursting = DiskSpec {
             iops: DiskRates { joint: Some(100.0), ..DiskRates::default() },
             burst: Some(DiskBurst {
@@ -108,10 +106,15 @@ mod slow {
                 refill: 100.0,
                 start: 0.5,
             }),
-            ..DiskSpec::unlimited(64 << 20)
+            ..DiskSpec::unlimited(128 << 20)
         };
         control.respec(&bursting).unwrap();
         assert_eq!(control.counters().unwrap().credits, Some(500.0));
+        let sectors = std::fs::read_to_string(format!(
+            "/sys/class/block/{}/size",
+            disk.device().trim_start_matches("/dev/")
+        ));
+        assert_eq!(sectors.unwrap().trim(), ((64 << 20) / 512).to_string(), "the capacity stays");
         assert_eq!(disk.take_down(), Vec::<String>::new());
     }
 }

@@ -1,7 +1,8 @@
 //! The command line of `plimsoll disk`.
 
-use super::{Diskmap, count};
+use super::{Diskmap, count, duration};
 use clap::{Args, Subcommand, ValueHint};
+use plimsoll_record::FilesystemKind;
 use plimsoll_record::quantities::units;
 use std::path::PathBuf;
 
@@ -13,6 +14,14 @@ pub enum Disk {
     Characterise(Characterise),
     /// Build emulated disks and verify them with fio.
     Calibrate(Calibrate),
+    /// Mount an emulated disk at a directory, for any program.
+    Mount(Mount),
+    /// Give a mounted disk other limits, or none.
+    Set(SetDisk),
+    /// Show what a mounted disk does, second by second.
+    Log(DiskLog),
+    /// Unmount a disk and remove it.
+    Unmount(Unmount),
     /// Summarise the trace of an emulated disk, or export it.
     Trace(Trace),
     /// Draw where in its files a database reads and writes, as a still or an animation.
@@ -77,6 +86,77 @@ pub struct Calibrate {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+The disk stays, kept by a process in the background, until `plimsoll disk unmount` or plain `umount`. Its contents are in memory, or in a
+file with `backing: file`, and are gone with it.
+
+Examples:
+  sudo plimsoll disk mount gp3 /mnt/slow                 a gp3 with XFS
+  sudo plimsoll disk mount '{iops: 600, latency: 7ms, backing: file}' /mnt/slow --filesystem ext4
+  sudo plimsoll disk mount gp3 /mnt/slow --trace t       every request, for `plimsoll disk trace t`
+  plimsoll disk log /mnt/slow                            requests, bytes, latency
+  plimsoll disk set /mnt/slow spinning-disk              other limits, at once
+  sudo plimsoll disk unmount /mnt/slow")]
+pub struct Mount {
+    /// A preset, or a disk as in an experiment file.
+    pub disk: String,
+    /// An empty directory that root alone can change.
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// The filesystem that is made on it: xfs, ext4 or btrfs.
+    #[arg(long, default_value = "xfs", value_parser = filesystem)]
+    pub filesystem: FilesystemKind,
+    /// The capacity [default: that of the disk].
+    #[arg(long, value_parser = size)]
+    pub capacity: Option<u64>,
+    /// Write a trace of all requests to this file when the disk is unmounted.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+    /// Stay in the foreground; Ctrl-C unmounts.
+    #[arg(long)]
+    pub foreground: bool,
+    /// Started by one that waits for the first line.
+    #[arg(long, hide = true, conflicts_with = "foreground")]
+    pub in_background: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll disk set /mnt/slow '{iops: 100}'
+  plimsoll disk set /mnt/slow unlimited                  as fast as this machine")]
+pub struct SetDisk {
+    /// Where the disk is mounted.
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// A preset, a disk as in an experiment file, or `unlimited`. Capacity and backing stay.
+    pub disk: String,
+}
+
+#[derive(Args, Debug)]
+pub struct DiskLog {
+    /// Where the disk is mounted.
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// Lines to print [default: until Ctrl-C].
+    #[arg(long, value_parser = count)]
+    pub lines: Option<u64>,
+    /// Time between lines.
+    #[arg(long, default_value = "1s", value_parser = duration)]
+    pub every: u64,
+    /// Print what it did since it was made, as JSON, once.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Unmount {
+    /// Where the disk is mounted.
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+}
+
+#[derive(Args, Debug)]
 pub struct Trace {
     /// The trace file; `plimsoll report --json` shows the path for each run.
     #[arg(value_hint = ValueHint::FilePath)]
@@ -94,6 +174,11 @@ pub struct Trace {
 
 fn size(text: &str) -> Result<u64, String> {
     units::parse_size(text).map_err(|error| error.to_string())
+}
+
+fn filesystem(text: &str) -> Result<FilesystemKind, String> {
+    let kind = FilesystemKind::ALL.into_iter().find(|kind| kind.name() == text);
+    kind.ok_or_else(|| format!("`{text}` is none of xfs, ext4 and btrfs"))
 }
 
 fn block(text: &str) -> Result<u32, String> {

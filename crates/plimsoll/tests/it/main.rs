@@ -37,6 +37,7 @@ mod killing_hosts;
 mod laboratory;
 mod logging;
 mod mistakes;
+mod mounted;
 mod places;
 mod published;
 mod quiet;

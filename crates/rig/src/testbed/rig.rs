@@ -9,7 +9,9 @@ use crate::testbed::journal::Journal;
 use crate::testbed::kept::{self, KeptData};
 use crate::testbed::mounts;
 use crate::testbed::privileged::HeldDirectory;
-use crate::testbed::privileged::held::new_directory_in;
+use crate::testbed::privileged::held::{
+    hand_over, new_directory_in, open_subdirectory, open_to_read,
+};
 use crate::testbed::privileged::page_cache;
 use crate::testbed::privileged::readahead;
 use crate::testbed::processes::{is_marked, started_ticks};
@@ -23,8 +25,9 @@ use crate::testbed::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
 use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
 use plimsoll_telemetry::Host;
+use rustix::mount::mount_bind;
 use std::ffi::OsStr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 /// What a rig is made from.
@@ -376,6 +379,29 @@ impl Rig {
     /// known again when it is to be ended.
     pub fn mark(&self) -> String {
         format!("worker-{}", self.ground.made.journal().token())
+    }
+
+    /// Has the filesystem on the emulated disk seen at an empty directory too, which only this user can change. It belongs to who called `sudo`, or to root.
+    pub fn show(&self, directory: &Path) -> Result<(), TestbedError> {
+        let disk = self.ground.disk.as_ref().ok_or(TestbedError::NoFilesystem)?;
+        let held = HeldDirectory::open(directory)?.ok_or_else(|| {
+            TestbedError::io("open", directory, std::io::Error::from(std::io::ErrorKind::NotFound))
+        })?;
+        let path = held.path().to_owned();
+        let failed = |error: std::io::Error| TestbedError::io("mount at", &path, error);
+        if !held.names().map_err(failed)?.is_empty() {
+            return Err(TestbedError::InTheWay { path, reason: "is not empty" });
+        }
+        let data = open_subdirectory(&self.place, &["mnt", "data"]).map_err(failed)?;
+        let owner = self.user.as_ref().filter(|user| user.is_invoker);
+        let (user, group) = owner.map_or((0, 0), |user| (user.user, user.group));
+        hand_over(&data, user, group).map_err(failed)?;
+        open_to_read(&data).map_err(failed)?;
+        let from = MountedFrom::LoopOver(disk.image.clone());
+        self.ground.made.making(Step::Shown { directory: path.clone(), from })?;
+        // Names could be exchanged meanwhile, what is open cannot.
+        let named = |open: BorrowedFd<'_>| format!("/proc/self/fd/{}", open.as_raw_fd());
+        mount_bind(named(data.as_fd()), named(held.as_fd())).map_err(|error| failed(error.into()))
     }
 
     /// Checks that all that was made is still there.

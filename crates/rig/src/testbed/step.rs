@@ -18,6 +18,8 @@ pub(crate) enum Step {
     Readahead { from: MountedFrom, was_bytes: u64, set_bytes: u64 },
     /// A mounted filesystem. Ours by place and by what it was mounted from.
     Mount { mount_point: PathBuf, from: MountedFrom },
+    /// A directory of the user at which a filesystem of ours is seen too. Ours by place and by what it was mounted from.
+    Shown { directory: PathBuf, from: MountedFrom },
     /// The directory of a control group, with the processes in it. Ours by the random part of its name, and by its inode.
     Group { path: PathBuf },
     /// Controllers that the children of a group were allowed to use.
@@ -61,6 +63,9 @@ impl std::fmt::Display for Step {
             }
             Self::Mount { mount_point, .. } => {
                 write!(formatter, "the filesystem at {}", mount_point.display())
+            }
+            Self::Shown { directory, .. } => {
+                write!(formatter, "the filesystem seen at {}", directory.display())
             }
             Self::Group { path } => write!(formatter, "the control group {}", path.display()),
             Self::Controllers { group, controllers } => write!(

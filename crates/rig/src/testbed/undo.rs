@@ -4,7 +4,7 @@ use crate::testbed::TestbedError;
 use crate::testbed::loops::{self, BackingFile};
 use crate::testbed::privileged::kill::{end, end_marked};
 use crate::testbed::privileged::removal::remove_abandoned;
-use crate::testbed::privileged::unmount::unmount;
+use crate::testbed::privileged::unmount::{unmount, unmount_shown};
 use crate::testbed::privileged::{group, readahead};
 use crate::testbed::step::{Making, MountedFrom, Step, Undone};
 use crate::testbed::tools::Tools;
@@ -26,7 +26,8 @@ pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone,
         Step::Readahead { from, was_bytes, set_bytes } => {
             readahead::undo(tools, from, *was_bytes, *set_bytes)
         }
-        Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
+        Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last, unmount),
+        Step::Shown { directory, from } => undo_mount(tools, directory, from, last, unmount_shown),
         Step::Group { path } => group::remove(path, &group::prefix(tools.token()), making.inode),
         Step::Controllers { group: parent, controllers } => Ok(group::disable(parent, controllers)),
         Step::Server { mark, .. } => undo_marked(tools, mark),
@@ -68,6 +69,7 @@ fn undo_mount(
     point: &Path,
     from: &MountedFrom,
     last: bool,
+    unmount: fn(&Path, bool) -> Result<bool, TestbedError>,
 ) -> Result<Undone, TestbedError> {
     let Some(mounted) = mounts::at(point)? else {
         return Ok(Undone::WasGone);
@@ -120,16 +122,19 @@ fn undo_loop(
     Ok(Undone::Gone)
 }
 
+/// Whether this is the mount of an emulated disk's file.
+pub(crate) fn is_emulated_disk(mounted: &Mount) -> bool {
+    (mounted.kind == "fuse" || mounted.kind.starts_with("fuse."))
+        && mounted.source == Path::new("plimsoll-disk")
+}
+
 fn undo_daemon(
     tools: &Tools,
     mark: &str,
     mount_point: &Path,
     last: bool,
 ) -> Result<Undone, TestbedError> {
-    let is_ours = |mounted: &Mount| {
-        (mounted.kind == "fuse" || mounted.kind.starts_with("fuse."))
-            && mounted.source == Path::new("plimsoll-disk")
-    };
+    let is_ours = is_emulated_disk;
     let mut undone = Undone::WasGone;
     // First the mount, so that the daemon can finish, unless somebody still uses it.
     if mounts::at(mount_point)?.is_some_and(|mounted| is_ours(&mounted))

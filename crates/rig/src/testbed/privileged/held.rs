@@ -139,6 +139,20 @@ pub(crate) fn new_directory_in(
     Ok(fs::openat(directory, name, FLAGS, Mode::empty())?)
 }
 
+/// Opens what is below an open directory, step by step.
+pub(crate) fn open_subdirectory(directory: impl AsFd, names: &[&str]) -> std::io::Result<OwnedFd> {
+    let mut open = directory.as_fd().try_clone_to_owned()?;
+    for name in names {
+        open = fs::openat(&open, *name, FLAGS, Mode::empty())?;
+    }
+    Ok(open)
+}
+
+/// Lets everybody read an open directory, and its owner alone change it.
+pub(crate) fn open_to_read(directory: impl AsFd) -> std::io::Result<()> {
+    Ok(fs::fchmod(directory, Mode::from_raw_mode(0o755))?)
+}
+
 /// Gives an open directory to another user, whose alone it is.
 pub(crate) fn hand_over(directory: impl AsFd, user: u32, group: u32) -> std::io::Result<()> {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));

@@ -19,6 +19,11 @@ const LONGEST_UNMOUNT: Duration = Duration::from_secs(60);
 /// is gone from sight at once, and from the kernel with its last user; `Ok(false)` says so.
 pub(crate) fn unmount(point: &Path, lazily: bool) -> Result<bool, TestbedError> {
     require_our_directory(point)?;
+    unmount_shown(point, lazily)
+}
+
+/// The same at a directory of the user, where what is mounted was found to be ours.
+pub(crate) fn unmount_shown(point: &Path, lazily: bool) -> Result<bool, TestbedError> {
     let mut outcome = Ok(());
     let mut attempt = |flags: UnmountFlags| {
         let target = point.to_owned();
