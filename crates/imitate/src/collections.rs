@@ -271,6 +271,7 @@ fn described(database: &str, raw: &Raw, facts: &Facts) -> Stored {
         sampled: raw.sample.len() as u64,
         sizes: [1, 50, 95, 99].map(at),
         fields: described.fields,
+        spelled: described.spelled,
         indexes,
         settings,
         omitted,

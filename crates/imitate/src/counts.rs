@@ -67,6 +67,7 @@ impl NumberCounts {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ValueFrequencies {
     counts: HashMap<u64, u32>,
+    last: u64,
     total: u64,
     /// For each level that was reached: calls, and the share of the hottest values.
     pub(crate) levels: Vec<(u64, f64)>,
@@ -78,6 +79,7 @@ impl ValueFrequencies {
         if self.total >= LEVELS[2] || (*room == 0 && !self.counts.contains_key(&hash)) {
             return;
         }
+        self.last = hash;
         let count = self.counts.entry(hash).or_default();
         *room -= u64::from(*count == 0);
         *count += 1;
@@ -100,10 +102,10 @@ impl ValueFrequencies {
         }
     }
 
-    /// Whether all of several calls used one value.
-    pub(crate) fn is_single(&self) -> bool {
+    /// The value that all of several calls used.
+    pub(crate) fn single(&self) -> Option<u64> {
         let is_all = self.levels.last().is_none_or(|(_, share)| *share >= 1.0);
-        self.total >= FEWEST_OF_ONE && self.counts.len() <= 1 && is_all
+        (self.total >= FEWEST_OF_ONE && self.counts.len() <= 1 && is_all).then_some(self.last)
     }
 
     fn share(&self) -> f64 {

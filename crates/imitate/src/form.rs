@@ -5,7 +5,10 @@ use mongodb::bson::spec::ElementType;
 use mongodb::bson::{Bson, Document};
 use plimsoll_workload::documents::Literal;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 
+/// Its key lives in memory only, so that no value can be found by its hash.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 /// The deepest nesting that is read. The server allows 200 levels of documents.
 const MOST_DEPTH: usize = 60;
 
@@ -85,9 +88,9 @@ pub(crate) fn mapped(value: &Literal, replace: &mut dyn FnMut(&str) -> Option<Li
 }
 
 /// The normal form of a command whose first key says what it does: `{find: orders, ...}`, `{update: orders, q: ..., u: ...}`.
-pub(crate) fn normal(command: &Document, hasher: &RandomState) -> Option<NormalCommand> {
+pub(crate) fn normal(command: &Document) -> Option<NormalCommand> {
     let (verb, collection) = command.iter().next()?;
-    let mut reading = CommandReader { hasher, values: Vec::new(), unfit: None, depth: 0 };
+    let mut reading = CommandReader { values: Vec::new(), unfit: None, depth: 0 };
     let mut entries = Vec::new();
     let mut add = |key: &str, value: Literal| entries.push((key.to_owned(), value));
     let word = if verb == "findAndModify" { "find_and_modify" } else { verb.as_str() };
@@ -175,14 +178,13 @@ pub(crate) fn manner(command: &Document) -> Vec<(&'static str, Literal)> {
     manner
 }
 
-struct CommandReader<'a> {
-    hasher: &'a RandomState,
+struct CommandReader {
     values: Vec<OmittedValue>,
     unfit: Option<String>,
     depth: usize,
 }
 
-impl CommandReader<'_> {
+impl CommandReader {
     fn refuse(&mut self, verb: &str, command: &Document) {
         for (verbs, key, what) in [
             ("find count", "skip", "`skip`"),
@@ -218,10 +220,6 @@ impl CommandReader<'_> {
     }
 
     fn hole(&mut self, path: &str, role: ValueRole, value: &Bson) -> Literal {
-        let hash = |value: &Bson| match number(value) {
-            Some(number) => self.hasher.hash_one(number.to_bits()),
-            None => self.hasher.hash_one(value.to_string()),
-        };
         // The first item of a list represents all items.
         let (value, hashes) = match (role, value) {
             (ValueRole::In | ValueRole::Items, Bson::Array(items)) => {
@@ -518,6 +516,14 @@ impl CommandReader<'_> {
             Bson::Null => Literal::Null,
             value => self.hole("", ValueRole::Free, value),
         }
+    }
+}
+
+/// Equal for equal values, and for numbers that a server finds equal.
+pub(crate) fn hash(value: &Bson) -> u64 {
+    match number(value) {
+        Some(number) => HASHER.hash_one(number.to_bits()),
+        None => HASHER.hash_one(value.to_string()),
     }
 }
 

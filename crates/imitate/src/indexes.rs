@@ -3,7 +3,7 @@
 use crate::collections::figure;
 use crate::documents::{Described, numeric};
 use crate::fields::{ValueCount, at};
-use crate::form::is_true;
+use crate::form::{hash, is_true};
 use crate::model::Index;
 use mongodb::bson::{Bson, Document};
 use plimsoll_record::quantities::units;
@@ -112,7 +112,6 @@ fn list_of<'a>(path: &str, described: &'a Described) -> Option<&'a str> {
 /// A partial filter without values of the user: those of a choice as the file spells them, and what is no value.
 fn only(filter: &Document, described: &Described) -> Option<Literal> {
     let entry = |(path, value): (&String, &Bson)| {
-        let choice = described.spelled.get(path);
         let literal = match value {
             Bson::Document(operators) => {
                 let operator = |(name, operand): (&String, &Bson)| {
@@ -126,10 +125,7 @@ fn only(filter: &Document, described: &Described) -> Option<Literal> {
                 Literal::Map(operators.iter().map(operator).collect::<Option<_>>()?)
             }
             Bson::Boolean(flag) => Literal::Bool(*flag),
-            value => {
-                let (_, text) = choice?.iter().find(|(known, _)| known == value)?;
-                Literal::Text(text.clone())
-            }
+            value => Literal::Text(described.spelled.get(&(path.clone(), hash(value)))?.clone()),
         };
         Some((path.clone(), literal))
     };

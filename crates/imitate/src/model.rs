@@ -1,6 +1,7 @@
 //! What was seen of a server. No value that a user stored stands in it.
 
 use plimsoll_workload::documents::Literal;
+use std::collections::HashMap;
 
 /// All that was seen of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,6 +57,8 @@ pub struct Stored {
     pub sizes: [u64; 4],
     /// In the order in which documents have them, `_id` first.
     pub fields: Vec<Field>,
+    /// How the file spells values of a choice, by the field and a keyed hash of the value.
+    pub(crate) spelled: HashMap<(String, u64), String>,
     /// That of `_id` left out.
     pub indexes: Vec<Index>,
     /// What the file says besides documents and indexes: `options`, `time_series`, `expire_after`.

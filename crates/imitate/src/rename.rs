@@ -117,6 +117,7 @@ impl Names {
                 keys => self.all(keys),
             }
         }
+        stored.spelled.clear();
         left_out(&mut stored.omitted);
     }
 

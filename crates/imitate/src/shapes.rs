@@ -9,7 +9,7 @@ use crate::{Shape, Stored};
 use mongodb::bson::spec::ElementType;
 use plimsoll_workload::documents::Literal;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::{Hash, RandomState};
+use std::hash::Hash;
 
 const MOST_SHAPES: usize = 2_000;
 /// Hashed values of all shapes together; one shape has 100,000 of each parameter at most.
@@ -48,7 +48,6 @@ struct ShapeCollector {
     /// Under their database and form.
     shapes: HashMap<String, ShapeTally>,
     others: OtherShapes,
-    hasher: RandomState,
     room: u64,
     cursors: Waiting<i64, SeenOperation>,
     transactions: Waiting<(String, i64), Vec<SeenOperation>>,
@@ -197,7 +196,7 @@ impl ShapeCollector {
             }
             return;
         }
-        let Some(normal) = normal(&call.command, &self.hasher) else {
+        let Some(normal) = normal(&call.command) else {
             return;
         };
         let seen = SeenOperation::of(&call, normal);

@@ -415,13 +415,15 @@ impl<'a> OperationWriter<'a> {
         Literal::Text(format!("<{name}>"))
     }
 
-    /// The value of a `choice` that stands for one that all calls asked for: the one that as many documents have.
+    /// The value of a `choice` that stands for one that all calls asked for. Of a value that no sampled document has, it is the one that as many documents have.
     fn choice(&self, place: usize, stored: &Stored) -> Option<Literal> {
         let value = &self.gathered.values[place];
-        let is_single = value.role == ValueRole::Equal && value.access.is_single();
-        let found =
-            self.at(&value.path, stored).filter(|found| is_single && found.can_be_asked())?;
+        let asked = value.access.single().filter(|_| value.role == ValueRole::Equal)?;
+        let found = self.at(&value.path, stored).filter(StoredField::can_be_asked)?;
         let ValueCount::Finite(weights, _) = &found.pick else { return None };
+        if let Some(text) = stored.spelled.get(&(value.path.clone(), asked)) {
+            return Some(Literal::Text(text.clone()));
+        }
         let all: f64 = weights.iter().sum();
         // The documents that a scan examines do not depend on the value.
         let scans = self.gathered.plans.contains_key("COLLSCAN");

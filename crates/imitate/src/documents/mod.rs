@@ -55,8 +55,8 @@ pub(crate) struct Described {
     pub(crate) fields: Vec<Field>,
     pub(crate) omitted: Vec<String>,
     pub(crate) lists: BTreeSet<String>,
-    /// How the values of a choice are spelled in the file, by field. It never leaves the process.
-    pub(crate) spelled: BTreeMap<String, Vec<(Bson, String)>>,
+    /// How the file spells values of a choice, by the field and a keyed hash of the value.
+    pub(crate) spelled: HashMap<(String, u64), String>,
 }
 
 pub(crate) fn describe(sample: &[Document], facts: &Facts) -> Described {

@@ -5,6 +5,7 @@ use crate::documents::law::{
 };
 use crate::documents::tally::{Population, Tally};
 use crate::documents::{Generator, Place, Reader};
+use crate::form::hash;
 use mongodb::bson::spec::BinarySubtype;
 use mongodb::bson::{Bson, DateTime, doc};
 use plimsoll_record::quantities::units;
@@ -244,7 +245,8 @@ impl Reader<'_> {
                     && let Some((generator, spelled)) = sampled.choice()
                 {
                     if !place.is_in_list {
-                        self.described.spelled.insert(path.into(), spelled);
+                        let of_field = |(value, text)| ((path.to_owned(), value), text);
+                        self.described.spelled.extend(spelled.into_iter().map(of_field));
                     }
                     return generator;
                 }
@@ -344,8 +346,8 @@ impl Sampled<'_> {
         (removed >= 0.05).then(|| Literal::Text(format!("{:.0}%", 100.0 * removed)))
     }
 
-    /// A few texts, each with its share and its length and without its letters. Rare ones are one value together.
-    fn choice(&self) -> Option<(Generator, Vec<(Bson, String)>)> {
+    /// A few texts, each with its share and its length and without its letters, and how values are spelled, by their hashes. Rare ones are one value together.
+    fn choice(&self) -> Option<(Generator, Vec<(u64, String)>)> {
         let values = self.known.unwrap_or(self.tally.chao() as u64);
         let mut long: Vec<f64> =
             self.values.iter().map(|(_, value)| bytes(value).len() as f64).collect();
@@ -376,9 +378,10 @@ impl Sampled<'_> {
         for (number, (class, members)) in members.iter().enumerate() {
             let all: usize = members.iter().map(|at| bytes(self.values[*at].1).len()).sum();
             let text = placeholder(number, (all as f64 / members.len() as f64).round() as usize);
-            if *class != usize::MAX {
-                spelled.push((self.values[members[0]].1.clone(), text.clone()));
-            }
+            // Rare values that are among those of a frequent one are not spelled like it, because an index of theirs would be too large.
+            let is_spelled = |at: &&usize| [self.classes[**at], usize::MAX].contains(class);
+            let values = members.iter().filter(is_spelled);
+            spelled.extend(values.map(|at| (hash(self.values[*at].1), text.clone())));
             classes.extend(members.iter().map(|at| (self.values[*at].0, number)));
             entries.push((text, share(members.len() as f64 / self.values.len() as f64)));
         }

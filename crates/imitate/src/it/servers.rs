@@ -391,8 +391,10 @@ fn operations_are_those_that_the_server_reports() {
     let group = doc! { "$group": { "_id": "$status", "revenue": { "$sum": 1 } } };
     let stages = [group, doc! { "$sort": { "revenue": -1 } }];
     let aggregate = doc! { "aggregate": "orders", "pipeline": stages.to_vec(), "cursor": {} };
-    let sent: Vec<Document> =
-        (0..30).map(find).chain((0..10).map(update)).chain([aggregate]).collect();
+    // By the partial index. As few documents as these have the rarest status.
+    let settled = doc! { "find": "orders", "filter": { "status": "settled", "placed": { "$gte": DateTime::from_millis(0) } }, "limit": 5 };
+    let sent = (0..30).map(find).chain((0..10).map(update)).chain([aggregate]);
+    let sent: Vec<Document> = sent.chain(std::iter::repeat_n(settled, 12)).collect();
     send(&uri, DATABASE, &sent);
     send(&uri, DATABASE, &[doc! { "profile": 0, "slowms": 1_000 }]);
     let path = server.directory().join("server.log");
@@ -407,9 +409,11 @@ fn operations_are_those_that_the_server_reports() {
             });
             of_kind.map(|shape| shape.calls).sum::<u64>()
         };
-        assert_eq!((calls("find"), calls("update")), (30, 10), "{:?}", observed.shapes);
+        assert_eq!((calls("find"), calls("update")), (42, 10), "{:?}", observed.shapes);
         let text = assert_imitates(&server, &observed);
         assert_contains(&text, "by: customer");
+        assert_contains(&text, "{keys: {placed: 1}, only: {status: v2xxxxx}}");
+        assert_contains(&text, "filter: {placed: {$gte: <placed>}, status: v2xxxxx}");
         assert_contains(&text, "sort: {placed: -1}, limit: 10");
         assert_contains(&text, "$group: {_id: $status, revenue: {$sum: 1}}");
         assert!(!text.contains("guessed") && !text.contains("returned"), "{text}");
