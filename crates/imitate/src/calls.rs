@@ -9,7 +9,12 @@ pub const APP_NAME: &str = "plimsoll imitate";
 
 /// Databases of the server itself.
 pub(crate) const SYSTEM: [&str; 3] = ["admin", "config", "local"];
+/// Commands that become operations, and those that end transactions.
 const VERBS: &str = "find aggregate count distinct insert update delete findAndModify commitTransaction abortTransaction";
+/// Commands by which drivers keep connections, and by which somebody looks after a server. All others are work of an application.
+const UPKEEP: &str = "hello isMaster ping buildInfo connectionStatus saslStart saslContinue authenticate logout getLastError getMore killCursors \
+    startSession endSessions refreshSessions killSessions explain profile listCollections listIndexes collStats dbStats dataSize validate create createIndexes drop \
+    dropIndexes dropDatabase collMod renameCollection convertToCapped cloneCollectionAsCapped compact reIndex planCacheClear";
 /// Microseconds of an operation whose time the server rounds to 0 ms.
 const BELOW_A_MS: u64 = 100;
 
@@ -65,6 +70,7 @@ impl Call {
         let (database, collection) = namespace.split_once('.')?;
         let command = statement(kind, collection, report)?;
         let verb = command.keys().next()?.clone();
+        let is_other = !has_file(&verb);
         // Neither transactions nor commands of several statements have a collection.
         let has_none = is_of_statements(&command)
             || matches!(verb.as_str(), "commitTransaction" | "abortTransaction");
@@ -72,7 +78,7 @@ impl Call {
             || collection.starts_with("system.")
             // What this program notes of its own loads.
             || collection == MARKS
-            || collection.starts_with("$cmd");
+            || (collection.starts_with("$cmd") && !is_other);
         let is_own = report.get_str("appName").is_ok_and(|name| name == APP_NAME);
         if is_own || (is_of_system && !has_none) || command.contains_key("explain") {
             return None;
@@ -136,7 +142,12 @@ pub(crate) fn is_of_statements(command: &Document) -> bool {
     matches!(verb, Some("update" | "delete")) && !command.contains_key("q")
 }
 
-/// The command with its verb as the first key.
+/// Whether a command is among those that an experiment file can have.
+pub(crate) fn has_file(verb: &str) -> bool {
+    VERBS.split(' ').any(|known| known == verb)
+}
+
+/// The command with its verb as the first key. Of those that no file has, nothing else is kept than the verb and the collection.
 fn statement(kind: &str, collection: &str, report: &Document) -> Option<Document> {
     let command =
         report.get_document("originatingCommand").or(report.get_document("command")).ok()?;
@@ -145,7 +156,19 @@ fn statement(kind: &str, collection: &str, report: &Document) -> Option<Document
         "remove" => ("delete", Bson::from(collection)),
         _ => {
             let (first, name) = command.iter().next()?;
-            (VERBS.split(' ').find(|verb| verb.eq_ignore_ascii_case(first))?, name.clone())
+            let among = |words: &'static str| {
+                words.split_whitespace().find(|verb| verb.eq_ignore_ascii_case(first))
+            };
+            match among(VERBS) {
+                Some(verb) => (verb, name.clone()),
+                None => {
+                    let is_name =
+                        first.len() < 40 && first.bytes().all(|b| b.is_ascii_alphabetic());
+                    let collection = collection.strip_prefix("$cmd").map_or(collection, |_| "");
+                    let is_work = is_name && among(UPKEEP).is_none();
+                    return is_work.then(|| doc! { first: collection });
+                }
+            }
         }
     };
     let mut statement = Document::new();

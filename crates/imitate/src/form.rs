@@ -1,5 +1,6 @@
 //! The normal form of a command: the command without its values.
 
+use crate::calls::has_file;
 use crate::flow::flow;
 use mongodb::bson::spec::ElementType;
 use mongodb::bson::{Bson, Document};
@@ -90,6 +91,12 @@ pub(crate) fn mapped(value: &Literal, replace: &mut dyn FnMut(&str) -> Option<Li
 /// The normal form of a command whose first key says what it does: `{find: orders, ...}`, `{update: orders, q: ..., u: ...}`.
 pub(crate) fn normal(command: &Document) -> Option<NormalCommand> {
     let (verb, collection) = command.iter().next()?;
+    if !has_file(verb) {
+        let operation =
+            Literal::Map(vec![(verb.clone(), Literal::Text(collection.as_str()?.into()))]);
+        let unfit = Some(format!("an experiment file has no `{verb}`"));
+        return Some(NormalCommand { operation, unfit, ..NormalCommand::default() });
+    }
     let mut reading = CommandReader { values: Vec::new(), unfit: None, depth: 0 };
     let mut entries = Vec::new();
     let mut add = |key: &str, value: Literal| entries.push((key.to_owned(), value));

@@ -590,7 +590,8 @@ pub(crate) fn name(shapes: &mut [Shape]) {
             "count" => format!("-count{by}"),
             kind => format!("-{kind}"),
         };
-        let mut base = format!("{}{end}", plain(&collection(operation)));
+        let whole = format!("{}{end}", plain(&collection(operation)));
+        let mut base = whole.trim_start_matches('-').to_owned();
         base.truncate(MOST_NAME);
         shape.name = free(base, |name| taken.contains(name));
         taken.insert(shape.name.clone());

@@ -47,6 +47,33 @@ fn lines_that_tell_of_no_operation_are_skipped() {
     assert_eq!(read.skipped(), Skipped { broken: 4, truncated: 2 });
 }
 
+/// As a mongod 6.0 writes them; what looks after the server is no work of an application.
+#[test]
+fn commands_that_no_file_has_are_listed_with_their_share() {
+    let find = line(FIND);
+    let map = line(&FIND.replace(r#""find":"orders","filter":{"customer":"Miller"}"#, r#""mapReduce":"orders","map":"function(){emit('secret',1)}","query":{"customer":"Miller"},"out":{"inline":1}"#));
+    let of_database = |command: &str| {
+        let other = FIND.replace(r#""find":"orders","filter":{"customer":"Miller"}"#, command);
+        line(&other.replace("shop.orders", "shop.$cmd"))
+    };
+    let unknown = of_database(r#""eval":"secret()","filter":{}"#);
+    let upkeep = [r#""ping":1"#, r#""validate":"orders""#, r#""a b":1"#].map(of_database);
+    let text = [&find, &map, &map, &unknown].into_iter().chain(&upkeep).map(|line| line.as_str());
+    let text = text.collect::<Vec<_>>().join("\n");
+    let shapes = crate::shapes(calls(text.as_bytes()).unwrap(), &super::shop());
+    let observed =
+        crate::Observed { shapes, collections: super::shop(), ..crate::Observed::default() };
+    let section = crate::operations::write(&observed);
+    assert_eq!(section.mix, ["orders-by-customer: 100%"]);
+    let why = "of the server's time, left out: an experiment file has no";
+    let expected = [
+        format!("orders-mapReduce: 50.0 % {why} `mapReduce`"),
+        format!("eval: 25.0 % {why} `eval`"),
+    ];
+    assert_eq!(section.omitted, expected);
+    assert!(!format!("{observed:?}").contains("secret"));
+}
+
 #[test]
 fn the_line_of_a_command_completes_its_statements() {
     let statement = r#""type":"update","ns":"shop.orders","command":{"q":{"_id":1},"u":{"$set":{"a":1}},"multi":false,"upsert":false},"nMatched":1,"durationMillis":0"#;
