@@ -41,6 +41,8 @@ pub(crate) struct OwnStatement {
     /// Documents that it inserts.
     pub(crate) inserts: u32,
     pub(crate) known: Known,
+    /// What is known where no index removes documents of its collection.
+    known_to_stay: Known,
     /// Fields that it gives new values.
     pub(crate) changes: Vec<String>,
     /// The read concern whose reads may lack acknowledged documents.
@@ -66,6 +68,7 @@ impl OwnStatement {
             limit: 0,
             inserts: 0,
             known: Known::Any("it has a filter of its own"),
+            known_to_stay: Known::Any("it has a filter of its own"),
             changes: Vec::new(),
             lagging: None,
             parts: Vec::new(),
@@ -896,6 +899,7 @@ fn loosen(operations: &mut [OwnStatement]) {
                 _ => Known::Any("an operation changes the field of its filter"),
             };
         }
+        own.known_to_stay = own.known.clone();
     }
 }
 
@@ -904,13 +908,14 @@ fn overlap(one: &str, other: &str) -> bool {
     one.split('.').zip(other.split('.')).all(|(one, other)| one == other)
 }
 
-/// Nothing is known of collections from which an index of theirs removes documents.
+/// Nothing is known of collections from which an index of theirs removes documents. An arm may choose other indexes, so it is asked for each again.
 pub(crate) fn loosen_expiring(operations: &mut [OwnStatement], collections: &[Collection]) {
     let each = operations.iter_mut().flat_map(OwnStatement::statements_mut);
     for own in each.filter(|own| own.inserts == 0) {
-        if collections[own.collection].expires_by().is_some() {
-            own.known = Known::Any("documents of its collection expire");
-        }
+        own.known = match collections[own.collection].expires_by() {
+            Some(_) => Known::Any("documents of its collection expire"),
+            None => own.known_to_stay.clone(),
+        };
     }
 }
 

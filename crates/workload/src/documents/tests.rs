@@ -894,8 +894,29 @@ fn what_others_change_is_not_promised() {
     // Also where an arm chooses it.
     let collections = format!(r#"{{"c": {{"records": 1000, "document": {document}}}}}"#);
     let choices = serde_json::from_str(&format!(r#"{{"c": {{"indexes": {expires}}}}}"#)).unwrap();
-    let arm = spec(&collections, &find).with_choices(&choices).unwrap();
-    assert!(matches!(arm.read().unwrap().operations[0].known, Known::Any(_)));
+    let chosen = |base: &DocumentsSpec, choices: &Literal| {
+        let arm = base.with_choices(choices).unwrap();
+        arm.read().unwrap().operations[0].known.clone()
+    };
+    let base = spec(&collections, &find);
+    assert!(matches!(chosen(&base, &choices), Known::Any(_)));
+    // And where an arm does without it, or only waits longer.
+    let expiring = base.with_choices(&choices).unwrap();
+    for (indexes, is_known) in
+        [("[]", true), (r#"[{"at": 1}]"#, true), (&expires.replace("1h", "2h"), false)]
+    {
+        let choices = serde_json::from_str(&format!(r#"{{"c": {{"indexes": {indexes}}}}}"#));
+        assert_eq!(chosen(&expiring, &choices.unwrap()) == having, is_known, "{indexes}");
+    }
+    let series = collections.replacen(
+        r#""document""#,
+        r#""time_series": {"time": "at"}, "expire_after": "1h", "document""#,
+        1,
+    );
+    let choices = serde_json::from_str(r#"{"c": {"expire_after": null}}"#).unwrap();
+    let series = spec(&series, &find);
+    assert!(matches!(read(&series).operations[0].known, Known::Any(_)));
+    assert_eq!(chosen(&series, &choices), having);
 }
 
 #[test]
