@@ -63,6 +63,34 @@ pub(crate) fn text(value: &[u8], out: &mut Vec<u8>) {
     out.push(0);
 }
 
+/// Type, name and value of each element of a document or list, as far as it is whole.
+pub(crate) fn elements(document: &[u8]) -> impl Iterator<Item = (u8, &[u8], &[u8])> {
+    let mut rest = document.get(4..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (kind, after) = rest.split_first().filter(|(kind, _)| **kind != 0)?;
+        let end = after.iter().position(|byte| *byte == 0)?;
+        let (name, value) = (&after[..end], &after[end + 1..]);
+        let length = || {
+            let four = value.get(..4).and_then(|four| four.try_into().ok());
+            four.map_or(0, u32::from_le_bytes) as usize
+        };
+        let size = match *kind {
+            STRING => 4 + length(),
+            DOCUMENT | ARRAY => length(),
+            BINARY => 5 + length(),
+            OBJECT_ID => 12,
+            BOOLEAN => 1,
+            NULL => 0,
+            INT32 => 4,
+            0x13 => 16,
+            _ => 8,
+        };
+        let own = value.get(..size)?;
+        rest = &value[size..];
+        Some((*kind, name, own))
+    })
+}
+
 /// The name of an item of a list, without formatting.
 #[inline]
 pub(crate) fn index_name(kind: u8, index: u32, out: &mut Vec<u8>) {

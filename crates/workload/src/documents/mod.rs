@@ -15,6 +15,7 @@ mod law;
 mod literal;
 mod operation;
 mod read;
+mod refused;
 mod show;
 mod statements;
 mod template;

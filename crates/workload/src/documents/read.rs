@@ -386,6 +386,9 @@ impl Reading {
                     });
                 }
             }
+            if long {
+                self.refused_index(item, keys, collection);
+            }
             let name = index_name(keys);
             let mut spec: Vec<(String, Literal)> = vec![
                 ("key".into(), Literal::Map(keys.to_vec())),

@@ -96,40 +96,18 @@ pub(crate) fn shown(document: &[u8]) -> String {
 
 fn container(bytes: &[u8], is_list: bool, text: &mut String) {
     text.push(if is_list { '[' } else { '{' });
-    let mut rest = bytes.get(4..).unwrap_or_default();
-    let mut count = 0;
-    while let Some((kind, after)) = rest.split_first().filter(|(kind, _)| **kind != 0) {
-        let Some(end) = after.iter().position(|byte| *byte == 0) else { break };
-        let (name, value) = (&after[..end], &after[end + 1..]);
-        let length = |at: usize| {
-            let four = value.get(at..at + 4).and_then(|four| four.try_into().ok());
-            four.map_or(0, u32::from_le_bytes) as usize
-        };
-        let size = match *kind {
-            bson::STRING => 4 + length(0),
-            bson::DOCUMENT | bson::ARRAY => length(0),
-            bson::BINARY => 5 + length(0),
-            bson::OBJECT_ID => 12,
-            bson::BOOLEAN => 1,
-            bson::NULL => 0,
-            bson::INT32 => 4,
-            0x13 => 16,
-            _ => 8,
-        };
-        let Some(own) = value.get(..size) else { break };
+    for (count, (kind, name, value)) in bson::elements(bytes).enumerate() {
         if count > 0 {
             text.push_str(", ");
         }
-        count += 1;
-        if is_list && count > MOST_ITEMS {
+        if is_list && count == MOST_ITEMS {
             text.push_str("...");
             break;
         }
         if !is_list {
             let _ = write!(text, "{}: ", String::from_utf8_lossy(name));
         }
-        scalar(*kind, own, text);
-        rest = &value[size..];
+        scalar(kind, value, text);
     }
     text.push(if is_list { ']' } else { '}' });
 }

@@ -853,6 +853,69 @@ fn mistakes_are_named_where_they_are() {
     }
 }
 
+/// What MongoDB 4.4.2, 5.0.4 and 6.0.27 refuse, and what at least one of them takes.
+#[test]
+fn indexes_that_no_server_takes_are_refused() {
+    let document = r#"{"n": {"int": "sequence"}, "email": {"text": 9, "unique": true, "present": "40%"}, "few": {"text": 9, "distinct": 999},
+        "each": {"text": 9, "distinct": 1000}, "drawn": {"int": {"uniform": [1, 5000]}}, "long": {"text": 30}, "tags": {"list": {"int": {"uniform": [1, 50]}}, "length": 2},
+        "lines": {"list": {"of": {"text": 30}}, "length": 3}, "empty": {"list": {"int": 3}, "length": 0}, "same": {"value": 3}, "some": {"text": 9, "distinct": 400, "present": "40%"}}"#;
+    let found = |index: &str| {
+        let collections = format!(
+            r#"{{"c": {{"records": 1000, "document": {document}, "indexes": [{index}]}}}}"#
+        );
+        spec(&collections, r#"{"x": {"find": "c", "by": "_id"}}"#).problems()
+    };
+    let only = |filter: &str| format!(r#"{{"keys": {{"n": 1}}, "only": {filter}}}"#);
+    let unique = |keys: &str| format!(r#"{{"keys": {keys}, "unique": true}}"#);
+    let sparse = |keys: &str| format!(r#"{{"keys": {keys}, "unique": true, "sparse": true}}"#);
+    for (index, key, words) in [
+        (r#"{"keys": {"n": 1}, "sparse": true, "only": {"n": 3}}"#.into(), "sparse", "not both"),
+        (r#"{"keys": {"n": 1}, "unique": "yes"}"#.into(), "unique", "true or false"),
+        (r#"{"keys": {"n": 1}, "sparse": null}"#.into(), "sparse", "true or false"),
+        (only(r#"{"few": {"$ne": "a"}}"#), "only", "no server takes `$ne`"),
+        (only(r#"{"few": {"$not": {"$gt": "a"}}}"#), "only", "no server takes `$not`"),
+        (only(r#"{"few": {"$regex": "a"}}"#), "only", "no server takes `$regex`"),
+        (only(r#"{"$and": [{"n": {"$nin": [3]}}]}"#), "only", "no server takes `$nin`"),
+        (only(r#"{"email": {"$exists": false}}"#), "only", "`$exists: false`"),
+        (only(r#""paid""#), "only", "a filter"),
+        (unique(r#"{"_id": 1}"#), "unique", "there already"),
+        (unique(r#"{"n": "hashed"}"#), "unique", "a hashed index cannot be unique"),
+        (unique(r#"{"$**": 1}"#), "unique", "a wildcard index"),
+        (unique(r#"{"few": 1}"#), "unique", "has 999 values"),
+        (unique(r#"{"drawn": 1}"#), "unique", "the same `drawn`"),
+        (unique(r#"{"same": 1, "few": -1}"#), "unique", "the same `same`, `few`"),
+        (unique(r#"{"tags": 1}"#), "unique", "the same `tags`"),
+        (unique(r#"{"empty": 1}"#), "unique", "the same `empty`"),
+        (unique(r#"{"email": 1}"#), "unique", "lack `email`"),
+        (sparse(r#"{"same": 1, "email": 1}"#), "unique", "the same `same`, `email`"),
+        (sparse(r#"{"some": 1, "same": 1}"#), "unique", "the same `some`, `same`"),
+    ] {
+        let problems = found(&index);
+        let [problem] = problems.as_slice() else { panic!("{index}: {problems:?}") };
+        assert_eq!(problem.path, ["collections", "c", "indexes", "0", key], "{index}");
+        assert!(problem.what.contains(words), "{index}: {}", problem.what);
+    }
+    for index in [
+        r#"{"keys": {"n": 1}, "sparse": false, "only": {"n": 3}}"#.into(),
+        r#"{"keys": {"few": 1}, "unique": true, "only": {"few": "a"}}"#.into(),
+        r#"{"keys": {"few": 1}, "unique": false}"#.into(),
+        r#"{"_id": "hashed"}"#.into(),
+        only(r#"{"$or": [{"n": 3}, {"few": {"$in": ["a"]}}]}"#),
+        only(r#"{"$and": [{"n": {"$gte": 3, "$lt": 5}}, {"few": {"$type": "string"}}]}"#),
+        only(r#"{"email": {"$exists": true}, "n": null, "tags": {"$all": [3]}}"#),
+        only("{}"),
+        unique(r#"{"n": 1}"#),
+        unique(r#"{"few": 1, "n": 1}"#),
+        unique(r#"{"each": 1}"#),
+        unique(r#"{"long": 1}"#),
+        unique(r#"{"lines.of": 1}"#),
+        unique(r#"{"email": 1, "n": 1}"#),
+        sparse(r#"{"email": 1}"#),
+    ] {
+        assert_eq!(found(&index), [], "{index}");
+    }
+}
+
 /// What is known of the first operation.
 fn known(document: &str, indexes: &str, operations: &str) -> Known {
     let collections =
