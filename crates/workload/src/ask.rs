@@ -99,6 +99,8 @@ pub struct Growth<'a> {
     pub(crate) records: &'a Records,
     pub(crate) finite: &'a Finite,
     pub(crate) value: u64,
+    /// Whether inserted documents may have other values than by their law.
+    pub(crate) is_given: bool,
     /// As many as the operation finds at most.
     pub(crate) limit: u64,
 }
@@ -108,7 +110,11 @@ impl Growth<'_> {
     #[inline]
     pub fn most(&self) -> u64 {
         let issued = self.records.issued();
-        self.finite.bounds(self.value, issued, issued).1.min(self.limit)
+        let (_, most) = match self.is_given {
+            true => self.finite.bounds_given(self.value, issued),
+            false => self.finite.bounds(self.value, issued, issued),
+        };
+        most.min(self.limit)
     }
 }
 

@@ -195,6 +195,13 @@ impl Finite {
         (least, count.saturating_mul(issued.div_ceil(self.documents)))
     }
 
+    /// The same where inserted documents may have other values than they would have by the law: only those of the first N are known.
+    #[inline]
+    pub(crate) fn bounds_given(&self, value: u64, issued: u64) -> (u64, u64) {
+        let count = self.count(value);
+        (count, count.saturating_add(issued.saturating_sub(self.documents)))
+    }
+
     /// One of the first N documents that have a value, which at least one has, by a number of any size.
     #[inline]
     pub(crate) fn member(&self, value: u64, number: u64) -> u64 {

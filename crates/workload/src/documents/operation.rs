@@ -43,6 +43,8 @@ pub(crate) struct OwnStatement {
     pub(crate) known: Known,
     /// What is known where no index removes documents of its collection.
     known_to_stay: Known,
+    /// Whether inserts give values to the field that it is looked for by.
+    pub(crate) is_given: bool,
     /// Fields that it gives new values.
     pub(crate) changes: Vec<String>,
     /// The read concern whose reads may lack acknowledged documents.
@@ -69,6 +71,7 @@ impl OwnStatement {
             inserts: 0,
             known: Known::Any("it has a filter of its own"),
             known_to_stay: Known::Any("it has a filter of its own"),
+            is_given: false,
             changes: Vec::new(),
             lagging: None,
             parts: Vec::new(),
@@ -93,7 +96,10 @@ impl OwnStatement {
                 parts.map(|(index, part)| format!("{}: {}", index + 1, part.verified())).collect();
             return parts.join("; ");
         }
-        let words = self.known.words();
+        let mut words = self.known.words();
+        if self.is_given && !matches!(self.known, Known::Any(_)) {
+            words += "; inserts give the field values, so documents of the load must be found and inserted ones may be";
+        }
         match (self.lagging, &self.known) {
             (None, _) | (_, Known::Any(_)) => words,
             (Some(level), _) => format!(
@@ -882,10 +888,20 @@ fn loosen(operations: &mut [OwnStatement]) {
         let mut changed = false;
         for (_, names, kind) in same {
             removed |= *kind == StatementKind::Delete;
-            changed |= own.parameters.iter().any(|parameter| {
+            let is_changed = own.parameters.iter().any(|parameter| {
                 parameter.collection == own.collection
                     && names.iter().any(|name| overlap(name, &parameter.path))
             });
+            // How many documents of the load have a value, inserts do not change.
+            let is_counted = match own.known {
+                Known::Having { parameter, .. } => {
+                    matches!(own.parameters[parameter].field.pick, Pick::Finite(_))
+                }
+                _ => false,
+            };
+            let is_given = is_changed && is_counted && *kind == StatementKind::Insert;
+            own.is_given |= is_given;
+            changed |= is_changed && !is_given;
         }
         let counted =
             matches!(own.known, Known::Having { .. } | Known::Exactly(_) | Known::Some(_));
@@ -952,7 +968,10 @@ pub(crate) fn expected(
         Known::Exactly(count) => Expected::Between(count, count),
         Known::Having { parameter, most } => match &own.parameters[parameter].field.pick {
             Pick::Finite(finite) => {
-                let (least, upper) = finite.bounds(picks[parameter], acknowledged, issued);
+                let (least, upper) = match own.is_given {
+                    true => finite.bounds_given(picks[parameter], issued),
+                    false => finite.bounds(picks[parameter], acknowledged, issued),
+                };
                 Expected::Between(least.min(most), upper.min(most))
             }
             Pick::Free | Pick::Unique => Expected::Some,

@@ -457,7 +457,8 @@ fn growth<'a>(
     let records = &space.present[own.collection];
     match &own.parameters[parameter].field.pick {
         Pick::Finite(finite) => {
-            Some(Growth { records, finite, value: picks[parameter], limit: most })
+            let (value, is_given) = (picks[parameter], own.is_given);
+            Some(Growth { records, finite, value, is_given, limit: most })
         }
         Pick::Free | Pick::Unique => None,
     }

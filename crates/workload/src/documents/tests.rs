@@ -296,7 +296,7 @@ fn inserted_values_are_those_of_parameters() {
     );
     assert_eq!(spec.problems(), []);
     let known = read(&spec).operations;
-    assert!(matches!(known[1].known, Known::Any(_)), "{:?}", known[1].known);
+    assert!(matches!(known[1].known, Known::Having { .. }) && known[1].is_given);
     assert_eq!(known[2].known, Known::Exactly(1));
     let workload = workload(&spec);
     let mut generator = workload.generator(0);
@@ -316,6 +316,47 @@ fn inserted_values_are_those_of_parameters() {
         }
         generator.transaction_ended(TransactionEnd::Undone);
     }
+}
+
+/// Documents of the load are counted exactly, and each inserted one may have the value that an insert gives to it, whatever its law says.
+#[test]
+fn inserted_values_are_between_those_of_the_load_and_all() {
+    let collections = r#"{"c": {"records": 100, "document": {"state": {"choice": {"new": "10%", "old": "90%"}}, "tag": {"text": 5, "unique": true}}}}"#;
+    let find = |by: &str, others: &str| {
+        let operations = format!(
+            r#"{{"x": {{"count": "c", "by": "{by}"}}, "place": {{"insert": "c", "documents": 3, "values": {{"{by}": "new"}}}}{others}}}"#
+        );
+        spec(collections, &operations)
+    };
+    let known = |spec: &DocumentsSpec| read(spec).operations.swap_remove(0);
+    // What else changes it is not counted, nor is it known how many have a value that was unique.
+    for (by, others) in
+        [("state", r#", "y": {"update": "c", "by": "_id", "set": "state"}"#), ("tag", "")]
+    {
+        assert!(matches!(known(&find(by, others)).known, Known::Any(_)), "{by}");
+    }
+    let spec = find("state", "");
+    let own = known(&spec);
+    assert!(own.is_given && own.verified().contains("inserted ones may be"), "{own:?}");
+    let workload = workload(&spec);
+    let mut generator = workload.generator(0);
+    let (mut counted, mut stored, mut found) = (BTreeMap::from([("new", 10), ("old", 90)]), 0, 0);
+    for _ in 0..500 {
+        let drawn = statement(generator.next());
+        if let Some(new) = drawn.inserted {
+            *counted.get_mut("new").unwrap() += 3;
+            stored += 3;
+            generator.acknowledge_documents(new);
+            continue;
+        }
+        let filter = ::bson::Document::from_reader(drawn.command).unwrap();
+        let state = filter.get_document("query").unwrap().get_str("state").unwrap();
+        let loaded = if state == "new" { 10 } else { 90 };
+        assert!(drawn.fits(counted[state]) && drawn.fits(loaded), "{drawn:?}");
+        assert!(!drawn.fits(loaded - 1) && !drawn.fits(loaded + stored + 1), "{drawn:?}");
+        found += 1;
+    }
+    assert!(found > 100 && stored > 300);
 }
 
 /// Documents of a transaction are requested when it is committed; the numbers of one that changed nothing are those of the next, and one in doubt keeps its own.
