@@ -1,15 +1,21 @@
 //! Replica sets whose primary steps down or dies under load.
 
-use crate::it::laboratory::{CLIENTS, assert_ok, open_at, read, records, text, verifiable};
+use crate::it::laboratory::{
+    CLIENTS, assert_ok, open_at, read, records, settings, text, verifiable,
+};
 use crate::it::server::{Kind, Server};
+use crate::it::transactions::slow::{STOCK, load, shop};
 use crate::mongo::it::statements::Kept;
-use crate::{Answer, Session, SetOrder, replica_set};
+use crate::{Answer, Opening, Outcome, Session, SetOrder, open, replica_set};
 use mongodb::bson::{Document, doc};
 use mongodb::{Client, Database};
 use plimsoll_record::StatementKind;
 use plimsoll_testing::{Need, needs};
-use plimsoll_workload::{Ask, FieldChoice, KeySpace};
+use plimsoll_workload::{Ask, FieldChoice, KeySpace, Mix, TransactionEnd, Workload};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Three mongods as a set.
@@ -174,6 +180,73 @@ mod slow {
         assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
         assert_ok(&session.delete(&key));
         assert_eq!(session.retries(), 0);
+    }
+
+    /// Orders and stock agree although the primary steps down twice while sessions are within transactions, which are all sent again and committed.
+    #[test]
+    fn a_primary_that_steps_down_within_transactions_leaves_no_half_order() {
+        needs!([Need::Server("mongod")]);
+        const SESSIONS: u64 = 4;
+        let set = ReplicaSet::start();
+        let (data, uri) = (shop(), set.uri(""));
+        let collections = data.documents.as_ref().unwrap().collections();
+        let settings = settings(&[("uri", text(&uri))]);
+        let opening = Opening { collections: &collections, ..Opening::new(&settings, &data) };
+        let engine = open("mongodb", &opening).unwrap();
+        let key_space = KeySpace::new(&data).unwrap();
+        load(&*engine, &key_space);
+        let operations = data.documents.as_ref().unwrap().operations();
+        let operations = operations.into_iter().map(|own| (own, 1.0)).collect();
+        let mix = Mix { operations, ..Mix::named("all") };
+        let workload = Arc::new(Workload::new(&key_space, &mix, 1, None).unwrap());
+        let (committed, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+        let run = |number: u64| {
+            let mut session = engine.session().unwrap();
+            let mut generator = workload.generator(number);
+            while !is_over.load(Relaxed) {
+                let Ask::Statement(statement) = generator.next() else { panic!() };
+                let mut answer = Answer::default();
+                let outcome = session.statement(&statement, &mut answer);
+                assert!(matches!(outcome, Outcome::Ok) && !answer.is_undone, "{outcome:?}");
+                generator.transaction_ended(TransactionEnd::Committed);
+                committed.fetch_add(1, Relaxed);
+            }
+            session.retries()
+        };
+        let retries: u64 = std::thread::scope(|scope| {
+            let run = &run;
+            let sessions: Vec<_> =
+                (0..SESSIONS).map(|number| scope.spawn(move || run(number))).collect();
+            let wait = |more: u64| {
+                let until = committed.load(Relaxed) + more;
+                let is_running = || sessions.iter().all(|session| !session.is_finished());
+                while committed.load(Relaxed) < until && is_running() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            };
+            wait(20);
+            for _ in 0..2 {
+                set.step_down();
+                wait(20);
+            }
+            is_over.store(true, Relaxed);
+            sessions.into_iter().map(|session| session.join().unwrap()).sum()
+        });
+        // Each session was connected to a primary that went, and was told so in the middle of a transaction.
+        assert!(retries >= SESSIONS, "{retries}");
+        let (_, database) = set.primary();
+        let database = database.client().database("ycsb");
+        let sum = |collection: &str, stage: Document| {
+            let command = doc! { "aggregate": collection, "pipeline": [stage], "cursor": {}, "readConcern": { "level": "majority" } };
+            let reply = set.command(&database, command);
+            let batch = reply.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+            batch[0].as_document().unwrap().get_i64("n").unwrap()
+        };
+        let all = |value: Document| doc! { "$group": { "_id": null, "n": { "$sum": value } } };
+        let orders = sum("orders", all(doc! { "$toLong": 1 }));
+        let stock = sum("products", all(doc! { "$toLong": "$stock" }));
+        let sold = committed.into_inner() as i64;
+        assert_eq!((orders - 20, 10 * STOCK - stock), (sold, sold));
     }
 
     /// A set of one takes numbered statements, and those of several documents without a number.

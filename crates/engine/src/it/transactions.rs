@@ -1,6 +1,6 @@
 //! Transactions of an application on a replica set of one member.
 
-mod slow {
+pub(super) mod slow {
     use crate::it::laboratory::settings;
     use crate::it::laboratory::text;
     use crate::it::server::{Kind, Server};
@@ -16,9 +16,9 @@ mod slow {
 
     const SESSIONS: u64 = 16;
     const EACH: u64 = 25;
-    const STOCK: i64 = 100_000;
+    pub const STOCK: i64 = 100_000;
 
-    fn shop() -> DataSpec {
+    pub fn shop() -> DataSpec {
         let read = |text: &str| serde_json::from_str(text).unwrap();
         DataSpec::with_documents(DocumentsSpec::new(
             7,
@@ -73,7 +73,7 @@ mod slow {
         (i64::from(orders), first(&mut client, "products", stock).get_i64("n").unwrap())
     }
 
-    fn load(engine: &dyn Engine, key_space: &Arc<KeySpace>) {
+    pub fn load(engine: &dyn Engine, key_space: &Arc<KeySpace>) {
         let mut session = engine.session().unwrap();
         let mut load = key_space.loader(1).generator(0);
         while let Some(ask) = load.next() {

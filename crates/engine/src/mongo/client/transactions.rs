@@ -173,14 +173,18 @@ impl LeanClient {
             Failure::Refused(refusal) => refusal.code == TIME_LIMIT,
             Failure::NotWritten { .. } | Failure::Flaw(_) => false,
         };
-        let may_repeat = if reply::has_label(body, TRANSIENT) {
+        let is_transient = reply::has_label(body, TRANSIENT);
+        let is_unknown = is_unknown || reply::has_label(body, UNKNOWN);
+        let error = self.link.failed(failure);
+        // A server that is no longer the primary gives a refused commit no label.
+        let may_repeat = if is_transient {
             Repeat::All
-        } else if is_unknown || reply::has_label(body, UNKNOWN) {
+        } else if is_unknown || error.passes() {
             Repeat::Commit
         } else {
             Repeat::Doubtful
         };
-        Err(Failed { error: self.link.failed(failure), may_repeat })
+        Err(Failed { error, may_repeat })
     }
 
     /// Lets the server forget the statements. If it does not, the next transaction of the session ends this one.

@@ -128,6 +128,45 @@ mod slow {
         replica_sets::nothing_is_left(&laboratory);
     }
 
+    /// Each transaction inserts into both collections, so they have grown by the same.
+    #[test]
+    fn a_primary_that_steps_down_within_transactions_ends_no_run() {
+        needs!([Need::Server(MONGOD)]);
+        let laboratory = open_laboratory();
+        let text = "
+plimsoll: 1
+name: check-out
+workload:
+  collections:
+    orders: {records: 100, document: {_id: {object_id: }, note: {text: 20}}}
+    lines: {records: 100, document: {_id: {object_id: }, count: {int: 3}}}
+  operations:
+    check-out: {transaction: [{insert: orders}, {insert: lines}], write_concern: majority, retries: 1000}
+  mixes: {day: {check-out: 1}}
+defaults: {engine: mongodb, cache_size: 256MiB, server: {members: 3, ready_within: 300s}}
+arms: {one: {}}
+load: {open: {rates: [100], sessions: 8}}
+measurement: {warm_up: 0s, duration: 12s, blocks: 1}
+events: [{at: 2s, step_down: true}]
+";
+        let (said, record) = run_text(&laboratory, text.to_owned());
+        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        let run = &record.runs[0];
+        let end = run.points[0].end.as_ref().unwrap();
+        // Sessions with a connection to the one that stepped down are told so when they next send a statement.
+        assert!(end.retries > 0, "{end:?}");
+        assert!(end.errors.is_empty(), "{end:?}");
+        assert!(disturbance(run).events[0].until_ns.is_some(), "{end:?}");
+        let [before, after] = &run.application[..] else { panic!("{:?}", run.application) };
+        let grown = [0, 1].map(|place| {
+            let [before, after] = [before, after].map(|state| &state.collections[place]);
+            assert_eq!(before.documents, 100);
+            after.documents - before.documents
+        });
+        assert!(grown[0] > 4 && grown[0] == grown[1], "{grown:?}");
+        replica_sets::nothing_is_left(&laboratory);
+    }
+
     #[test]
     fn a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing() {
         needs!([Need::Server(MONGOD)]);
