@@ -1,7 +1,6 @@
 //! The normal form of a command: the command without its values.
 
 use crate::calls::has_file;
-use crate::flow::flow;
 use mongodb::bson::spec::ElementType;
 use mongodb::bson::{Bson, Document};
 use plimsoll_workload::documents::Literal;
@@ -64,7 +63,7 @@ impl NormalCommand {
     /// The text that is equal for equal shapes.
     pub(crate) fn form(&self) -> String {
         let mut unnumbered = |text: &str| hole(text).map(|_| Literal::Text("<>".into()));
-        flow(&mapped(&self.operation, &mut unnumbered))
+        mapped(&self.operation, &mut unnumbered).to_string()
     }
 }
 

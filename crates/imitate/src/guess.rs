@@ -2,7 +2,6 @@
 
 use crate::documents::rounded;
 use crate::fields::{StoredField, ValueCount, at};
-use crate::flow::flow;
 use crate::model::{Index, Observed, Stored};
 use crate::operations::Section;
 use crate::statement::{free, plain};
@@ -47,7 +46,7 @@ pub(crate) fn guess(observed: &Observed) -> Section {
         let of_group: f64 = group.iter().map(|guess| guess.weight).sum();
         for Guess { name, operation, weight } in group {
             let name = free(plain(&name), |name| names.iter().any(|taken| taken == name));
-            let operation = flow(&Literal::Map(operation));
+            let operation = Literal::Map(operation).to_string();
             section.operations.push(format!("{name}: {operation} {WHY}"));
             let percent = rounded(100.0 * share / all * weight / of_group);
             section.mix.push(format!("{name}: {percent}%"));

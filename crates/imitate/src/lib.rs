@@ -12,7 +12,6 @@ mod counts;
 mod documents;
 pub mod fidelity;
 mod fields;
-mod flow;
 mod form;
 mod guess;
 mod indexes;
@@ -35,7 +34,6 @@ mod write;
 
 pub use calls::{APP_NAME, Call};
 pub use copied::copied;
-pub use flow::{flow, scalar};
 pub use model::{Field, Index, Observed, ServerFacts, Shape, Source, Spread, Stored};
 pub use observe::{Request, observe};
 pub use rename::rename;

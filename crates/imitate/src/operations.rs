@@ -1,10 +1,9 @@
 //! From shapes to the lines of `operations` and `mixes`.
 
-use crate::flow::{flow, scalar};
 use crate::statement::{collection, collection_key};
 use crate::{Observed, Shape, Stored};
 use plimsoll_record::quantities::numbers::{ASCII, round_significant};
-use plimsoll_workload::documents::{DocumentsSpec, Literal, MOST_OPERATIONS};
+use plimsoll_workload::documents::{DocumentsSpec, Literal, MOST_OPERATIONS, yaml_scalar};
 use std::collections::HashMap;
 
 /// Shapes with less than this share of both time and calls are left out.
@@ -72,7 +71,7 @@ pub fn write(observed: &Observed) -> Section {
         section.operations.extend(totals.comments(&shape));
         section.operations.extend(lines(&shape.name, &shape.operation));
         let weight = round_significant(shape.calls as f64 / calls as f64 * 100.0, 2);
-        section.mix.push(format!("{}: {weight}%", scalar(&shape.name)));
+        section.mix.push(format!("{}: {weight}%", yaml_scalar(&shape.name)));
     }
     section
 }
@@ -176,8 +175,8 @@ fn needs_replica_set(operation: &Literal) -> bool {
 
 /// An operation on one line, or on one for each of its keys where it is long.
 fn lines(name: &str, operation: &Literal) -> Vec<String> {
-    let name = scalar(name);
-    let whole = format!("{name}: {}", flow(operation));
+    let name = yaml_scalar(name);
+    let whole = format!("{name}: {}", operation);
     if whole.chars().count() <= MOST_COLUMNS {
         return vec![whole];
     }
@@ -186,16 +185,16 @@ fn lines(name: &str, operation: &Literal) -> Vec<String> {
         match value {
             Literal::List(items) if !items.is_empty() => {
                 lines.push(format!("  {key}:"));
-                lines.extend(items.iter().map(|item| format!("    - {}", flow(item))));
+                lines.extend(items.iter().map(|item| format!("    - {}", item)));
             }
             Literal::Map(entries) if key == "with" => {
                 lines.push(format!("  {key}:"));
                 let line = |(name, value): &(String, Literal)| {
-                    format!("    {}: {}", scalar(name), flow(value))
+                    format!("    {}: {}", yaml_scalar(name), value)
                 };
                 lines.extend(entries.iter().map(line));
             }
-            value => lines.push(format!("  {key}: {}", flow(value))),
+            value => lines.push(format!("  {key}: {}", value)),
         }
     }
     lines

@@ -2,10 +2,10 @@
 
 use crate::calls::Call;
 use crate::counts::{NumberCounts, ValueFrequencies};
-use crate::flow::flow;
 use crate::form::{NormalCommand, OmittedValue, ValueRole, hole, manner, mapped, normal};
 use crate::statement;
 use crate::{Shape, Stored};
+use mongodb::bson::Document;
 use mongodb::bson::spec::ElementType;
 use plimsoll_workload::documents::Literal;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -91,19 +91,12 @@ impl<K: Clone + Eq + Hash, V: Default> Waiting<K, V> {
     }
 }
 
-/// One operation in its normal form, with its figures.
+/// One operation in its normal form.
 #[derive(Default)]
 struct SeenOperation {
-    database: String,
     normal: NormalCommand,
-    at_ms: i64,
-    micros: u64,
-    plan: String,
-    keys: u64,
-    documents: u64,
-    returned: Option<u64>,
-    bytes: u64,
-    statements: u64,
+    /// Its figures, without the command; sums for cursors and transactions.
+    figures: Call,
     /// Of a transaction: how often each statement came in a row.
     repeats: Vec<u64>,
     /// Whether it is a transaction without a commit.
@@ -111,40 +104,33 @@ struct SeenOperation {
 }
 
 impl SeenOperation {
-    fn of(call: &Call, normal: NormalCommand) -> Self {
-        let database = call.namespace.split('.').next().unwrap_or_default().to_owned();
-        let mut seen = Self { database, normal, plan: call.plan.clone(), ..Self::default() };
-        (seen.statements, seen.at_ms) = (call.statements, call.at_ms);
-        seen.add(call);
-        seen
-    }
-
     /// Adds a part of the same operation.
-    fn add(&mut self, call: &Call) {
-        self.micros += call.micros;
-        self.keys += call.keys_examined;
-        self.documents += call.documents_examined;
-        self.bytes += call.bytes;
-        if let Some(more) = call.returned {
-            *self.returned.get_or_insert(0) += more;
+    fn add(&mut self, part: &Call) {
+        let sum = &mut self.figures;
+        sum.micros += part.micros;
+        sum.keys_examined += part.keys_examined;
+        sum.documents_examined += part.documents_examined;
+        sum.bytes += part.bytes;
+        if let Some(more) = part.returned {
+            *sum.returned.get_or_insert(0) += more;
         }
     }
 
     /// A transaction of these statements. Those that come several times in a row are one, with the number of times.
     fn transaction(statements: Vec<Self>) -> Option<Self> {
-        let mut whole = Self { statements: statements.len() as u64, ..Self::default() };
-        let (mut list, mut plans): (Vec<(String, Literal)>, Vec<String>) = (Vec::new(), Vec::new());
-        whole.database.clone_from(&statements.first()?.database);
-        let of_first = statements.first()?.normal.manner.iter();
+        let first = statements.first()?;
+        let mut whole = Self::default();
+        whole.figures.namespace.clone_from(&first.figures.namespace);
+        whole.figures.statements = statements.len() as u64;
+        whole.figures.returned = Some(0);
+        let of_first = first.normal.manner.iter();
         whole.normal.manner = of_first.filter(|(key, _)| *key == "read_concern").cloned().collect();
+        let (mut list, mut plans): (Vec<(String, Literal)>, Vec<String>) = (Vec::new(), Vec::new());
         for one in statements {
-            whole.micros += one.micros;
-            whole.keys += one.keys;
-            whole.documents += one.documents;
-            whole.bytes += one.bytes;
-            *whole.returned.get_or_insert(0) += one.returned.unwrap_or(0);
-            if !one.plan.is_empty() && !plans.contains(&one.plan) {
-                plans.push(one.plan);
+            whole.add(&one.figures);
+            let plan = one.figures.plan;
+            if !plan.is_empty() && !plans.contains(&plan) {
+                plans.push(plan);
             }
             let form = one.normal.form();
             let values = &mut whole.normal.values;
@@ -167,7 +153,7 @@ impl SeenOperation {
             }
             whole.normal.unfit = whole.normal.unfit.or(one.normal.unfit);
         }
-        whole.plan = plans.join("; ");
+        whole.figures.plan = plans.join("; ");
         let list = list.into_iter().map(|(_, operation)| operation).collect();
         whole.normal.operation = Literal::Map(vec![("transaction".into(), Literal::List(list))]);
         Some(whole)
@@ -199,18 +185,21 @@ impl ShapeCollector {
         let Some(normal) = normal(&call.command) else {
             return;
         };
-        let seen = SeenOperation::of(&call, normal);
-        if let Some(key) = &call.transaction {
-            let statements = self.transactions.entry(key);
-            if let Some(last) = statements.last_mut().filter(|_| call.continues.is_some()) {
-                last.add(&call);
+        let figures = Call { command: Document::new(), ..call };
+        let (transaction, cursor) = (figures.transaction.clone(), figures.cursor);
+        let seen = SeenOperation { normal, figures, ..SeenOperation::default() };
+        if let Some(key) = transaction {
+            let statements = self.transactions.entry(&key);
+            let is_more = seen.figures.continues.is_some();
+            if let Some(last) = statements.last_mut().filter(|_| is_more) {
+                last.add(&seen.figures);
             } else if statements.len() < MOST_STATEMENTS {
                 statements.push(seen);
             }
             if let Some(statements) = self.transactions.excess() {
                 self.end_transaction(statements, None);
             }
-        } else if let Some(cursor) = call.cursor {
+        } else if let Some(cursor) = cursor {
             *self.cursors.entry(&cursor) = seen;
             if let Some(seen) = self.cursors.excess() {
                 self.record(seen);
@@ -226,7 +215,7 @@ impl ShapeCollector {
         };
         seen.is_open = commit.is_none();
         if let Some(commit) = commit {
-            seen.micros += commit.micros;
+            seen.figures.micros += commit.micros;
             let concern = manner(&commit.command).into_iter();
             seen.normal.manner.extend(concern.filter(|(key, _)| *key == "write_concern"));
         }
@@ -245,13 +234,15 @@ impl ShapeCollector {
 
     fn record(&mut self, seen: SeenOperation) {
         let form = seen.normal.form();
-        let key = format!("{} {form}", seen.database);
+        let database = seen.figures.namespace.split('.').next().unwrap_or_default();
+        let key = format!("{database} {form}");
         if !self.shapes.contains_key(&key) && self.shapes.len() == MOST_SHAPES {
             self.others.calls += 1;
-            self.others.micros += seen.micros;
+            self.others.micros += seen.figures.micros;
             return;
         }
-        let gathered = self.shapes.entry(key).or_insert_with(|| ShapeTally::new(&seen, form));
+        let gathered =
+            self.shapes.entry(key).or_insert_with(|| ShapeTally::new(&seen, database, form));
         gathered.add(seen, &mut self.room);
     }
 }
@@ -300,7 +291,7 @@ pub(crate) struct ShapeValue {
 }
 
 impl ShapeTally {
-    fn new(seen: &SeenOperation, form: String) -> Self {
+    fn new(seen: &SeenOperation, database: &str, form: String) -> Self {
         let parameter = |(place, value): (usize, &OmittedValue)| ShapeValue {
             path: value.path.clone(),
             role: value.role,
@@ -314,7 +305,7 @@ impl ShapeTally {
             same_as: seen.normal.values[..place].iter().position(|one| one.is_same(value)),
         };
         Self {
-            database: seen.database.clone(),
+            database: database.into(),
             form,
             operation: seen.normal.operation.clone(),
             unfit: seen.normal.unfit.clone(),
@@ -325,22 +316,23 @@ impl ShapeTally {
     }
 
     fn add(&mut self, seen: SeenOperation, room: &mut u64) {
+        let figures = seen.figures;
         self.calls += 1;
-        self.micros += seen.micros;
+        self.micros += figures.micros;
         self.open += u64::from(seen.is_open);
-        if self.plans.len() < MOST_PLANS || self.plans.contains_key(&seen.plan) {
-            *self.plans.entry(seen.plan).or_default() += 1;
+        if self.plans.len() < MOST_PLANS || self.plans.contains_key(&figures.plan) {
+            *self.plans.entry(figures.plan).or_default() += 1;
         }
-        self.keys.add(seen.keys);
-        self.documents.add(seen.documents);
-        self.bytes.add(seen.bytes);
-        self.statements.add(seen.statements);
-        if let Some(returned) = seen.returned {
+        self.keys.add(figures.keys_examined);
+        self.documents.add(figures.documents_examined);
+        self.bytes.add(figures.bytes);
+        self.statements.add(figures.statements);
+        if let Some(returned) = figures.returned {
             self.returned.add(returned);
             self.empty += u64::from(returned == 0);
         }
         for (key, value) in seen.normal.manner {
-            self.manner.entry((key, flow(&value))).or_insert((value, 0)).1 += 1;
+            self.manner.entry((key, value.to_string())).or_insert((value, 0)).1 += 1;
         }
         for (counts, number) in self.repeats.iter_mut().zip(seen.repeats) {
             counts.add(number);
@@ -357,7 +349,7 @@ impl ShapeTally {
             if let (ValueRole::Lower, ElementType::DateTime, Some(date)) =
                 (value.role, value.kind, value.order)
             {
-                known.ages.add((seen.at_ms as f64 - date) as u64);
+                known.ages.add((figures.at_ms as f64 - date) as u64);
             }
             let has_room = known.orders.len() < MOST_ORDERS;
             known.orders.extend(value.order.filter(|_| has_room));
@@ -390,9 +382,7 @@ impl ShapeTally {
         match &self.unfit {
             Some(_) => shape.operation = self.operation.clone(),
             None => match statement::written(self, collections) {
-                Ok(written) => {
-                    (shape.operation, shape.remarks) = (written.operation, written.remarks);
-                }
+                Ok(written) => (shape.operation, shape.remarks) = written,
                 Err(why) => {
                     (shape.operation, shape.unfit) = (self.operation.clone(), Some(why));
                 }

@@ -19,12 +19,6 @@ const NEARLY_ALL: f64 = 0.95;
 /// The longest name, so that a number after it has room.
 const MOST_NAME: usize = 34;
 
-#[derive(Debug)]
-pub(crate) struct WrittenOperation {
-    pub(crate) operation: Literal,
-    pub(crate) remarks: Vec<String>,
-}
-
 /// The collection of an operation, or of a transaction's first statement.
 pub(crate) fn collection(operation: &Literal) -> String {
     match operation.entries().first() {
@@ -44,11 +38,11 @@ pub fn collection_key(stored: &Stored, collections: &[Stored]) -> String {
     }
 }
 
-/// The operation as a file has it, or why there is none.
+/// The operation as a file has it, with remarks on what differs, or why there is none.
 pub(crate) fn written(
     gathered: &ShapeTally,
     collections: &[Stored],
-) -> Result<WrittenOperation, String> {
+) -> Result<(Literal, Vec<String>), String> {
     let mut writer = OperationWriter {
         gathered,
         collections,
@@ -68,7 +62,7 @@ pub(crate) fn written(
     };
     let operation = Literal::Map(operation);
     match depth(&operation) {
-        ..=MOST_DEPTH => Ok(WrittenOperation { operation, remarks: writer.remarks }),
+        ..=MOST_DEPTH => Ok((operation, writer.remarks)),
         _ => Err(format!("it nests documents and lists more than {MOST_DEPTH} levels deep")),
     }
 }

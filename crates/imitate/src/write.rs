@@ -1,7 +1,6 @@
 //! The experiment file as text.
 
 use crate::documents::{percent, rounded};
-use crate::flow::{flow, scalar};
 use crate::guess::guess;
 use crate::model::{Observed, Source, Stored};
 use crate::operations::{self, Section};
@@ -9,7 +8,7 @@ use crate::scale::scaled;
 use mongodb::bson::DateTime;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::{bytes, grouped, list};
-use plimsoll_workload::documents::Literal;
+use plimsoll_workload::documents::{Literal, yaml_scalar};
 
 /// Columns of a line, as far as a map can be broken.
 const WIDTH: usize = 200;
@@ -125,7 +124,7 @@ fn collection(stored: &Stored, documents: u64, out: &mut Vec<String>) {
         units::count(rounded(documents as f64) as u64),
         bytes(mean)
     );
-    out.push(with_comment(&format!("    {}:", scalar(&stored.name)), &of));
+    out.push(with_comment(&format!("    {}:", yaml_scalar(&stored.name)), &of));
     out.push(format!("      records: {}", units::count(stored.documents)));
     out.push("      document:".into());
     for field in &stored.fields {
@@ -143,7 +142,7 @@ fn collection(stored: &Stored, documents: u64, out: &mut Vec<String>) {
                     uses => format!("used {} times", units::count(rounded(uses as f64) as u64)),
                 },
             );
-            out.push(with_comment(&format!("        - {}", flow(&index.spec)), &uses));
+            out.push(with_comment(&format!("        - {}", index.spec), &uses));
         }
     }
     for (key, value) in &stored.settings {
@@ -153,8 +152,8 @@ fn collection(stored: &Stored, documents: u64, out: &mut Vec<String>) {
 
 /// A key with its value: on one line, or as a block where that would be too long.
 fn lines(key: &str, value: &Literal, indent: usize, comment: &str, out: &mut Vec<String>) {
-    let key = scalar(key);
-    let line = format!("{:indent$}{key}: {}", "", flow(value));
+    let key = yaml_scalar(key);
+    let line = format!("{:indent$}{key}: {}", "", value);
     let is_short = line.chars().count() <= WIDTH;
     if is_short || value.entries().is_empty() {
         if line.chars().count() + comment.chars().count() > WIDTH && !comment.is_empty() {

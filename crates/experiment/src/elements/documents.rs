@@ -291,3 +291,66 @@ fn place_of(node: &Node, path: &[String]) -> Span {
     }
     place
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{SourceText, read};
+    use plimsoll_workload::documents::yaml_scalar;
+    use proptest::prelude::*;
+
+    fn read_back(text: &str) -> Literal {
+        let text = format!("value: {text}");
+        let source = SourceText::new(&text);
+        let mut problems = Collector::new(&source);
+        let node = read(&text, &mut problems);
+        assert!(problems.is_empty(), "{}", problems.finish("value.yaml"));
+        literal(&node.unwrap().entries()[0].value)
+    }
+
+    #[test]
+    fn what_looks_like_something_else_is_quoted() {
+        for text in [
+            "", "no", "Yes", "NULL", "~", "12", "-1", "1e5", "1_000", "0x1f", ".5", "a b", "a: b",
+            "a,b", "[a", "it's", "#a", "- a", "%a", "*a", "&a", "!a", "|", "?", "<<", "a\nb",
+            "\u{feff}",
+        ] {
+            let written = yaml_scalar(text);
+            assert!(written.starts_with(['\'', '"']), "{written}");
+            assert_eq!(read_back(&written), Literal::Text(text.into()));
+        }
+        for text in
+            ["paid", "2M", "15s", "60%", "2026-06-30", "<range.from>", "$set", "a.b", "größe"]
+        {
+            assert_eq!(yaml_scalar(text), text);
+            assert_eq!(read_back(text), Literal::Text(text.into()));
+        }
+    }
+
+    fn any_literal() -> impl Strategy<Value = Literal> {
+        // What files are full of more often than other characters.
+        let text = prop_oneof![".{0,12}", "[a-z0-9 .:,'\"#\\[\\]{}$<>_~\n-]{0,8}"];
+        let key = text.clone().prop_filter("merge keys are refused", |key| key != "<<");
+        let leaf = prop_oneof![
+            Just(Literal::Null),
+            any::<bool>().prop_map(Literal::Bool),
+            any::<i64>().prop_map(Literal::Int),
+            proptest::num::f64::NORMAL.prop_map(Literal::Double),
+            text.prop_map(Literal::Text),
+        ];
+        leaf.prop_recursive(3, 24, 4, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Literal::List),
+                prop::collection::btree_map(key.clone(), inner, 0..4)
+                    .prop_map(|map| Literal::Map(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_comes_back(value in any_literal()) {
+            prop_assert_eq!(read_back(&value.to_string()), value);
+        }
+    }
+}

@@ -118,21 +118,11 @@ impl Kind {
         (best, times)
     }
 
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> String {
         match self {
-            Self::Int => "int",
-            Self::Double => "double",
-            Self::Decimal => "decimal",
-            Self::Text => "text",
-            Self::Bytes => "bytes",
-            Self::Date => "date",
-            Self::ObjectId => "object_id",
-            Self::Uuid => "uuid",
-            Self::Bool => "bool",
-            Self::Null => "null",
-            Self::Document => "document",
-            Self::List => "list",
-            Self::Unknown(name) => name,
+            Self::ObjectId => "object_id".into(),
+            Self::Unknown(name) => name.into(),
+            other => format!("{other:?}").to_ascii_lowercase(),
         }
     }
 
@@ -306,7 +296,7 @@ impl Sampled<'_> {
     }
 
     fn identity(&self, kind: Kind) -> Generator {
-        let generator = Generator::new(kind.word(), Literal::Null);
+        let generator = Generator::new(&kind.word(), Literal::Null);
         match self.is_unique || self.all_differ() {
             true => generator,
             false => self.shared(generator, self.population()),
@@ -315,7 +305,7 @@ impl Sampled<'_> {
 
     fn text(&self, kind: Kind) -> Generator {
         let long = self.values.iter().map(|(_, value)| bytes(value).len() as f64).collect();
-        let law = |least: f64| Generator::new(kind.word(), lengths(long, least));
+        let law = |least: f64| Generator::new(&kind.word(), lengths(long, least));
         let mut generator = if self.is_unique || self.all_differ() && !self.is_in_list {
             law(spelling(self.documents)).with("unique", Literal::Bool(true))
         } else if self.all_differ() {
@@ -395,7 +385,7 @@ impl Sampled<'_> {
             self.values.iter().filter_map(|(_, value)| numeric(value)).collect();
         numbers.sort_by(f64::total_cmp);
         if numbers.is_empty() {
-            return Generator::new(kind.word(), Literal::Int(0));
+            return Generator::new(&kind.word(), Literal::Int(0));
         }
         let digits = match kind {
             Kind::Int => None,
@@ -413,9 +403,9 @@ impl Sampled<'_> {
             (_, digits) => 10_f64.powi(-digits.unwrap_or(9)),
         };
         let law = if self.is_unique || self.ascends {
-            Generator::new(kind.word(), self.sequence(&numbers, unit))
+            Generator::new(&kind.word(), self.sequence(&numbers, unit))
         } else if self.tally.distinct() == 1 {
-            Generator::new(kind.word(), number(rounded(numbers[0])))
+            Generator::new(&kind.word(), number(rounded(numbers[0])))
         } else if self.has_shared_values(kind) {
             let population = self.population();
             let (least, most) = ends(&numbers);
@@ -428,9 +418,9 @@ impl Sampled<'_> {
                     steps(least, if kind == Kind::Int { 1.0 } else { step.max(unit) })
                 }
             };
-            self.shared(Generator::new(kind.word(), law), population)
+            self.shared(Generator::new(&kind.word(), law), population)
         } else {
-            Generator::new(kind.word(), table(numbers, kind == Kind::Int, f64::INFINITY))
+            Generator::new(&kind.word(), table(numbers, kind == Kind::Int, f64::INFINITY))
         };
         match digits {
             Some(digits) => law.with("digits", Literal::Int(i64::from(digits))),

@@ -61,7 +61,7 @@ fn each_type_has_its_kind() {
             "{int: {uniform: [1, 4]}, distinct: 4}",
         ),
         (of_values(numbers().map(|_| Bson::from(4_711))), "{int: 4700}"),
-        (of_values(numbers().map(|_| Bson::Null)), "{null: null}"),
+        (of_values(numbers().map(|_| Bson::Null)), "{'null': null}"),
         (of_values(numbers().map(|_| Bson::from(ObjectId::new()))), "{object_id: null}"),
         (
             of_values(numbers().map(|n| {
@@ -72,7 +72,7 @@ fn each_type_has_its_kind() {
         (of_values(numbers().map(|_| Bson::from(doc! {}))), "{value: {}}"),
         (
             of_values(numbers().map(|_| Bson::from(Vec::<Bson>::new()))),
-            "{list: {null: null}, length: 0}",
+            "{list: {'null': null}, length: 0}",
         ),
         (
             of_values(numbers().map(|_| Bson::from(vec![7, 8]))),

@@ -252,8 +252,8 @@ fn measurements_and_expiring_documents_follow_the_clock() {
     assert_contains(&text, "readings-insert: {insert: readings");
     let copy = seen(&loaded(&text).uri());
     assert_about(collection(&copy, "readings").documents as f64, 20_000.0, 0.05);
-    // Servers do not update measurements.
-    let guessed = write(&copy, None);
+    // Servers do not update measurements. A busy machine may have logged parts of the load.
+    let guessed = write(&Observed { shapes: Vec::new(), ..copy }, None);
     plan(&guessed);
     assert!(
         guessed.contains("update-sessions") && !guessed.contains("update-readings"),

@@ -4,7 +4,7 @@ use crate::documents::bson;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// A value of an experiment file. Maps keep the order of their keys, which matters to a server.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -140,40 +140,74 @@ pub(crate) fn index_name(keys: &[(String, Literal)]) -> String {
     keys.iter().map(part).collect::<Vec<_>>().join("_")
 }
 
-/// A literal in the notation of experiment files: `{customer: 1, placed: -1}`.
+/// A literal in the notation of experiment files: `{customer: 1, status: 'no'}`. Their reader gives the same value back; numbers that are not finite become `null`.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let comma = |index: usize| if index > 0 { ", " } else { "" };
         match self {
-            Self::Null => f.write_str("null"),
             Self::Bool(flag) => write!(f, "{flag}"),
             Self::Int(whole) => write!(f, "{whole}"),
-            Self::Double(number) => write!(f, "{number}"),
-            Self::Text(text) => {
-                let is_plain = text.starts_with(|c: char| c.is_alphanumeric() || "_$".contains(c))
-                    && text.chars().all(|c| c.is_alphanumeric() || "_$.-%+/".contains(c))
-                    && Self::of_scalar(text, false) == *self;
-                if is_plain {
-                    f.write_str(text)
-                } else {
-                    write!(f, "'{}'", text.replace('\'', "''"))
-                }
-            }
+            // With a point or an exponent, so that it stays no whole number.
+            Self::Double(number) if number.is_finite() => write!(f, "{number:?}"),
+            Self::Double(_) | Self::Null => f.write_str("null"),
+            Self::Text(text) => f.write_str(&yaml_scalar(text)),
             Self::List(items) => {
                 f.write_str("[")?;
                 for (index, item) in items.iter().enumerate() {
-                    write!(f, "{}{item}", if index > 0 { ", " } else { "" })?;
+                    write!(f, "{}{item}", comma(index))?;
                 }
                 f.write_str("]")
             }
             Self::Map(entries) => {
                 f.write_str("{")?;
                 for (index, (key, value)) in entries.iter().enumerate() {
-                    write!(f, "{}{key}: {value}", if index > 0 { ", " } else { "" })?;
+                    write!(f, "{}{}: {value}", comma(index), yaml_scalar(key))?;
                 }
                 f.write_str("}")
             }
         }
     }
+}
+
+/// Words that some readers of YAML take for a truth value or for nothing.
+const WORDS: [&str; 8] = ["null", "true", "false", "yes", "no", "on", "off", "~"];
+
+/// A text as a key or a value, in quotes where it would be read as something else.
+pub fn yaml_scalar(text: &str) -> String {
+    if is_plain(text) {
+        return text.into();
+    }
+    // The separators of lines and the mark of the byte order would not survive in single quotes.
+    let is_special = |c: char| c.is_control() || "\u{2028}\u{2029}\u{feff}".contains(c);
+    if !text.contains(is_special) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        // Writing into a text cannot fail.
+        let _ = match c {
+            '"' | '\\' => write!(out, "\\{c}"),
+            c if is_special(c) => write!(out, "\\U{:08x}", u32::from(c)),
+            c => write!(out, "{c}"),
+        };
+    }
+    out.push('"');
+    out
+}
+
+fn is_plain(text: &str) -> bool {
+    let looks_like_a_number = || {
+        let digits = text.replace('_', "").to_ascii_lowercase();
+        digits.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+            && (digits.parse::<f64>().is_ok()
+                || digits.starts_with("0x")
+                || digits.starts_with("0o"))
+    };
+    text.starts_with(|c: char| c.is_alphanumeric() || "_$<".contains(c))
+        && text.chars().all(|c| c.is_alphanumeric() || "_$.-%+/<>".contains(c))
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+        && !text.starts_with("<<")
+        && !looks_like_a_number()
 }
 
 /// The key under which a map is serialised as a list of pairs, because a tree of JSON sorts the keys of maps.
@@ -302,13 +336,15 @@ mod tests {
         assert_eq!(serde_json::from_str::<Literal>(&text).unwrap(), literal);
     }
 
+    /// That every value comes back is tested where files are read.
     #[test]
     fn literals_are_shown_as_files_have_them() {
-        let text = r#"{"a":1,"b":[true,null,"x y","12","it's"],"$c":{"d":-0.5,"e":"paid"}}"#;
+        let text =
+            r#"{"a":1,"b":[true,null,"x y","12","it's"],"$c":{"d":-0.5,"e":"paid"},"no":5.0}"#;
         let literal: Literal = serde_json::from_str(text).unwrap();
         assert_eq!(
             literal.to_string(),
-            "{a: 1, b: [true, null, 'x y', '12', 'it''s'], $c: {d: -0.5, e: paid}}"
+            "{a: 1, b: [true, null, 'x y', '12', 'it''s'], $c: {d: -0.5, e: paid}, 'no': 5.0}"
         );
     }
 }

@@ -26,7 +26,7 @@ mod transaction;
 
 pub use clock::DataClock;
 pub(crate) use finite::Finite;
-pub use literal::Literal;
+pub use literal::{Literal, yaml_scalar};
 pub use operation::MOST_OPERATIONS;
 pub use read::{DocumentProblem, MOST_COLLECTIONS, MOST_WEIGHTED, is_generator};
 pub(crate) use statements::{DocumentLoad, DocumentSpace, StatementDesk};
