@@ -53,11 +53,7 @@ pub(crate) fn read(
     let listed = server.list(database, doc! { "listCollections": 1 })?.unwrap_or_default();
     let mut all: Vec<Raw> = Vec::new();
     for collection in &listed {
-        match begun(server, database, collection)? {
-            Ok(Some(raw)) => all.push(raw),
-            Ok(None) => {}
-            Err(why) => omitted.push(why),
-        }
+        all.extend(begun(server, database, collection, omitted)?);
     }
     all.sort_by(|one, other| other.bytes.cmp(&one.bytes).then_with(|| one.name.cmp(&other.name)));
     for raw in all.drain(MOST_COLLECTIONS.min(all.len())..) {
@@ -91,28 +87,32 @@ pub(crate) fn read(
     Ok(stored)
 }
 
-/// A collection with its sizes; why it is left out, or `None` where that is evident.
+/// A collection with its sizes, unless it is left out.
 fn begun(
     server: &Server,
     database: &str,
     listed: &Document,
-) -> Result<Result<Option<Raw>, String>, ImitateError> {
+    omitted: &mut Vec<String>,
+) -> Result<Option<Raw>, ImitateError> {
     let name = listed.get_str("name").unwrap_or_default().to_owned();
     let options = listed.get_document("options").cloned().unwrap_or_default();
     if name.starts_with("system.") || name == MARKS {
-        return Ok(Ok(None));
+        return Ok(None);
     }
-    let why = match listed.get_str("type").unwrap_or("collection") {
-        "view" => Some("views hold no documents"),
-        _ if is_set(&options, "capped") => Some("capped collections are not supported"),
-        _ if name.contains(['$', '\0']) || name.len() > 100 => Some("a file takes no such name"),
-        _ => None,
+    let mut omit = |why: &str| {
+        omitted.push(format!("{name}: {why}"));
+        Ok(None)
     };
-    if let Some(why) = why {
-        return Ok(Err(format!("{name}: {why}")));
+    match listed.get_str("type").unwrap_or("collection") {
+        "view" => return omit("views hold no documents"),
+        _ if is_set(&options, "capped") => return omit("capped collections are not supported"),
+        _ if name.contains(['$', '\0']) || name.len() > 100 => {
+            return omit("a file takes no such name");
+        }
+        _ => {}
     }
     let Some(stats) = server.send(database, doc! { "collStats": &name })? else {
-        return Ok(Err(format!("{name}: collStats was refused")));
+        return omit("collStats was refused");
     };
     let (bytes, mut documents) = (figure(&stats, "size"), documents(&stats));
     if documents == 0 && options.contains_key("timeseries") {
@@ -120,14 +120,14 @@ fn begun(
         let group = doc! { "$group": { "_id": null, "n": { "$sum": 1 } } };
         let count = doc! { "aggregate": &name, "pipeline": [group], "cursor": {} };
         let Some(counted) = server.list(database, count)? else {
-            return Ok(Err(format!("{name}: its measurements could not be counted within 5 s")));
+            return omit("its measurements could not be counted within 5 s");
         };
         documents = counted.first().map_or(0, |group| figure(group, "n"));
     }
     if documents == 0 {
-        return Ok(Err(format!("{name}: it is empty")));
+        return omit("it is empty");
     }
-    Ok(Ok(Some(Raw { name, documents, bytes, stats, options, ..Raw::default() })))
+    Ok(Some(Raw { name, documents, bytes, stats, options, ..Raw::default() }))
 }
 
 /// The number of documents. For a time series, the server only counts what was stored since it started: that gives the mean of a bucket, and the number of

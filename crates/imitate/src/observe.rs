@@ -39,7 +39,7 @@ pub fn observe(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Observed, ImitateError> {
     // A log that cannot be read is told before the server is asked.
-    let log = request.log.map(Log::open).transpose()?;
+    let log = request.log.map(opened).transpose()?;
     let server = Server::connect(request.uri)?;
     let hello = server.send("admin", doc! { "isMaster": 1 })?.unwrap_or_default();
     let now_ms = hello.get_datetime("localTime").map_or(0, |now| now.timestamp_millis());
@@ -82,27 +82,12 @@ pub fn observe(
     Ok(seen)
 }
 
-/// A file of a server's log.
-struct Log<'a> {
-    path: &'a Path,
-    calls: log::Calls<BufReader<File>>,
-}
+type LogFile<'a> = (&'a Path, log::Calls<BufReader<File>>);
 
-impl<'a> Log<'a> {
-    fn open(path: &'a Path) -> Result<Self, ImitateError> {
-        let file = open(path).map_err(|error| failed(path, &error))?;
-        let calls = log::calls(BufReader::new(file)).map_err(|error| failed(path, &error))?;
-        Ok(Self { path, calls })
-    }
-
-    fn read(mut self, seen: &mut Observed) -> Result<(), ImitateError> {
-        shaped(Source::LogFile, &mut self.calls, seen);
-        let log::Skipped { truncated, .. } = self.calls.skipped();
-        if truncated > 0 {
-            seen.omitted.push(format!("{truncated} operations of the log that the server cut short; a larger maxLogSizeKB keeps them"));
-        }
-        self.calls.error().map_or(Ok(()), |error| Err(failed(self.path, error)))
-    }
+fn opened(path: &Path) -> Result<LogFile<'_>, ImitateError> {
+    let file = open(path).map_err(|error| failed(path, &error))?;
+    let calls = log::calls(BufReader::new(file)).map_err(|error| failed(path, &error))?;
+    Ok((path, calls))
 }
 
 fn failed(path: &Path, error: &dyn Display) -> ImitateError {
@@ -112,11 +97,16 @@ fn failed(path: &Path, error: &dyn Display) -> ImitateError {
 /// Finds the operations in the log that was given, otherwise in the profile, otherwise in the last lines of the log.
 fn operations(
     server: &Server,
-    log: Option<Log<'_>>,
+    log: Option<LogFile<'_>>,
     seen: &mut Observed,
 ) -> Result<(), ImitateError> {
-    if let Some(log) = log {
-        return log.read(seen);
+    if let Some((path, mut calls)) = log {
+        shaped(Source::LogFile, &mut calls, seen);
+        let log::Skipped { truncated, .. } = calls.skipped();
+        if truncated > 0 {
+            seen.omitted.push(format!("{truncated} operations of the log that the server cut short; a larger maxLogSizeKB keeps them"));
+        }
+        return calls.error().map_or(Ok(()), |error| Err(failed(path, error)));
     }
     let profile = server.profile(&seen.database)?;
     shaped(Source::Profile, profile.iter().filter_map(Call::of_profile), seen);

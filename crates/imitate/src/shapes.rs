@@ -33,8 +33,8 @@ pub fn shapes(calls: impl Iterator<Item = Call>, collections: &[Stored]) -> Vec<
     gathered.sort_by(|(one, a), (other, b)| b.micros.cmp(&a.micros).then_with(|| one.cmp(other)));
     let mut shapes: Vec<Shape> =
         gathered.iter().map(|(_, gathered)| gathered.shape(collections)).collect();
-    if gathering.others.calls > 0 {
-        let OtherShapes { calls, micros } = gathering.others;
+    let (calls, micros) = gathering.others;
+    if calls > 0 {
         let unfit = Some(format!("more than {MOST_SHAPES} different operations were seen"));
         let form = "others".to_owned();
         shapes.push(Shape { name: form.clone(), form, calls, micros, unfit, ..Shape::default() });
@@ -47,28 +47,18 @@ pub fn shapes(calls: impl Iterator<Item = Call>, collections: &[Stored]) -> Vec<
 struct ShapeCollector {
     /// Under their database and form.
     shapes: HashMap<String, ShapeTally>,
-    others: OtherShapes,
+    /// Those for which there is no room: calls and microseconds.
+    others: (u64, u64),
     room: u64,
     cursors: Waiting<i64, SeenOperation>,
     transactions: Waiting<(String, i64), Vec<SeenOperation>>,
 }
 
-#[derive(Default)]
-struct OtherShapes {
-    calls: u64,
-    micros: u64,
-}
-
 /// Cursors or transactions that are not complete. When there are too many, the oldest is taken as it is.
+#[derive(Default)]
 struct Waiting<K, V> {
     waiting: HashMap<K, V>,
     order: VecDeque<K>,
-}
-
-impl<K, V> Default for Waiting<K, V> {
-    fn default() -> Self {
-        Self { waiting: HashMap::new(), order: VecDeque::new() }
-    }
 }
 
 impl<K: Clone + Eq + Hash, V: Default> Waiting<K, V> {
@@ -237,8 +227,7 @@ impl ShapeCollector {
         let database = seen.figures.namespace.split('.').next().unwrap_or_default();
         let key = format!("{database} {form}");
         if !self.shapes.contains_key(&key) && self.shapes.len() == MOST_SHAPES {
-            self.others.calls += 1;
-            self.others.micros += seen.figures.micros;
+            self.others = (self.others.0 + 1, self.others.1 + seen.figures.micros);
             return;
         }
         let gathered =

@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub const DATABASE: &str = "shop";
+/// So that a busy machine logs no operation that a test does not ask for.
+pub const NOTHING_IS_SLOW: &str = "--slowms=60000";
 
 /// What `plimsoll plan` makes of a file.
 pub fn checked(text: &str) -> Result<Plan, Problems> {
@@ -40,7 +42,7 @@ pub fn mean_sizes(text: &str) -> Vec<(String, f64)> {
 
 /// A server with the documents of a file in the database `shop`.
 pub fn loaded(text: &str) -> Server {
-    let server = Server::start(Kind::Mongod);
+    let server = Server::start_with(Kind::Mongod, &[NOTHING_IS_SLOW]);
     Application::of(&server.uri(), text).load();
     server
 }
