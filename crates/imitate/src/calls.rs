@@ -39,8 +39,6 @@ pub struct Call {
     pub bytes: u64,
     /// Session and number of its transaction.
     pub transaction: Option<(String, i64)>,
-    /// The connection's name in the log, such as `conn12`; the client's address in a profile.
-    pub connection: String,
     /// The cursor of the answer, while it has more.
     pub cursor: Option<i64>,
     /// The cursor of a `getMore`.
@@ -54,18 +52,12 @@ impl Call {
     /// Reads a document of `system.profile`; `None` if no application sent the operation.
     pub fn of_profile(entry: &Document) -> Option<Self> {
         let at = entry.get_datetime("ts").ok().map_or(0, |ts| ts.timestamp_millis());
-        let client = entry.get_str("client").unwrap_or_default();
-        let call = Self::of_report(entry, entry.get_str("op").ok()?, at, client)?;
+        let call = Self::of_report(entry, entry.get_str("op").ok()?, at)?;
         (!is_of_statements(&call.command)).then_some(call)
     }
 
     /// Reads the fields that log and profile have in common. `kind` is the log's `type`, or the profile's `op`.
-    pub(crate) fn of_report(
-        report: &Document,
-        kind: &str,
-        at_ms: i64,
-        connection: &str,
-    ) -> Option<Self> {
+    pub(crate) fn of_report(report: &Document, kind: &str, at_ms: i64) -> Option<Self> {
         let namespace = report.get_str("ns").ok()?;
         let (database, collection) = namespace.split_once('.')?;
         let command = statement(kind, collection, report)?;
@@ -111,7 +103,6 @@ impl Call {
             returned,
             bytes: either("reslen", "responseLength").unwrap_or(0),
             transaction: transaction(report.get_document("command").ok()?),
-            connection: connection.into(),
             cursor: cursor.filter(|_| !is_exhausted),
             continues: cursor.filter(|_| is_more),
             statements: 1,
@@ -122,7 +113,7 @@ impl Call {
     }
 
     /// Reads the log's line about a transaction, if the transaction was aborted.
-    pub(crate) fn of_aborted(attributes: &Document, at_ms: i64, connection: &str) -> Option<Self> {
+    pub(crate) fn of_aborted(attributes: &Document, at_ms: i64) -> Option<Self> {
         let parameters = attributes.get_document("parameters").ok()?;
         let is_aborted =
             attributes.get_str("terminationCause").is_ok_and(|cause| cause == "aborted");
@@ -130,7 +121,6 @@ impl Call {
             command: doc! { "abortTransaction": 1 },
             at_ms,
             transaction: Some(transaction(parameters).filter(|_| is_aborted)?),
-            connection: connection.into(),
             ..Self::default()
         })
     }

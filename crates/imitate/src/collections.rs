@@ -2,6 +2,7 @@
 
 use crate::ImitateError;
 use crate::documents::{Facts, describe, encoded, numeric};
+use crate::fields::map;
 use crate::indexes::{expires, indexes, is_set, keys, name};
 use crate::model::{Field, Stored};
 use crate::references::{leaves, references};
@@ -314,7 +315,7 @@ fn with_compressor(name: &str) -> Literal {
     let config = Literal::Text(format!("block_compressor={name}"));
     ["configString", "wiredTiger", "storageEngine"]
         .into_iter()
-        .fold(config, |inner, key| Literal::Map(vec![(key.into(), inner)]))
+        .fold(config, |inner, key| map(key, inner))
 }
 
 /// A whole number of an answer, whatever its type.

@@ -30,7 +30,8 @@ pub(crate) enum ValueCount {
     Free,
 }
 
-fn map(key: &str, value: Literal) -> Literal {
+/// A map with one key.
+pub(crate) fn map(key: &str, value: Literal) -> Literal {
     Literal::Map(vec![(key.into(), value)])
 }
 
@@ -241,26 +242,21 @@ pub(crate) fn for_new_values(
 
 /// A generator for values of this type and length.
 fn by_kind(kind: ElementType, length: u64) -> Literal {
-    let uniform = |from: Literal, to: Literal| map("uniform", Literal::List(vec![from, to]));
-    let date = |text: &str| Literal::Text(text.into());
-    let whole = map("int", uniform(Literal::Int(2), Literal::Int(9)));
-    let length = Literal::Int(length as i64);
-    match kind {
-        ElementType::Int32 | ElementType::Int64 => whole,
-        ElementType::Double | ElementType::Decimal128 => {
-            map("double", uniform(Literal::Int(0), Literal::Int(9)))
-        }
+    let kind = match kind {
+        ElementType::Int32 | ElementType::Int64 => r#""int": {"uniform": [2, 9]}"#,
+        ElementType::Double | ElementType::Decimal128 => r#""double": {"uniform": [0, 9]}"#,
         ElementType::DateTime | ElementType::Timestamp => {
-            map("date", uniform(date("2024-01-01"), date("2026-01-01")))
+            r#""date": {"uniform": ["2024-01-01", "2026-01-01"]}"#
         }
-        ElementType::ObjectId => map("object_id", Literal::Null),
-        ElementType::Binary => map("bytes", length),
-        ElementType::Boolean => map("bool", Literal::Null),
-        ElementType::Null | ElementType::Undefined => map("null", Literal::Null),
-        ElementType::Array => Literal::Map(vec![("list".into(), whole), ("length".into(), length)]),
-        ElementType::EmbeddedDocument => {
-            map("document", map("value", map("text", Literal::Int(8))))
+        ElementType::ObjectId => r#""object_id": null"#,
+        ElementType::Boolean => r#""bool": null"#,
+        ElementType::Null | ElementType::Undefined => r#""null": null"#,
+        ElementType::EmbeddedDocument => r#""document": {"value": {"text": 8}}"#,
+        ElementType::Array => {
+            &format!(r#""list": {{"int": {{"uniform": [2, 9]}}}}, "length": {length}"#)
         }
-        _ => map("text", length),
-    }
+        ElementType::Binary => &format!(r#""bytes": {length}"#),
+        _ => &format!(r#""text": {length}"#),
+    };
+    serde_json::from_str(&format!("{{{kind}}}")).unwrap_or_default()
 }

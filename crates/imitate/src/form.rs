@@ -1,6 +1,7 @@
 //! The normal form of a command: the command without its values.
 
 use crate::calls::has_file;
+use crate::fields::map;
 use mongodb::bson::spec::ElementType;
 use mongodb::bson::{Bson, Document};
 use plimsoll_workload::documents::Literal;
@@ -91,8 +92,7 @@ pub(crate) fn mapped(value: &Literal, replace: &mut dyn FnMut(&str) -> Option<Li
 pub(crate) fn normal(command: &Document) -> Option<NormalCommand> {
     let (verb, collection) = command.iter().next()?;
     if !has_file(verb) {
-        let operation =
-            Literal::Map(vec![(verb.clone(), Literal::Text(collection.as_str()?.into()))]);
+        let operation = map(verb, Literal::Text(collection.as_str()?.into()));
         let unfit = Some(format!("an experiment file has no `{verb}`"));
         return Some(NormalCommand { operation, unfit, ..NormalCommand::default() });
     }
@@ -449,7 +449,7 @@ impl CommandReader {
                 self.values[from..].iter_mut().for_each(|value| value.path.clear());
             }
             is_stored &= keeps_paths;
-            list.push(Literal::Map(vec![(word.clone(), read)]));
+            list.push(map(word, read));
         }
         Literal::List(list)
     }
@@ -460,8 +460,7 @@ impl CommandReader {
             ("$sort", Bson::Document(keys)) => self.directions(keys),
             ("$limit" | "$skip", size) => Literal::Int(whole(size).unwrap_or(1)),
             ("$sample", Bson::Document(how)) => {
-                let size = how.get("size").and_then(whole).unwrap_or(1);
-                Literal::Map(vec![("size".into(), Literal::Int(size))])
+                map("size", Literal::Int(how.get("size").and_then(whole).unwrap_or(1)))
             }
             ("$count" | "$unwind" | "$unset", names) => self.names(names),
             ("$lookup" | "$unionWith", Bson::Document(how)) => {

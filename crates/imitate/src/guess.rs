@@ -1,7 +1,7 @@
 //! Operations where none was seen: what the indexes are for, and what the server counted.
 
 use crate::documents::rounded;
-use crate::fields::{StoredField, ValueCount, at};
+use crate::fields::{StoredField, ValueCount, at, map};
 use crate::model::{Index, Observed, Stored};
 use crate::operations::Section;
 use crate::statement::{free, plain};
@@ -101,7 +101,6 @@ fn find(stored: &Stored, index: &Index, observed: &Observed) -> Option<Guess> {
     let mut find = match field.pick {
         _ if has_no_values(&field.generator) => return None,
         ValueCount::Free => {
-            let map = |key: &str, value: Literal| Literal::Map(vec![(key.into(), value)]);
             let with = map("value", map("from", text(path)));
             guessed("find", stored, [("filter", map(path, text("<value>"))), ("with", with)])
         }

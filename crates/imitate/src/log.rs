@@ -113,7 +113,7 @@ impl<R: BufRead> Calls<R> {
         };
         let at = line.get_datetime("t").ok().map_or(0, |at| at.timestamp_millis());
         if id == TRANSACTION {
-            self.ready.extend(Call::of_aborted(attributes, at, connection));
+            self.ready.extend(Call::of_aborted(attributes, at));
             return;
         }
         let is_cut = attributes
@@ -124,7 +124,7 @@ impl<R: BufRead> Calls<R> {
             return;
         }
         let kind = attributes.get_str("type").unwrap_or_default();
-        let Some(call) = Call::of_report(attributes, kind, at, connection) else {
+        let Some(call) = Call::of_report(attributes, kind, at) else {
             return;
         };
         let is_statement = call.command.contains_key("q");

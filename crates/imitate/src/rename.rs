@@ -87,15 +87,13 @@ impl Names {
         format!("{marks}{}{end}", parts.collect::<Vec<_>>().join("."))
     }
 
-    fn collection(&self, name: &str) -> Literal {
-        Literal::Text(self.collections.get(name).map_or(name, String::as_str).into())
+    fn collection(&self, name: &str) -> String {
+        self.collections.get(name).map_or(name, String::as_str).into()
     }
 
     fn stored(&self, stored: &mut Stored) {
         stored.database = "renamed".into();
-        if let Literal::Text(name) = self.collection(&stored.name) {
-            stored.name = name;
-        }
+        stored.name = self.collection(&stored.name);
         for field in &mut stored.fields {
             field.path = self.path(&field.path);
             field.generator.iter_mut().for_each(|generator| self.described(generator));
@@ -126,7 +124,7 @@ impl Names {
         match value {
             // As in `$lookup`.
             Literal::Text(text) if self.collections.contains_key(text) => {
-                *value = self.collection(text);
+                *text = self.collection(text);
             }
             Literal::Text(text) => *text = self.path(text),
             Literal::List(items) => items.iter_mut().for_each(|item| self.all(item)),
@@ -150,7 +148,7 @@ impl Names {
         let is_operation =
             entries.first().is_some_and(|(first, _)| kinds.any(|kind| kind.word() == first));
         if let Some((_, name)) = entries.first_mut().filter(|_| is_operation) {
-            *name = self.collection(&name.scalar().unwrap_or_default());
+            *name = Literal::Text(self.collection(&name.scalar().unwrap_or_default()));
         }
         for (key, value) in entries.iter_mut() {
             match (key.as_str(), &mut *value) {
@@ -164,7 +162,7 @@ impl Names {
                     parts.iter_mut().for_each(|part| self.described(part));
                 }
                 ("list", item) => self.described(item),
-                ("key_of" | "in", Literal::Text(name)) => *value = self.collection(name),
+                ("key_of" | "in", Literal::Text(name)) => *name = self.collection(name),
                 (
                     "follows" | "value_of" | "from" | "range_of" | "of" | "absent",
                     Literal::Text(path),

@@ -165,15 +165,11 @@ impl Server {
         database: &str,
         command: Document,
     ) -> Result<Option<Vec<Document>>, ImitateError> {
-        let what: Vec<String> = command
-            .iter()
-            .take(1)
-            .map(|(name, value)| {
-                value
-                    .as_str()
-                    .map_or_else(|| name.clone(), |collection| format!("{name} on {collection}"))
-            })
-            .collect();
+        let what = match command.iter().next() {
+            Some((name, Bson::String(collection))) => format!("{name} on {collection}"),
+            Some((name, _)) => name.clone(),
+            None => String::new(),
+        };
         let (database, command, criteria) = self.prepared(database, command)?;
         let answer = self.runtime.block_on(async {
             let mut cursor =
@@ -184,7 +180,7 @@ impl Server {
             }
             Ok(documents)
         });
-        self.answered(&what.concat(), answer)
+        self.answered(&what, answer)
     }
 
     /// What the profiler kept of a database, the oldest first; nothing where it was never on.

@@ -2,6 +2,7 @@
 
 use crate::calls::Call;
 use crate::counts::{NumberCounts, ValueFrequencies};
+use crate::fields::map;
 use crate::form::{NormalCommand, OmittedValue, ValueRole, hole, manner, mapped, normal};
 use crate::statement;
 use crate::{Shape, Stored};
@@ -145,7 +146,7 @@ impl SeenOperation {
         }
         whole.figures.plan = plans.join("; ");
         let list = list.into_iter().map(|(_, operation)| operation).collect();
-        whole.normal.operation = Literal::Map(vec![("transaction".into(), Literal::List(list))]);
+        whole.normal.operation = map("transaction", Literal::List(list));
         Some(whole)
     }
 }

@@ -1,6 +1,6 @@
 //! From a shape to the operation of a file: its values become parameters that fit the fields.
 
-use crate::fields::{StoredField, ValueCount, at, for_new_values, has_absent, is_new, keys};
+use crate::fields::{StoredField, ValueCount, at, for_new_values, has_absent, is_new, keys, map};
 use crate::form::{ValueRole, hole, mapped};
 use crate::shapes::{ShapeTally, ShapeValue};
 use crate::{Index, Shape, Stored};
@@ -478,7 +478,7 @@ impl<'a> OperationWriter<'a> {
                     && matches!(value.role, ValueRole::Equal | ValueRole::In)
                     && keys != "documents";
                 if self.is_absent(value, stored) {
-                    return Literal::Map(vec![entry("absent", &value.path)]);
+                    return map("absent", Literal::Text(value.path.clone()));
                 }
                 let mut entries =
                     vec![entry(if is_drawn { "value_of" } else { "from" }, &value.path)];

@@ -1,5 +1,6 @@
 //! Numbers as laws of the file: quantiles with two significant digits, from which no single value can be read.
 
+use crate::fields::map;
 use plimsoll_record::quantities::numbers::round_significant;
 use plimsoll_record::quantities::units;
 use plimsoll_workload::documents::Literal;
@@ -86,7 +87,7 @@ pub(super) fn table(mut values: Vec<f64>, whole: bool, limit: f64) -> Literal {
         return number(points[0].1);
     }
     let entries = points.into_iter().map(|(at, value)| (format!("p{at}"), number(value)));
-    Literal::Map(vec![("table".into(), Literal::Map(entries.collect()))])
+    map("table", Literal::Map(entries.collect()))
 }
 
 fn mean(values: &[f64]) -> Option<f64> {

@@ -5,6 +5,7 @@ use crate::documents::law::{
 };
 use crate::documents::tally::{Population, Tally};
 use crate::documents::{Generator, Place, Reader};
+use crate::fields::map;
 use crate::form::hash;
 use mongodb::bson::spec::BinarySubtype;
 use mongodb::bson::{Bson, DateTime, doc};
@@ -411,7 +412,7 @@ impl Sampled<'_> {
             let (least, most) = ends(&numbers);
             let law = match kind {
                 Kind::Int if most - least + 1.0 >= population.values as f64 => {
-                    named("uniform", Literal::List(vec![number(least), number(most)]))
+                    map("uniform", Literal::List(vec![number(least), number(most)]))
                 }
                 _ => {
                     let step = rounded((most - least) / population.values as f64);
@@ -501,7 +502,7 @@ impl Sampled<'_> {
                 instant(least / unit, f64::floor, unit),
                 instant((most + 1.0) / unit, f64::ceil, unit),
             ];
-            let law = named("uniform", Literal::List(ends.to_vec()));
+            let law = map("uniform", Literal::List(ends.to_vec()));
             let generator = Generator::new("date", law);
             match self.has_shared_values(Kind::Date) {
                 true => self.shared(generator, self.population()),
@@ -521,13 +522,9 @@ fn bytes(value: &Bson) -> &[u8] {
     }
 }
 
-fn named(name: &str, law: Literal) -> Literal {
-    Literal::Map(vec![(name.into(), law)])
-}
-
 fn steps(from: f64, step: f64) -> Literal {
     let parts = vec![("from".into(), number(from)), ("step".into(), number(step))];
-    named("sequence", Literal::Map(parts))
+    map("sequence", Literal::Map(parts))
 }
 
 /// A date in these units since 1970, as a file takes it.

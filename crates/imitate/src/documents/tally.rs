@@ -1,6 +1,7 @@
 //! How many different values a field has, and how unevenly documents spread over them, from a sample.
 
 use crate::documents::law::rounded;
+use crate::fields::map;
 use plimsoll_workload::documents::Literal;
 use std::collections::HashMap;
 
@@ -29,10 +30,7 @@ impl Population {
         match self.exponent {
             exponent if exponent < LEAST => None,
             exponent if (exponent - USUAL).abs() < 0.1 => Some(Literal::Text("zipfian".into())),
-            exponent => {
-                let exponent = Literal::Double(rounded(exponent));
-                Some(Literal::Map(vec![("zipfian".into(), exponent)]))
-            }
+            exponent => Some(map("zipfian", Literal::Double(rounded(exponent)))),
         }
     }
 }
