@@ -113,7 +113,7 @@ fn statement_rounds(session: &mut dyn Session) {
             units: 1,
             inserted: (*kind == StatementKind::Insert).then_some(inserted),
             growth: None,
-            transaction: None,
+            sequence: None,
         })
         .collect();
     for round in 0..3 {
@@ -180,13 +180,13 @@ mod slow {
 
     /// A transaction that inserts, reads over several batches, and removes.
     fn transaction_rounds(session: &mut dyn Session) {
-        use plimsoll_workload::{Transaction, TransactionPart};
+        use plimsoll_workload::{Sequence, SequencePart};
         let (mut commands, mut parts) = (Vec::new(), Vec::new());
         for place in [0, 1, 9] {
             let (kind, command) = &statement_commands()[place];
             commands.extend(command.to_vec().expect("it is BSON"));
             let inserted = NewDocuments { collection: 0, first: 0, count: 50 };
-            parts.push(TransactionPart {
+            parts.push(SequencePart {
                 operation: OwnOperation::new(*kind, &format!("t{place}")).expect("a name"),
                 end: commands.len(),
                 limit: 0,
@@ -204,7 +204,7 @@ mod slow {
             units: 1,
             inserted: None,
             growth: None,
-            transaction: Some(Transaction { parts: &parts, commands: &commands, retries: 3 }),
+            sequence: Some(Sequence { parts: &parts, commands: &commands, retries: 3 }),
         };
         for round in 0..5 {
             let before = count();

@@ -2,7 +2,7 @@
 
 use crate::EngineError;
 use plimsoll_record::{ApplicationState, EngineDescription, OwnOperation, StatementKind};
-use plimsoll_workload::{Expected, FieldChoice, Fields, Statement};
+use plimsoll_workload::{Expected, FieldChoice, Fields, SequenceEnd, Statement};
 use std::path::PathBuf;
 
 #[derive(Debug)]
@@ -43,19 +43,19 @@ pub struct Answer {
     pub bytes: u64,
     /// Messages that were answered.
     pub round_trips: u32,
-    /// The first statement of a transaction, counted from 0, that found another number of documents than it must, and how many it found.
+    /// The first statement of a transaction or of steps, counted from 0, that found another number of documents than it must, and how many it found.
     pub wrong: Option<(u8, u64)>,
-    /// Whether a transaction changed nothing, because it was aborted.
-    pub is_undone: bool,
+    /// What became of a transaction that was aborted, or of steps that were not all sent.
+    pub early_end: Option<SequenceEnd>,
 }
 
 impl Answer {
     /// The answer that a statement hopes for, where nobody knows better.
     #[inline]
     pub(crate) fn as_expected(statement: &Statement<'_>) -> Self {
-        if let Some(transaction) = statement.transaction {
+        if let Some(sequence) = statement.sequence {
             let mut all = Self::default();
-            for one in transaction.statements(statement.slot) {
+            for one in sequence.statements(statement.slot) {
                 let answer = Self::as_expected(&one);
                 all.documents += answer.documents;
                 all.modified += answer.modified;
@@ -219,7 +219,7 @@ mod tests {
             units: 1,
             inserted,
             growth: None,
-            transaction: None,
+            sequence: None,
         };
         let mut answer = Answer::default();
         let outcome = engine.session().unwrap().statement(&statement, &mut answer);

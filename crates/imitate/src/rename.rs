@@ -143,7 +143,9 @@ impl Names {
         let Literal::Map(entries) = described else {
             return;
         };
-        let names_collection = |kind: &StatementKind| *kind != StatementKind::Transaction;
+        let names_collection = |kind: &StatementKind| {
+            !matches!(kind, StatementKind::Transaction | StatementKind::Steps)
+        };
         let mut kinds = StatementKind::ALL.into_iter().filter(names_collection);
         let is_operation =
             entries.first().is_some_and(|(first, _)| kinds.any(|kind| kind.word() == first));
@@ -158,7 +160,7 @@ impl Names {
                         self.described(part);
                     }
                 }
-                ("transaction", Literal::List(parts)) => {
+                ("transaction" | "steps", Literal::List(parts)) => {
                     parts.iter_mut().for_each(|part| self.described(part));
                 }
                 ("list", item) => self.described(item),

@@ -10,7 +10,7 @@ use crate::shared::Shared;
 use plimsoll_engine::{Answer, FieldVisitor, Outcome, Session};
 use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
 use plimsoll_workload::{
-    Ask, Expected, InsertGenerator, KeySpace, NewDocuments, OpGenerator, Statement, TransactionEnd,
+    Ask, Expected, InsertGenerator, KeySpace, NewDocuments, OpGenerator, SequenceEnd, Statement,
     Verification,
 };
 use std::sync::Arc;
@@ -24,17 +24,17 @@ pub(crate) trait Source: Send {
     /// The same of a statement that inserts documents.
     fn acknowledge_documents(&self, _new: NewDocuments) {}
 
-    /// The same of a transaction.
-    fn transaction_ended(&mut self, _end: TransactionEnd) {}
+    /// The same of a transaction or steps.
+    fn sequence_ended(&mut self, _end: SequenceEnd) {}
 
     /// To be called with what an operation was to insert and how it went, when it has ended.
     #[inline(always)]
     fn ended(&mut self, inserted: Inserted, times: &OperationTimes) {
         match inserted {
-            Inserted::Together => self.transaction_ended(match times.status {
-                Status::Ok => TransactionEnd::Committed,
-                _ if times.is_undone => TransactionEnd::Undone,
-                _ => TransactionEnd::InDoubt,
+            Inserted::Together => self.sequence_ended(match (times.early_end, times.status) {
+                (Some(end), _) => end,
+                (None, Status::Ok) => SequenceEnd::Committed,
+                (None, _) => SequenceEnd::InDoubt,
             }),
             Inserted::Nothing => {}
             Inserted::Record(number) => self.acknowledge(number),
@@ -49,7 +49,7 @@ pub(crate) enum Inserted {
     Nothing,
     Record(u64),
     Documents(NewDocuments),
-    /// What the statements of a transaction insert.
+    /// What the statements of a transaction or of steps insert.
     Together,
 }
 
@@ -59,7 +59,7 @@ impl Inserted {
         match ask {
             Ask::Insert { number, .. } => Self::Record(*number),
             Ask::Statement(Statement { inserted: Some(new), .. }) => Self::Documents(*new),
-            Ask::Statement(Statement { transaction: Some(_), .. }) => Self::Together,
+            Ask::Statement(Statement { sequence: Some(_), .. }) => Self::Together,
             _ => Self::Nothing,
         }
     }
@@ -82,8 +82,8 @@ impl Source for OpGenerator {
     }
 
     #[inline(always)]
-    fn transaction_ended(&mut self, end: TransactionEnd) {
-        OpGenerator::transaction_ended(self, end);
+    fn sequence_ended(&mut self, end: SequenceEnd) {
+        OpGenerator::sequence_ended(self, end);
     }
 }
 
@@ -180,8 +180,8 @@ pub(crate) struct OperationTimes {
     pub(crate) completed: u64,
     pub(crate) operation: Operation,
     pub(crate) status: Status,
-    /// Whether it was a transaction that changed nothing.
-    pub(crate) is_undone: bool,
+    /// Of a transaction or steps that did not come to their end.
+    pub(crate) early_end: Option<SequenceEnd>,
 }
 
 impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
@@ -282,7 +282,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 completed,
                 operation,
                 status: seen.status,
-                is_undone: answer.is_undone,
+                early_end: answer.early_end,
             };
         }
         self.recorder.reach(completed);
@@ -317,8 +317,8 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
             }
         }
         self.end.ended = completed + 1;
-        let is_undone = answer.is_undone;
-        OperationTimes { intended, dispatched, completed, operation, status, is_undone }
+        let early_end = answer.early_end;
+        OperationTimes { intended, dispatched, completed, operation, status, early_end }
     }
 
     /// Ends the session: sends the batch that has begun, and gives the session back to its engine.
@@ -373,10 +373,10 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         status_of(outcome)
     }
 
-    /// The same of a statement of a transaction.
+    /// The same of a statement of a sequence.
     #[cold]
     fn wrong_part(&mut self, statement: &Statement<'_>, part: u8, documents: u64, completed: u64) {
-        let mut parts = statement.transaction.into_iter().flat_map(|all| all.statements(0));
+        let mut parts = statement.sequence.into_iter().flat_map(|all| all.statements(0));
         if let Some(part) = parts.nth(usize::from(part)) {
             self.wrong_number(&part, documents, completed);
         }
@@ -440,7 +440,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
 fn judged(statement: &Statement<'_>, answer: &Answer, outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Error(_) => outcome,
-        _ if answer.is_undone => Outcome::NotFound,
+        _ if answer.early_end.is_some() => Outcome::NotFound,
         _ if answer.documents == 0 && !statement.expected.allows_none() => Outcome::NotFound,
         _ => Outcome::Ok,
     }

@@ -33,11 +33,13 @@ pub enum StatementKind {
     FindAndModify,
     /// Several statements that take effect together or not at all.
     Transaction,
+    /// Several statements one after the other.
+    Steps,
 }
 
 impl StatementKind {
     /// All kinds, in the order in which the reference lists them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Find,
         Self::Aggregate,
         Self::Count,
@@ -47,6 +49,7 @@ impl StatementKind {
         Self::Delete,
         Self::FindAndModify,
         Self::Transaction,
+        Self::Steps,
     ];
 
     /// The word in experiment files and records.
@@ -61,6 +64,7 @@ impl StatementKind {
             Self::Delete => "delete",
             Self::FindAndModify => "find_and_modify",
             Self::Transaction => "transaction",
+            Self::Steps => "steps",
         }
     }
 
@@ -71,7 +75,8 @@ impl StatementKind {
             | Self::Aggregate
             | Self::Distinct
             | Self::FindAndModify
-            | Self::Transaction => "found",
+            | Self::Transaction
+            | Self::Steps => "found",
             Self::Count => "counted",
             Self::Insert => "inserted",
             Self::Update => "matched",
@@ -79,11 +84,16 @@ impl StatementKind {
         }
     }
 
-    /// Whether it changes what is stored.
+    /// Whether it changes what is stored, or may: what steps do is known from their statements only.
     pub fn writes(self) -> bool {
         matches!(
             self,
-            Self::Insert | Self::Update | Self::Delete | Self::FindAndModify | Self::Transaction
+            Self::Insert
+                | Self::Update
+                | Self::Delete
+                | Self::FindAndModify
+                | Self::Transaction
+                | Self::Steps
         )
     }
 }

@@ -529,7 +529,7 @@ mod tests {
                 units: 1,
                 inserted: None,
                 growth: None,
-                transaction: None,
+                sequence: None,
             };
             let mut answer = Answer::default();
             assert!(matches!(session.statement(&statement, &mut answer), Outcome::Ok));

@@ -291,7 +291,7 @@ mod tests {
             units: 1,
             inserted: None,
             growth: None,
-            transaction: None,
+            sequence: None,
         };
         let mut session = slowed(Duration::from_millis(2), Slowing::Stretched { share: 0.5 });
         let mut answer = Answer::default();

@@ -407,7 +407,7 @@ fn check_documents(session: &mut dyn Session, key_space: &KeySpace) -> Result<()
             units: 1,
             inserted: None,
             growth: None,
-            transaction: None,
+            sequence: None,
         };
         let mut answer = Answer::default();
         match session.statement(&statement, &mut answer) {

@@ -76,8 +76,8 @@ pub struct Statement<'a> {
     pub inserted: Option<NewDocuments>,
     /// How many more it may find by the time it is answered; `None` where nobody inserts.
     pub growth: Option<Growth<'a>>,
-    /// Of a transaction its statements; `command` is then the one that commits them.
-    pub transaction: Option<Transaction<'a>>,
+    /// The statements of a transaction, whose `command` then commits them, or of steps, which have no `command`.
+    pub sequence: Option<Sequence<'a>>,
 }
 
 impl Statement<'_> {
@@ -118,35 +118,35 @@ impl Growth<'_> {
     }
 }
 
-/// Statements that take effect together or not at all.
+/// Statements in their order: those of a transaction take effect together or not at all, those of steps each by itself.
 ///
-/// Whatever becomes of it is to be [reported](crate::OpGenerator::transaction_ended) to the generator that drew it.
+/// Whatever becomes of it is to be [reported](crate::OpGenerator::sequence_ended) to the generator that drew it.
 #[derive(Clone, Copy, Debug)]
-pub struct Transaction<'a> {
+pub struct Sequence<'a> {
     /// Its statements, in their order.
-    pub parts: &'a [TransactionPart],
+    pub parts: &'a [SequencePart],
     /// Their commands, one after the other, as those of other statements.
     pub commands: &'a [u8],
-    /// How often all statements, or the commit, are sent again after an error that passes.
+    /// How often all statements of a transaction, or its commit, are sent again after an error that passes.
     pub retries: u32,
 }
 
-/// A statement of a transaction.
+/// A statement of a transaction or of steps.
 #[derive(Clone, Copy, Debug)]
-pub struct TransactionPart {
-    /// The name of the transaction with the number of the statement from 1 on, and what the statement does.
+pub struct SequencePart {
+    /// The name of the whole with the number of the statement from 1 on, and what the statement does.
     pub operation: OwnOperation,
     /// Where its command ends among the commands.
     pub end: usize,
     /// The most documents that are fetched; 0 for all of them.
     pub limit: u32,
-    /// What it must find. A statement that finds nothing where it must find something ends the transaction, which is aborted.
+    /// What it must find. A statement that finds nothing where it must find something ends the sequence; a transaction is aborted.
     pub expected: Expected,
     /// The documents that it inserts.
     pub inserted: Option<NewDocuments>,
 }
 
-impl<'a> Transaction<'a> {
+impl<'a> Sequence<'a> {
     /// The statements by themselves, each for this slot.
     pub fn statements(self, slot: u8) -> impl Iterator<Item = Statement<'a>> {
         let mut begin = 0;
@@ -162,21 +162,23 @@ impl<'a> Transaction<'a> {
                 units: 1,
                 inserted: part.inserted,
                 growth: None,
-                transaction: None,
+                sequence: None,
             }
         })
     }
 }
 
-/// What became of a transaction.
+/// What became of a transaction or of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransactionEnd {
+pub enum SequenceEnd {
     /// Its changes are made.
     Committed,
     /// None of its changes is made.
     Undone,
     /// Nobody knows, because the commit was not answered.
     InDoubt,
+    /// Steps after the one with this number, counted from 0, were not sent.
+    StoppedAt(u8),
 }
 
 /// Whole commands of operations, to be explained by a server.

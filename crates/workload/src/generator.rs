@@ -2,7 +2,7 @@
 //!
 //! One session's way of asking.
 
-use crate::ask::{Ask, FieldChoice, Fields, NewDocuments, TransactionEnd};
+use crate::ask::{Ask, FieldChoice, Fields, NewDocuments, SequenceEnd};
 use crate::chooser::KeyChooser;
 use crate::documents::StatementDesk;
 use crate::key::KeyText;
@@ -136,12 +136,12 @@ impl OpGenerator {
         }
     }
 
-    /// To be called once for each transaction, after it and before the next operation: what it inserted is requested only if it is committed, and where
-    /// nothing was changed the next one inserts the same documents.
+    /// To be called once for each transaction and each sequence of steps, after it and before the next operation: what a transaction inserted is requested
+    /// only if it is committed, and what was not inserted is inserted by the next one.
     #[inline]
-    pub fn transaction_ended(&mut self, end: TransactionEnd) {
+    pub fn sequence_ended(&mut self, end: SequenceEnd) {
         if let Some(own) = &mut self.own {
-            own.transaction_ended(end);
+            own.sequence_ended(end);
         }
     }
 

@@ -88,7 +88,7 @@ mod zipfian;
 
 pub use ask::{
     Ask, CollectionOrder, CommandProbes, CommandSamples, Expected, FieldChoice, Fields, Growth,
-    NewDocuments, Statement, Transaction, TransactionEnd, TransactionPart,
+    NewDocuments, Sequence, SequenceEnd, SequencePart, Statement,
 };
 pub use counter::{AcknowledgedCounter, Counter};
 pub use data::{DataSpec, FieldLength};

@@ -11,7 +11,7 @@ pub(super) mod slow {
     use plimsoll_record::StatementKind::{Insert, Update};
     use plimsoll_testing::{Need, needs};
     use plimsoll_workload::documents::DocumentsSpec;
-    use plimsoll_workload::{Ask, DataSpec, Expected, KeySpace, Mix, TransactionEnd, Workload};
+    use plimsoll_workload::{Ask, DataSpec, Expected, KeySpace, Mix, SequenceEnd, Workload};
     use std::sync::Arc;
 
     const SESSIONS: u64 = 16;
@@ -102,9 +102,12 @@ pub(super) mod slow {
                 let Ask::Statement(statement) = generator.next() else { panic!() };
                 let mut answer = Answer::default();
                 let outcome = session.statement(&statement, &mut answer);
-                assert!(matches!(outcome, Outcome::Ok) && !answer.is_undone, "{outcome:?}");
+                assert!(
+                    matches!(outcome, Outcome::Ok) && answer.early_end.is_none(),
+                    "{outcome:?}"
+                );
                 assert_eq!((answer.documents, answer.wrong), (2, None));
-                generator.transaction_ended(TransactionEnd::Committed);
+                generator.sequence_ended(SequenceEnd::Committed);
             }
             session.retries()
         };
@@ -155,7 +158,7 @@ pub(super) mod slow {
         let mut send = |kept: &KeptTransaction| {
             let mut answer = Answer::default();
             let outcome = session.statement(&kept.statement(), &mut answer);
-            (format!("{outcome:?}"), answer.is_undone, session.retries())
+            (format!("{outcome:?}"), answer.early_end.is_some(), session.retries())
         };
         // A document that is there already.
         let again = doc! { "insert": "products", "documents": [{ "_id": 1 }] };

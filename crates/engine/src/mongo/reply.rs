@@ -278,7 +278,9 @@ impl StatementReply {
                 Ok(Self { documents, modified, ..Self::default() })
             }
             StatementKind::FindAndModify => Self::of_find_and_modify(body),
-            StatementKind::Transaction => committed(body).map(|()| Self::default()),
+            StatementKind::Transaction | StatementKind::Steps => {
+                committed(body).map(|()| Self::default())
+            }
         }
     }
 

@@ -313,8 +313,8 @@ impl<C: Clock> Session for SimulatedSession<C> {
                     Some(records.saturating_sub(removed))
                 });
             }
-            StatementKind::Transaction => {
-                let parts = statement.transaction.map_or(&[][..], |all| all.parts);
+            StatementKind::Transaction | StatementKind::Steps => {
+                let parts = statement.sequence.map_or(&[][..], |all| all.parts);
                 let inserted = parts.iter().filter_map(|part| part.inserted);
                 let inserted = inserted.map(|new| u64::from(new.count)).sum();
                 records.fetch_add(inserted, Ordering::Relaxed);

@@ -218,6 +218,12 @@ arms: {{one: {{}}, two: {{}}}}
     assert_eq!(plan.mixes[0].operations[0].0.to_string(), "transaction:buy");
     let kept = serde_json::to_value(&plan).unwrap();
     assert_eq!(serde_json::from_value::<Plan>(kept).unwrap(), plan);
+    let of_steps = "      with: {product: {value_of: _id, in: products}}
+    slowly:
+      steps: [{count: products}, {update: products, by: _id, set: stock}]";
+    let plan = check(of_steps).unwrap_or_else(|problems| panic!("{problems}"));
+    let operations = plan.arms[0].data.documents.as_ref().unwrap().operations();
+    assert_eq!(operations[1].to_string(), "steps:slowly");
     for (extra, line, words) in [
         ("", 12, "`<product>` is no parameter"),
         (
@@ -235,6 +241,11 @@ arms: {{one: {{}}, two: {{}}}}
             "      with: {product: {value_of: _id, in: products}}\n      write_concern: 0",
             15,
             "without an answer",
+        ),
+        (
+            "      with: {product: {value_of: _id, in: products}}\n    slowly:\n      steps: [{insert: orders}]\n      retries: 3",
+            17,
+            "not sent again as a whole",
         ),
         (
             "      with: {product: {value_of: _id, in: products}}\n      retries: many",

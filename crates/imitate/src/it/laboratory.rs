@@ -7,7 +7,7 @@ use plimsoll_engine::{Answer, Engine, Opening, Outcome, Session, kinds, open};
 use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check, read_text_file};
 use plimsoll_plan::{Plan, SettingValue, Settings};
 use plimsoll_testing::servers::{Kind, Server};
-use plimsoll_workload::{Ask, DataSpec, KeySpace, NewDocuments, TransactionEnd, Workload};
+use plimsoll_workload::{Ask, DataSpec, KeySpace, NewDocuments, SequenceEnd, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,7 +103,7 @@ impl Application {
             let (inserted, is_transaction) = send_drawn(&mut *session, generator.next());
             inserted.into_iter().for_each(|new| generator.acknowledge_documents(new));
             if is_transaction {
-                generator.transaction_ended(TransactionEnd::Committed);
+                generator.sequence_ended(SequenceEnd::Committed);
             }
         }
     }
@@ -114,7 +114,7 @@ fn send_drawn(session: &mut dyn Session, ask: Ask<'_>) -> (Option<NewDocuments>,
     let Ask::Statement(statement) = ask else { panic!("{ask:?}") };
     let outcome = session.statement(&statement, &mut Answer::default());
     assert!(matches!(outcome, Outcome::Ok), "{outcome:?}");
-    (statement.inserted, statement.transaction.is_some())
+    (statement.inserted, statement.sequence.is_some())
 }
 
 /// Sends commands with the official driver, and returns the answers.

@@ -6,7 +6,7 @@ use mongodb::bson::Document;
 use plimsoll_plan::Plan;
 use plimsoll_testing::assert_contains;
 use plimsoll_workload::documents::Literal;
-use plimsoll_workload::{Ask, KeySpace, Statement, TransactionEnd, Workload};
+use plimsoll_workload::{Ask, KeySpace, SequenceEnd, Statement, Workload};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn sent(plan: &Plan) -> Vec<Shape> {
     let mut all = Vec::new();
     for turn in 0..100 {
         let Ask::Statement(whole) = generator.next() else { panic!() };
-        let parts: Vec<Statement<'_>> = match whole.transaction {
+        let parts: Vec<Statement<'_>> = match whole.sequence {
             Some(transaction) => transaction.statements(0).chain([whole]).collect(),
             None => vec![whole],
         };
@@ -55,11 +55,11 @@ fn sent(plan: &Plan) -> Vec<Shape> {
                 }
             }
             let namespace = format!("shop.{}", name.as_str().unwrap_or("$cmd"));
-            let transaction = whole.transaction.map(|_| (turn.to_string(), 1));
+            let transaction = whole.sequence.map(|_| (turn.to_string(), 1));
             let returned = Some(u64::from(verb != "insert" || part.inserted.is_some()));
             all.push(Call { namespace, command, transaction, returned, ..Call::default() });
         }
-        generator.transaction_ended(TransactionEnd::Committed);
+        generator.sequence_ended(SequenceEnd::Committed);
     }
     crate::shapes(all.into_iter(), &shop())
 }

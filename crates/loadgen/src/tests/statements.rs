@@ -11,8 +11,8 @@ use plimsoll_engine::{Answer, FieldVisitor, Outcome, Session};
 use plimsoll_record::{Operation, OwnOperation, StatementKind, Status};
 use plimsoll_testing::allocations::during;
 use plimsoll_workload::{
-    Ask, Expected, FieldChoice, Fields, NewDocuments, Statement, Transaction, TransactionEnd,
-    TransactionPart,
+    Ask, Expected, FieldChoice, Fields, NewDocuments, Sequence, SequenceEnd, SequencePart,
+    Statement,
 };
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -49,7 +49,11 @@ impl Session for Length {
             return Outcome::error("out of memory");
         }
         answer.documents = statement.command.len() as u64;
-        answer.is_undone = statement.command == b"undone";
+        answer.early_end = match statement.command {
+            b"undone" => Some(SequenceEnd::Undone),
+            b"stopped" => Some(SequenceEnd::StoppedAt(0)),
+            _ => None,
+        };
         if statement.command == b"wrong" {
             answer.wrong = Some((1, 5));
         }
@@ -64,7 +68,7 @@ struct List {
     /// How many were given.
     given: AtomicU64,
     acknowledged: Mutex<Vec<NewDocuments>>,
-    ends: Vec<TransactionEnd>,
+    ends: Vec<SequenceEnd>,
 }
 
 impl Source for List {
@@ -81,7 +85,7 @@ impl Source for List {
         self.acknowledged.lock().unwrap().push(new);
     }
 
-    fn transaction_ended(&mut self, end: TransactionEnd) {
+    fn sequence_ended(&mut self, end: SequenceEnd) {
         self.ends.push(end);
     }
 }
@@ -101,7 +105,7 @@ fn find(command: &'static str, expected: Expected) -> Statement<'static> {
         units: 1,
         inserted: None,
         growth: None,
-        transaction: None,
+        sequence: None,
     }
 }
 
@@ -109,7 +113,7 @@ struct Found {
     counted: Counted,
     end: SessionEnd,
     acknowledged: Vec<NewDocuments>,
-    ends: Vec<TransactionEnd>,
+    ends: Vec<SequenceEnd>,
     allocations: u64,
 }
 
@@ -261,8 +265,8 @@ fn operations_are_counted_apart_in_the_order_of_their_slots() {
 
 /// A transaction of two statements; its answer is by the first letter of its command.
 fn transaction(command: &'static [u8]) -> Statement<'static> {
-    static PARTS: std::sync::LazyLock<[TransactionPart; 2]> = std::sync::LazyLock::new(|| {
-        let part = |kind, name, end, expected| TransactionPart {
+    static PARTS: std::sync::LazyLock<[SequencePart; 2]> = std::sync::LazyLock::new(|| {
+        let part = |kind, name, end, expected| SequencePart {
             operation: own(kind, name),
             end,
             limit: 0,
@@ -277,7 +281,7 @@ fn transaction(command: &'static [u8]) -> Statement<'static> {
     Statement {
         operation: own(StatementKind::Transaction, "check-out"),
         growth: None,
-        transaction: Some(Transaction { parts: &*PARTS, commands: b"iu", retries: 3 }),
+        sequence: Some(Sequence { parts: &*PARTS, commands: b"iu", retries: 3 }),
         command,
         ..find("", Expected::Any)
     }
@@ -285,17 +289,18 @@ fn transaction(command: &'static [u8]) -> Statement<'static> {
 
 #[test]
 fn a_transaction_is_one_operation_and_its_end_is_reported() {
-    use TransactionEnd::{Committed, InDoubt, Undone};
+    use SequenceEnd::{Committed, InDoubt, StoppedAt, Undone};
     let operation = Operation::Own(own(StatementKind::Transaction, "check-out"));
-    let all = [b"committed".as_slice(), b"undone", b"wrong", b"!refused"].map(transaction);
-    let found = ask(&all, 8);
-    assert_eq!(found.ends, [Committed, Undone, Committed, InDoubt].repeat(2));
+    let all =
+        [b"committed".as_slice(), b"undone", b"wrong", b"!refused", b"stopped"].map(transaction);
+    let found = ask(&all, 10);
+    assert_eq!(found.ends, [Committed, Undone, Committed, InDoubt, StoppedAt(0)].repeat(2));
     let counts = found.counts();
     assert_eq!(counts[&(operation, Status::Ok)], 4);
-    assert_eq!(counts[&(operation, Status::NotFound)], 2);
+    assert_eq!(counts[&(operation, Status::NotFound)], 4);
     assert_eq!(counts[&(operation, Status::Error)], 2);
     assert_eq!(counts[&(Operation::Verify, Status::Error)], 2);
-    assert_eq!(found.completed(), [4, 2, 2]);
+    assert_eq!(found.completed(), [4, 4, 2]);
     let wrong = "check-out-2 matched 5 documents, 1 was to be matched";
     assert!(found.messages().contains(&(Operation::Verify, wrong, 2)), "{:?}", found.messages());
     let committed = ask(&all[..1], 500);

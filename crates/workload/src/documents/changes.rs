@@ -50,9 +50,10 @@ impl DocumentsSpec {
                 let name = own.operation.name();
                 let Some(given) = self.operations.get(name) else { continue };
                 reading.path.push(name.into());
-                match given.get("transaction") {
+                let word = own.operation.kind().word();
+                match given.get(word) {
                     Some(Literal::List(items)) => {
-                        reading.path.push("transaction".into());
+                        reading.path.push(word.into());
                         for (number, (item, part)) in items.iter().zip(&own.parts).enumerate() {
                             reading.path.push(number.to_string());
                             reading.hint(item, &documents.collections[part.collection]);

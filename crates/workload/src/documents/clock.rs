@@ -16,7 +16,7 @@ pub struct DataClock {
     pub field: String,
     /// From one document to the next, in milliseconds.
     pub every_ms: f64,
-    /// The operations that insert, each with the number of documents that a call inserts; of a transaction those of all its statements.
+    /// The operations that insert, each with the number of documents that a call inserts; of a transaction or steps those of all statements.
     pub inserts: Vec<(OwnOperation, u32)>,
 }
 

@@ -16,21 +16,21 @@ mod literal;
 mod operation;
 mod read;
 mod refused;
+mod sequence;
 mod show;
 mod statements;
 mod template;
 #[cfg(test)]
 mod tests;
 mod time_series;
-mod transaction;
 
 pub use clock::DataClock;
 pub(crate) use finite::Finite;
 pub use literal::{Literal, yaml_scalar};
 pub use operation::MOST_OPERATIONS;
 pub use read::{DocumentProblem, MOST_COLLECTIONS, MOST_WEIGHTED, is_generator};
+pub use sequence::MOST_STATEMENTS;
 pub(crate) use statements::{DocumentLoad, DocumentSpace, StatementDesk};
-pub use transaction::MOST_STATEMENTS;
 
 use crate::ask::CollectionOrder;
 use operation::OwnStatement;

@@ -49,7 +49,7 @@ pub(crate) struct OwnStatement {
     pub(crate) changes: Vec<String>,
     /// The read concern whose reads may lack acknowledged documents.
     pub(crate) lagging: Option<&'static str>,
-    /// Of a transaction its statements. The parameters of each begin with those of the transaction.
+    /// The statements of a transaction or of steps. The parameters of each begin with those of the whole.
     pub(crate) parts: Vec<OwnStatement>,
     /// How often a transaction is sent again.
     pub(crate) retries: u32,
@@ -79,7 +79,7 @@ impl OwnStatement {
         }
     }
 
-    /// What is sent for it, of which each has a collection: the statements of a transaction, otherwise itself.
+    /// What is sent for it, of which each has a collection: the statements of a transaction or of steps, otherwise itself.
     pub(crate) fn statements(&self) -> &[Self] {
         if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
     }
@@ -167,11 +167,14 @@ impl Reading {
         given: &Literal,
         collections: &[Collection],
     ) -> Option<OwnStatement> {
-        let kinds = StatementKind::ALL.into_iter().filter(|kind| given.get(kind.word()).is_some());
-        if kinds.eq([StatementKind::Transaction]) {
-            return self.transaction(name, given, collections);
+        let mut kinds =
+            StatementKind::ALL.into_iter().filter(|kind| given.get(kind.word()).is_some());
+        match (kinds.next(), kinds.next()) {
+            (Some(kind @ (StatementKind::Transaction | StatementKind::Steps)), None) => {
+                self.sequence(kind, name, given, collections)
+            }
+            _ => self.statement(name, given, collections, &[]),
         }
-        self.statement(name, given, collections, &[])
     }
 
     /// What an operation is called and what it does.
@@ -187,7 +190,7 @@ impl Reading {
         Some(operation)
     }
 
-    /// An operation by itself or within a transaction, whose parameters are then `shared`.
+    /// An operation by itself or within a sequence, whose parameters are then `shared`.
     pub(crate) fn statement(
         &mut self,
         name: &str,
@@ -224,7 +227,7 @@ impl Reading {
             StatementKind::Update => &["set", "change", "many", "upsert", "hint"],
             StatementKind::Delete => &["many", "hint"],
             StatementKind::FindAndModify => &["set", "change", "sort", "new", "hint"],
-            StatementKind::Transaction => &[],
+            StatementKind::Transaction | StatementKind::Steps => &[],
         };
         let common: &[&str] = if *kind == StatementKind::Insert { &[] } else { &COMMON };
         let known: Vec<&str> =
@@ -531,7 +534,7 @@ impl Reading {
         let limit = if statement.limit == 0 { u64::MAX } else { u64::from(statement.limit) };
         let most = if at_most_one { 1 } else { limit };
         statement.known = match kind {
-            StatementKind::Insert | StatementKind::Transaction => return,
+            StatementKind::Insert | StatementKind::Transaction | StatementKind::Steps => return,
             StatementKind::Aggregate => Known::Some("pipelines group and filter"),
             StatementKind::Distinct => Known::Some("documents share values"),
             _ if self.flag(given, "upsert") => Known::Any("what is not there is inserted"),
@@ -728,7 +731,7 @@ impl Reading {
                 }
                 self.optional(&mut to, "hint", given.get("hint"), "hint", &parameters);
             }
-            StatementKind::Transaction => return None,
+            StatementKind::Transaction | StatementKind::Steps => return None,
         }
         statement.lagging = self.concerns(&mut to, given, kind);
         to.close();

@@ -46,11 +46,13 @@ pub(crate) fn notes(
                 let line = |one: Statement<'_>| {
                     format!("{}   {}", shown(one.command), wanted(one.expected))
                 };
-                match statement.transaction {
+                match statement.sequence {
                     None => line(statement),
-                    Some(transaction) => {
-                        let mut lines: Vec<String> = transaction.statements(0).map(line).collect();
-                        lines.push(shown(statement.command));
+                    Some(sequence) => {
+                        let mut lines: Vec<String> = sequence.statements(0).map(line).collect();
+                        if !statement.command.is_empty() {
+                            lines.push(shown(statement.command));
+                        }
                         lines.join("; ")
                     }
                 }

@@ -3,14 +3,14 @@
 //! Operations drawn one after the other, and the load that comes before them.
 
 use crate::ask::{
-    Ask, CommandProbes, CommandSamples, Expected, Growth, NewDocuments, Statement, Transaction,
-    TransactionEnd, TransactionPart,
+    Ask, CommandProbes, CommandSamples, Expected, Growth, NewDocuments, Sequence, SequenceEnd,
+    SequencePart, Statement,
 };
 use crate::chooser::{KeyChooser, Keys};
 use crate::documents::field::{Field, Pick};
 use crate::documents::operation::{Known, OwnStatement, expected};
+use crate::documents::sequence::MOST_STATEMENTS;
 use crate::documents::template::{ABSENT_VALUES, Drawn, Draws, Parameter, new_pick};
-use crate::documents::transaction::MOST_STATEMENTS;
 use crate::documents::{Documents, DocumentsSpec, Finite, bson};
 use crate::inserted::Records;
 use crate::mix::Mix;
@@ -79,10 +79,10 @@ impl DocumentSpace {
             let mut parts: Vec<Vec<Vec<u8>>> = vec![Vec::new(); own.parts.len()];
             for _ in 0..count {
                 let drawn = desk.draw(index, stream, next);
-                match drawn.transaction {
+                match drawn.sequence {
                     None => whole.push(drawn.command.to_vec()),
-                    Some(transaction) => {
-                        for (part, one) in parts.iter_mut().zip(transaction.statements(0)) {
+                    Some(sequence) => {
+                        for (part, one) in parts.iter_mut().zip(sequence.statements(0)) {
                             part.push(one.command.to_vec());
                         }
                     }
@@ -167,11 +167,11 @@ impl Weighted {
 /// How the parameters of an operation are drawn in one session.
 #[derive(Clone, Debug, Default)]
 struct Choosers {
-    /// One for each parameter; of a statement of a transaction only for its own.
+    /// One for each parameter; of a statement of a sequence only for its own.
     parameters: Vec<Option<KeyChooser>>,
-    /// Of a transaction those of its statements.
+    /// Of a sequence those of its statements.
     parts: Vec<Choosers>,
-    /// The first of the numbers that a statement of a transaction took and that no document got.
+    /// The first of the numbers that a statement of a sequence took and that no document got.
     unused: Option<u64>,
 }
 
@@ -220,8 +220,8 @@ pub(crate) struct StatementDesk {
     slots: Vec<u8>,
     picks: Vec<u64>,
     command: Vec<u8>,
-    /// Statements of the transaction that was drawn last, and their commands.
-    parts: Vec<TransactionPart>,
+    /// Statements of the sequence that was drawn last, and their commands.
+    parts: Vec<SequencePart>,
     commands: Vec<u8>,
     /// The operation that was drawn last.
     last: usize,
@@ -298,7 +298,7 @@ impl StatementDesk {
         let documents = &*space.documents;
         let operations = &documents.operations;
         let choosers = operations.iter().map(|own| Choosers::new(own, 0, documents, mix));
-        // The parameters of a transaction are among those of its statements.
+        // The parameters of a sequence are among those of its statements.
         let all = operations.iter().flat_map(OwnStatement::statements);
         let most = all.map(|own| own.parameters.len()).max().unwrap_or(0);
         let slot = |operation: OwnOperation| {
@@ -336,7 +336,7 @@ impl StatementDesk {
     ) -> Statement<'_> {
         self.last = index;
         if !self.space.documents.operations[index].parts.is_empty() {
-            return self.draw_transaction(index, stream, turn);
+            return self.draw_sequence(index, stream, turn);
         }
         let Self { space, choosers, slots, picks, command, .. } = self;
         let own = &space.documents.operations[index];
@@ -353,12 +353,12 @@ impl StatementDesk {
             units: 1,
             inserted,
             growth: growth(space, own, picks),
-            transaction: None,
+            sequence: None,
         }
     }
 
-    /// A transaction: its parameters once, then its statements one after the other.
-    fn draw_transaction(
+    /// A transaction or steps: the parameters once, then its statements one after the other.
+    fn draw_sequence(
         &mut self,
         index: usize,
         stream: &mut Stream,
@@ -389,7 +389,7 @@ impl StatementDesk {
                 expected = if least > 0 { Expected::Some } else { Expected::Any };
             }
             let (operation, end, limit) = (part.operation, commands.len(), part.limit);
-            parts.push(TransactionPart { operation, end, limit, expected, inserted });
+            parts.push(SequencePart { operation, end, limit, expected, inserted });
         }
         let (expected, _) = render(space, own, picks, None, stream, command);
         Statement {
@@ -401,19 +401,25 @@ impl StatementDesk {
             units: 1,
             inserted: None,
             growth: None,
-            transaction: Some(Transaction { parts, commands, retries: own.retries }),
+            sequence: Some(Sequence { parts, commands, retries: own.retries }),
         }
     }
 
-    /// Ends the transaction that was drawn last.
+    /// Ends the sequence that was drawn last.
     #[inline]
-    pub(crate) fn transaction_ended(&mut self, end: TransactionEnd) {
+    pub(crate) fn sequence_ended(&mut self, end: SequenceEnd) {
         let parts = self.parts.iter().zip(&mut self.choosers[self.last].parts);
-        for (inserted, choosers) in parts.filter_map(|(part, own)| Some((part.inserted?, own))) {
+        for (index, (part, choosers)) in parts.enumerate() {
+            let Some(inserted) = part.inserted else { continue };
             match end {
-                TransactionEnd::Committed => self.space.acknowledge(inserted),
-                TransactionEnd::Undone => choosers.unused = Some(inserted.first),
-                TransactionEnd::InDoubt => {}
+                SequenceEnd::InDoubt => {}
+                SequenceEnd::Undone => choosers.unused = Some(inserted.first),
+                SequenceEnd::StoppedAt(last) if index > usize::from(last) => {
+                    choosers.unused = Some(inserted.first);
+                }
+                SequenceEnd::Committed | SequenceEnd::StoppedAt(_) => {
+                    self.space.acknowledge(inserted);
+                }
             }
         }
         self.parts.clear();
@@ -525,7 +531,7 @@ impl DocumentLoad {
             units: count,
             inserted: None,
             growth: None,
-            transaction: None,
+            sequence: None,
         })
     }
 }

@@ -5,7 +5,7 @@ use super::operation::Known;
 use super::*;
 use crate::law::assert_follows;
 use crate::schedule::Share;
-use crate::{Ask, DataSpec, Expected, KeySpace, Mix, Statement, TransactionEnd, Workload};
+use crate::{Ask, DataSpec, Expected, KeySpace, Mix, SequenceEnd, Statement, Workload};
 use plimsoll_record::StatementKind;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -250,7 +250,7 @@ fn a_transaction_shares_what_is_drawn_for_it() {
     let mut products = BTreeSet::new();
     for _ in 0..500 {
         let drawn = statement(generator.next());
-        let Some(transaction) = drawn.transaction else {
+        let Some(transaction) = drawn.sequence else {
             assert_eq!(drawn.operation.to_string(), "find:newest");
             continue;
         };
@@ -301,7 +301,7 @@ fn inserted_values_are_those_of_parameters() {
     let workload = workload(&spec);
     let mut generator = workload.generator(0);
     for _ in 0..200 {
-        let Some(transaction) = statement(generator.next()).transaction else { continue };
+        let Some(transaction) = statement(generator.next()).sequence else { continue };
         let parts: Vec<Statement<'_>> = transaction.statements(0).collect();
         assert_eq!(parts[2].expected, Expected::Between(0, 0));
         let who = int_after(parts[1].command, b"_id");
@@ -314,7 +314,7 @@ fn inserted_values_are_those_of_parameters() {
             assert_eq!(document.get_i32("person").unwrap(), who);
             assert_eq!(document.get_str("state").unwrap(), "new");
         }
-        generator.transaction_ended(TransactionEnd::Undone);
+        generator.sequence_ended(SequenceEnd::Undone);
     }
 }
 
@@ -365,21 +365,90 @@ fn only_what_is_committed_is_there() {
     let workload = workload(&shop());
     let space = workload.key_space().documents.as_ref().unwrap();
     let mut generator = workload.generator(0);
-    let mut run = |end: TransactionEnd| {
+    let mut run = |end: SequenceEnd| {
         let first = loop {
-            if let Some(transaction) = statement(generator.next()).transaction {
+            if let Some(transaction) = statement(generator.next()).sequence {
                 break transaction.parts[0].inserted.unwrap().first;
             }
         };
-        generator.transaction_ended(end);
+        generator.sequence_ended(end);
         (first, space.acknowledged(0))
     };
-    assert_eq!(run(TransactionEnd::Committed), (100, 102));
-    assert_eq!(run(TransactionEnd::Undone), (102, 102));
-    assert_eq!(run(TransactionEnd::Undone), (102, 102));
-    assert_eq!(run(TransactionEnd::Committed), (102, 104));
-    assert_eq!(run(TransactionEnd::InDoubt), (104, 104));
-    assert_eq!(run(TransactionEnd::Committed), (106, 104));
+    assert_eq!(run(SequenceEnd::Committed), (100, 102));
+    assert_eq!(run(SequenceEnd::Undone), (102, 102));
+    assert_eq!(run(SequenceEnd::Undone), (102, 102));
+    assert_eq!(run(SequenceEnd::Committed), (102, 104));
+    assert_eq!(run(SequenceEnd::InDoubt), (104, 104));
+    assert_eq!(run(SequenceEnd::Committed), (106, 104));
+}
+
+/// The same statements without a transaction: parameters are shared, nothing commits, and each statement has its own concern.
+#[test]
+fn steps_share_what_is_drawn_for_them() {
+    let steps = spec(
+        r#"{"orders": {"records": 100, "document": {"_id": {"int": "sequence"}}},
+          "products": {"records": 10, "document": {"_id": {"int": "sequence"}}}}"#,
+        r#"{"check-out": {"steps": [
+              {"count": "products", "filter": {"_id": "<product>"}, "read_concern": "majority"},
+              {"insert": "orders", "documents": 2, "write_concern": 1},
+              {"find": "products", "filter": {"_id": "<product>"}},
+              {"insert": "orders"}],
+            "with": {"product": {"value_of": "_id", "in": "products"}}}}"#,
+    );
+    assert_eq!(steps.problems(), []);
+    let (_, operations) = steps.notes(0);
+    assert_eq!(operations[0].operation.to_string(), "steps:check-out");
+    assert_eq!(operations[0].collection, "products, orders");
+    assert_eq!(operations[0].example.matches("must find").count(), 4);
+    assert!(operations[0].example.ends_with("must find 1"), "{}", operations[0].example);
+    let workload = workload(&steps);
+    let space = workload.key_space().documents.as_ref().unwrap();
+    let mut generator = workload.generator(0);
+    let mut run = |end: SequenceEnd| {
+        let drawn = statement(generator.next());
+        assert_eq!(drawn.command, b"");
+        let parts: Vec<Statement<'_>> = drawn.sequence.unwrap().statements(0).collect();
+        let product = int_after(parts[0].command, b"_id");
+        assert_eq!(int_after(parts[2].command, b"_id"), product);
+        assert_eq!(parts[2].expected, Expected::Between(1, 1));
+        assert!(show::shown(parts[0].command).contains("readConcern"));
+        assert!(show::shown(parts[1].command).contains("writeConcern"));
+        let firsts = [1, 3].map(|part: usize| parts[part].inserted.unwrap().first);
+        generator.sequence_ended(end);
+        (firsts, space.acknowledged(0))
+    };
+    assert_eq!(run(SequenceEnd::Committed), ([100, 102], 103));
+    // What was not sent is inserted by the next one.
+    assert_eq!(run(SequenceEnd::StoppedAt(2)), ([103, 105], 105));
+    assert_eq!(run(SequenceEnd::StoppedAt(0)), ([106, 105], 105));
+    assert_eq!(run(SequenceEnd::Committed), ([106, 105], 108));
+}
+
+#[test]
+fn mistakes_in_steps_are_named_where_they_are() {
+    let collections = r#"{"a": {"records": 9, "document": {"s": {"text": 9, "distinct": 3}}}}"#;
+    let one = r#"{"find": "a", "by": "s"}"#;
+    let with = |rest: &str| format!(r#"{{"steps": [{one}], {rest}}}"#);
+    for (operation, place, words) in [
+        (r#"{"steps": []}"#.to_owned(), "steps", "a list of 1 to 16 operations"),
+        (format!(r#"{{"steps": [{{"steps": [{one}]}}]}}"#), "steps.0.steps", "no other steps"),
+        (
+            format!(r#"{{"steps": [{{"transaction": [{one}]}}]}}"#),
+            "steps.0.transaction",
+            "no other transaction",
+        ),
+        (format!(r#"{{"steps": [{one}], "transaction": [{one}]}}"#), "", "an operation is one of"),
+        (with(r#""retries": 3"#), "retries", "not sent again as a whole"),
+        (with(r#""write_concern": 1"#), "write_concern", "the steps that need it"),
+        (with(r#""read_concern": "local""#), "read_concern", "the steps that need it"),
+        (with(r#""max_time": "5ms""#), "max_time", "no key `max_time`"),
+    ] {
+        let problems = spec(collections, &format!(r#"{{"x": {operation}}}"#)).problems();
+        let [problem] = &problems[..] else { panic!("{operation}: {problems:?}") };
+        let path = format!("operations.x.{place}");
+        assert_eq!(problem.path.join("."), path.trim_end_matches('.'));
+        assert!(problem.what.contains(words), "{words}: {problem:?}");
+    }
 }
 
 #[test]
@@ -405,7 +474,7 @@ fn statements_of_transactions_are_explained_by_themselves() {
     let space = key_space.documents.as_ref().unwrap();
     let mut desk = StatementDesk::new(space, &mixes[0]).unwrap();
     let drawn = desk.draw(0, &mut crate::stream::Stream::from_state(1), || 0);
-    assert_eq!(drawn.transaction.unwrap().parts[0].inserted.unwrap().first, 100);
+    assert_eq!(drawn.sequence.unwrap().parts[0].inserted.unwrap().first, 100);
 }
 
 #[test]
@@ -414,9 +483,9 @@ fn drawing_transactions_allocates_nothing() {
     let mut generator = workload.generator(0);
     let mut draw = |count: u64| {
         for number in 0..count {
-            if statement(generator.next()).transaction.is_some() {
-                let ends = [TransactionEnd::Committed, TransactionEnd::Undone];
-                generator.transaction_ended(ends[number as usize % 2]);
+            if statement(generator.next()).sequence.is_some() {
+                let ends = [SequenceEnd::Committed, SequenceEnd::Undone];
+                generator.sequence_ended(ends[number as usize % 2]);
             }
         }
     };

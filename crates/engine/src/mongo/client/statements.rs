@@ -204,7 +204,7 @@ impl Shape {
             }
             StatementKind::Count | StatementKind::Distinct => {}
             // Whoever sends it numbers it.
-            StatementKind::Transaction => shape.manner = Manner::Change,
+            StatementKind::Transaction | StatementKind::Steps => shape.manner = Manner::Change,
             StatementKind::Insert => shape.manner = change,
             StatementKind::FindAndModify => {
                 shape.manner = change;
@@ -313,10 +313,23 @@ impl LeanClient {
         statement: &Statement<'_>,
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
-        if let Some(transaction) = statement.transaction {
-            return self.transact(statement, transaction, answer);
+        match statement.sequence {
+            None => self.single(statement, 0, answer),
+            Some(steps) if statement.operation.kind() == StatementKind::Steps => {
+                self.step(statement, steps, answer)
+            }
+            Some(transaction) => self.transact(statement, transaction, answer),
         }
-        let shape = self.shape(statement, 0)?;
+    }
+
+    /// The same with a statement that is sent by itself and has this number in its slot.
+    pub(super) fn single(
+        &mut self,
+        statement: &Statement<'_>,
+        number: usize,
+        answer: &mut Answer,
+    ) -> Result<(), LeanError> {
+        let shape = self.shape(statement, number)?;
         if shape.manner == Manner::Numbered {
             self.transaction += 1;
         }
@@ -328,7 +341,9 @@ impl LeanClient {
         self.statements.message.set_is_answered(shape.is_answered);
         if !shape.is_answered {
             self.link.tell(&mut self.statements.message)?;
-            *answer = Answer::as_expected(statement);
+            let hoped = Answer::as_expected(statement);
+            answer.documents += hoped.documents;
+            answer.modified += hoped.modified;
             return Ok(());
         }
         let end = self.statements.message.len();
@@ -384,7 +399,7 @@ impl LeanClient {
         }
     }
 
-    /// What is known of the statement's slot; of a transaction its statements have their numbers from 1 on.
+    /// What is known of the statement's slot; the statements of a transaction or of steps have their numbers from 1 on.
     #[inline]
     pub(super) fn shape(
         &mut self,

@@ -1,13 +1,14 @@
 //! Measuring path: no allocation, lock, log or formatting here where a transaction succeeds, was sent before, and the buffers have grown.
 //!
-//! Transactions of an application: all statements, then the commit, and again what MongoDB's specification of transactions lets a client repeat.
+//! Transactions of an application: all statements, then the commit, and again what MongoDB's specification of transactions lets a client repeat. Steps are
+//! statements without a transaction.
 
 use super::LeanClient;
 use super::statements::impossible;
 use crate::Answer;
 use crate::mongo::error::LeanError;
 use crate::mongo::reply::{self, Failure, StatementReply};
-use plimsoll_workload::{Statement, Transaction};
+use plimsoll_workload::{Sequence, SequenceEnd, Statement};
 
 /// The label of errors after which all statements may be sent again.
 const TRANSIENT: &[u8] = b"TransientTransactionError";
@@ -43,7 +44,7 @@ impl LeanClient {
     pub(super) fn transact(
         &mut self,
         statement: &Statement<'_>,
-        transaction: Transaction<'_>,
+        transaction: Sequence<'_>,
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
         if self.statements.session.is_none() {
@@ -58,7 +59,7 @@ impl LeanClient {
                 Ok(true) => self.commit(statement, &mut left, answer),
                 Ok(false) => {
                     self.abort();
-                    answer.is_undone = true;
+                    answer.early_end = Some(SequenceEnd::Undone);
                     return Ok(());
                 }
                 Err(failed) => Err(failed),
@@ -76,7 +77,7 @@ impl LeanClient {
                 if !failed.error.passes() {
                     self.abort();
                 }
-                answer.is_undone = true;
+                answer.early_end = Some(SequenceEnd::Undone);
             }
             return Err(failed.error);
         }
@@ -86,21 +87,35 @@ impl LeanClient {
     fn send_parts(
         &mut self,
         whole: &Statement<'_>,
-        transaction: Transaction<'_>,
+        transaction: Sequence<'_>,
         answer: &mut Answer,
     ) -> Result<bool, Failed> {
         for (index, part) in transaction.statements(whole.slot).enumerate() {
             let before = answer.documents;
             self.send_part(&part, index, answer)?;
-            let documents = answer.documents - before;
-            if documents == 0 && !part.expected.allows_none() {
+            if !goes_on(&part, index, before, answer) {
                 return Ok(false);
-            }
-            if !part.expected.fits(documents) && answer.wrong.is_none() {
-                answer.wrong = Some((index as u8, documents));
             }
         }
         Ok(true)
+    }
+
+    /// Sends steps of an application, each as an operation by itself. One that finds nothing where it must find something is the last, which is no error.
+    pub(super) fn step(
+        &mut self,
+        whole: &Statement<'_>,
+        steps: Sequence<'_>,
+        answer: &mut Answer,
+    ) -> Result<(), LeanError> {
+        for (index, part) in steps.statements(whole.slot).enumerate() {
+            let before = answer.documents;
+            let sent = self.single(&part, index + 1, answer);
+            if sent.is_err() || !goes_on(&part, index, before, answer) {
+                answer.early_end = Some(SequenceEnd::StoppedAt(index as u8));
+                return sent;
+            }
+        }
+        Ok(())
     }
 
     fn send_part(
@@ -193,6 +208,19 @@ impl LeanClient {
         self.statements.write_end(ABORT, self.transaction, None);
         let _ = self.link.call(&mut self.statements.message);
     }
+}
+
+/// Whether the statement after this one is to be sent. Notes the first one that found another number than it must.
+#[inline]
+fn goes_on(part: &Statement<'_>, index: usize, before: u64, answer: &mut Answer) -> bool {
+    let documents = answer.documents - before;
+    if documents == 0 && !part.expected.allows_none() {
+        return false;
+    }
+    if !part.expected.fits(documents) && answer.wrong.is_none() {
+        answer.wrong = Some((index as u8, documents));
+    }
+    true
 }
 
 impl Failed {

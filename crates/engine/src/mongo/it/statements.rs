@@ -52,7 +52,7 @@ impl Kept {
             units: 1,
             inserted: self.inserted,
             growth: None,
-            transaction: None,
+            sequence: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::mongo::it::script::{Act, Script, found, hello};
 use crate::mongo::{LeanClient, LeanError, LeanErrorKind, LeanOptions, W};
 use bson::{Document, doc};
 use plimsoll_record::{OwnOperation, StatementKind};
-use plimsoll_workload::{Expected, NewDocuments, Statement, Transaction, TransactionPart};
+use plimsoll_workload::{Expected, NewDocuments, Sequence, SequenceEnd, SequencePart, Statement};
 
 use StatementKind::{Find, Insert, Update};
 
@@ -14,7 +14,7 @@ use StatementKind::{Find, Insert, Update};
 pub struct KeptTransaction {
     commit: Vec<u8>,
     commands: Vec<u8>,
-    parts: Vec<TransactionPart>,
+    parts: Vec<SequencePart>,
     retries: u32,
 }
 
@@ -30,7 +30,7 @@ impl KeptTransaction {
             kept.commands.extend(command.to_vec().unwrap());
             let count = command.get_array("documents").map_or(0, |list| list.len() as u32);
             let inserted = NewDocuments { collection: 0, first: 0, count };
-            kept.parts.push(TransactionPart {
+            kept.parts.push(SequencePart {
                 operation: OwnOperation::new(*kind, &format!("buy-{}", index + 1)).unwrap(),
                 end: kept.commands.len(),
                 limit: 0,
@@ -39,6 +39,12 @@ impl KeptTransaction {
             });
         }
         kept
+    }
+
+    /// The same statements as steps.
+    fn steps(&self) -> Statement<'_> {
+        let operation = OwnOperation::new(StatementKind::Steps, "buy").unwrap();
+        Statement { operation, command: &[], ..self.statement() }
     }
 
     pub fn statement(&self) -> Statement<'_> {
@@ -52,7 +58,7 @@ impl KeptTransaction {
             units: 1,
             inserted: None,
             growth: None,
-            transaction: Some(Transaction { parts, commands, retries: *retries }),
+            sequence: Some(Sequence { parts, commands, retries: *retries }),
         }
     }
 }
@@ -222,7 +228,7 @@ fn a_conflict_repeats_all_and_an_unknown_commit_the_commit() {
     let sent = send(&find_and_update(2), |_| {}, vec![first, second]);
     sent.result.as_ref().unwrap();
     assert_eq!((sent.answer.documents, sent.answer.round_trips, sent.retries), (2, 6, 2));
-    assert!(!sent.answer.is_undone && sent.answer.wrong.is_none());
+    assert!(sent.answer.early_end.is_none() && sent.answer.wrong.is_none());
     let commit = "commitTransaction";
     assert_eq!(
         sent.names(),
@@ -268,7 +274,7 @@ fn what_is_not_committed_is_aborted() {
     let sent = send(&find_and_update(9), |_| {}, vec![acts]);
     assert_eq!(sent.result.as_ref().unwrap_err().kind(), LeanErrorKind::Refused);
     assert_eq!(sent.names(), [("find", 1), ("update", 1), (abort, 1)]);
-    assert!(sent.answer.is_undone && sent.retries == 0);
+    assert!(sent.answer.early_end.is_some() && sent.retries == 0);
     let expected = doc! {
         "abortTransaction": 1, "txnNumber": 1_i64, "autocommit": false, "$db": "admin",
     };
@@ -277,13 +283,13 @@ fn what_is_not_committed_is_aborted() {
     // A conflict, once too often.
     let acts = vec![error(112, &TRANSIENT), error(112, &TRANSIENT), ok()];
     let sent = send(&find_and_update(1), |_| {}, vec![acts]);
-    assert!(sent.result.is_err() && sent.answer.is_undone && sent.retries == 1);
+    assert!(sent.result.is_err() && sent.answer.early_end.is_some() && sent.retries == 1);
     assert_eq!(sent.names(), [("find", 1), ("find", 2), (abort, 2)]);
 
     // Nothing found where something must be.
     let nothing = Act::Reply(found("firstBatch", &[], 0));
     let sent = send(&find_and_update(9), |_| {}, vec![vec![nothing, ok()]]);
-    assert!(sent.result.is_ok() && sent.answer.is_undone);
+    assert!(sent.result.is_ok() && sent.answer.early_end.is_some());
     assert_eq!(sent.names(), [("find", 1), (abort, 1)]);
 }
 
@@ -291,7 +297,7 @@ fn what_is_not_committed_is_aborted() {
 fn a_commit_without_an_answer_is_in_doubt() {
     let acts = vec![one_found(), updated(1), error(50, &UNKNOWN)];
     let sent = send(&find_and_update(0), |_| {}, vec![acts]);
-    assert!(sent.result.is_err() && !sent.answer.is_undone);
+    assert!(sent.result.is_err() && sent.answer.early_end.is_none());
     assert_eq!(sent.names().last(), Some(&("commitTransaction", 1)));
 }
 
@@ -305,7 +311,59 @@ fn a_wrong_number_is_reported_with_its_statement() {
     let acts = vec![updated(0), Act::Reply(found("firstBatch", &three, 0)), ok()];
     let sent = send(&kept, |_| {}, vec![acts]);
     sent.result.as_ref().unwrap();
-    assert_eq!((sent.answer.wrong, sent.answer.is_undone), (Some((1, 3)), false));
+    assert_eq!((sent.answer.wrong, sent.answer.early_end.is_some()), (Some((1, 3)), false));
+}
+
+/// Steps on a standalone that answers by these acts: how they end, and the names of the commands.
+fn step(acts: Vec<Act>) -> (Result<(), LeanError>, Answer, Vec<String>) {
+    let script = Script::play(vec![acts]);
+    let mut client = LeanClient::connect(&script.options(&small_data(1))).unwrap();
+    let mut answer = Answer::default();
+    let kept = find_and_update(0);
+    let result = client.statement(&kept.steps(), &mut answer);
+    drop(client);
+    let requests = script.requests();
+    let requests = requests[1..].iter().map(|one| Document::from_reader(&one[21..]).unwrap());
+    let name = |request: Document| {
+        assert!(!request.contains_key("txnNumber") && !request.contains_key("autocommit"));
+        request.keys().next().unwrap().clone()
+    };
+    (result, answer, requests.map(name).collect())
+}
+
+#[test]
+fn steps_are_sent_one_after_the_other() {
+    let (result, answer, names) = step(vec![one_found(), updated(1)]);
+    result.unwrap();
+    assert_eq!((answer.documents, answer.modified, answer.round_trips), (2, 1, 2));
+    assert_eq!((answer.wrong, answer.early_end), (None, None));
+    assert_eq!(names, ["find", "update"]);
+
+    // What finds nothing where it must find something is the last one.
+    let nothing = Act::Reply(found("firstBatch", &[], 0));
+    let (result, answer, names) = step(vec![nothing]);
+    result.unwrap();
+    assert_eq!((answer.early_end, names.len()), (Some(SequenceEnd::StoppedAt(0)), 1));
+    let (result, answer, _) = step(vec![one_found(), error(66, &[])]);
+    assert_eq!(result.unwrap_err().kind(), LeanErrorKind::Refused);
+    assert_eq!(answer.early_end, Some(SequenceEnd::StoppedAt(1)));
+}
+
+/// In a replica set each change is sent again by itself, under its own number.
+#[test]
+fn a_step_is_sent_again_as_an_operation_is() {
+    let mut greeting = hello();
+    greeting.insert("setName", "rs0");
+    greeting.insert("logicalSessionTimeoutMinutes", 30);
+    let first = vec![Act::Reply(greeting.clone()), one_found(), Act::cut(|_| Vec::new())];
+    let second = vec![Act::Reply(greeting), updated(1)];
+    let script = Script::play_bare(vec![first, second]);
+    let mut options = script.options(&small_data(1));
+    options.retry_writes = true;
+    let mut client = LeanClient::connect(&options).unwrap();
+    let mut answer = Answer::default();
+    client.statement(&find_and_update(0).steps(), &mut answer).unwrap();
+    assert_eq!((answer.documents, answer.early_end, client.retries()), (2, None, 1));
 }
 
 #[test]

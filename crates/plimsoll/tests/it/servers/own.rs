@@ -125,6 +125,32 @@ fn explained(run: &RunRecord) {
     assert!(uses[1] > uses[0], "{uses:?}");
 }
 
+/// Steps are one operation on a server without transactions; each statement has its plan, and what it finds is verified.
+#[test]
+fn steps_are_one_operation() {
+    if !Kind::Mongod.is_there_or_skip("own workloads") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let operations = "{order: {steps: [{find: products, filter: {_id: <product>}}, {insert: orders}, {update: products, filter: {_id: <product>}, change: {$inc: {stock: -1}}}, {count: orders, by: customer}], with: {product: {value_of: _id, in: products}}},
+      sold-out: {steps: [{find: products, filter: {_id: <none>}}, {delete: orders, by: _id}], with: {none: {int: -1}}}}";
+    let text = orders(operations, "{order: 1}", "one: {}");
+    let (said, record) = run_text(&laboratory, text);
+    let run = &record.runs[0];
+    let counts = counts(run);
+    assert_eq!(counts.len(), 1, "{counts:?}");
+    let done = counts[&("order", Status::Ok)];
+    for name in ["order-1", "order-3", "order-4"] {
+        assert_eq!(plans(run, name).len(), 2, "{said:?}");
+    }
+    let [before, after] = &run.application[..] else { panic!("{:?}", run.application) };
+    let orders = [before, after].map(|state| state.collections[0].documents);
+    assert!(orders[1] - orders[0] >= done, "{orders:?}, {done}");
+    let plan = super::run(&laboratory, &["plan", "experiment.yaml", "--documents"]);
+    assert_contains(&plan.out, "order: steps on products, orders, 1: each count is verified; 2:");
+    assert_contains(&plan.out, "{find: 'products', filter: {_id: ");
+}
+
 /// An operation that does nothing makes its point invalid, by its name.
 #[test]
 fn a_filter_that_matches_nothing_is_named() {

@@ -1,4 +1,4 @@
-//! From what the file says to transactions: operations without names, which share parameters.
+//! From what the file says to transactions and steps: operations without names, which share parameters.
 
 use crate::documents::concerns::{lags, write_read_concern};
 use crate::documents::literal::Literal;
@@ -7,27 +7,34 @@ use crate::documents::read::{Collection, Reading, quantity};
 use crate::documents::template::{Parameter, Template, parameters_of};
 use plimsoll_record::StatementKind;
 
-/// The most statements of a transaction.
+/// The most statements of a transaction or of steps.
 pub const MOST_STATEMENTS: usize = 16;
 const MOST_RETRIES: f64 = 1_000.0;
 /// How often a transaction is sent again where the file does not say.
 const RETRIES: u32 = 10;
 
-const KEYS: [&str; 5] = ["transaction", "with", "retries", "read_concern", "write_concern"];
+/// What a transaction has as a whole and steps have not.
+const OF_TRANSACTIONS: [&str; 3] = ["retries", "read_concern", "write_concern"];
 
 impl Reading {
-    pub(crate) fn transaction(
+    pub(crate) fn sequence(
         &mut self,
+        kind: StatementKind,
         name: &str,
         given: &Literal,
         collections: &[Collection],
     ) -> Option<OwnStatement> {
-        let operation = self.named(StatementKind::Transaction, name)?;
-        self.known_keys(given, &KEYS);
-        let items = match given.get("transaction") {
+        let operation = self.named(kind, name)?;
+        let word = kind.word();
+        let keys = [&[word, "with"][..], &OF_TRANSACTIONS].concat();
+        self.known_keys(given, &keys);
+        if kind == StatementKind::Steps {
+            self.refuse_of_transactions(given)?;
+        }
+        let items = match given.get(word) {
             Some(Literal::List(items)) if (1..=MOST_STATEMENTS).contains(&items.len()) => items,
             _ => {
-                return self.at("transaction", |reading| {
+                return self.at(word, |reading| {
                     reading.wrong(format!(
                         "a list of 1 to {MOST_STATEMENTS} operations without names, such as `[{{insert: orders}}, {{update: products, by: _id, change: {{$inc: {{stock: -1}}}}}}]`"
                     ))
@@ -40,11 +47,11 @@ impl Reading {
             Some(level) => Some(self.at("read_concern", |reading| reading.level_within(level))?),
         };
         let mut parts: Vec<OwnStatement> = Vec::new();
-        self.path.push("transaction".into());
+        self.path.push(word.into());
         for (number, item) in items.iter().enumerate() {
             let part_name = format!("{name}-{}", number + 1);
             let read = self.at(&number.to_string(), |reading| {
-                reading.refuse_within(item)?;
+                reading.refuse_within(kind, item)?;
                 reading.statement(&part_name, item, collections, &shared)
             });
             parts.extend(read);
@@ -60,6 +67,17 @@ impl Reading {
                 reading.for_each(|part| part.lagging = Some(level));
             }
         }
+        let mut whole = OwnStatement::new(operation, parts[0].collection, shared);
+        if kind == StatementKind::Transaction {
+            whole.template = self.commit(given)?;
+            whole.retries = self.retries(given)?;
+        }
+        whole.parts = parts;
+        Some(whole)
+    }
+
+    /// The command that commits a transaction.
+    fn commit(&mut self, given: &Literal) -> Option<Template> {
         let mut commit = Template::default();
         commit.open();
         commit.constant("commitTransaction", &Literal::Int(1));
@@ -68,11 +86,21 @@ impl Reading {
             commit.constant("writeConcern", &read);
         }
         commit.close();
-        let mut whole = OwnStatement::new(operation, parts[0].collection, shared);
-        whole.template = commit;
-        whole.retries = self.retries(given)?;
-        whole.parts = parts;
-        Some(whole)
+        Some(commit)
+    }
+
+    /// Refuses beside `steps` what only a transaction has.
+    fn refuse_of_transactions(&mut self, given: &Literal) -> Option<()> {
+        for key in OF_TRANSACTIONS.into_iter().filter(|key| given.get(key).is_some()) {
+            let why = match key {
+                "retries" => {
+                    "steps are not sent again as a whole, as a `transaction` is: leave it out"
+                }
+                _ => "each step is sent by itself: give it to the steps that need it",
+            };
+            return self.at(key, |reading| reading.wrong(why));
+        }
+        Some(())
     }
 
     fn retries(&mut self, given: &Literal) -> Option<u32> {
@@ -98,10 +126,11 @@ impl Reading {
         }
     }
 
-    /// Refuses what an operation cannot have within a transaction.
-    fn refuse_within(&mut self, item: &Literal) -> Option<()> {
-        let refused = [
-            ("transaction", "a transaction holds no other transaction"),
+    /// Refuses what an operation cannot have within a transaction or steps.
+    fn refuse_within(&mut self, kind: StatementKind, item: &Literal) -> Option<()> {
+        const NESTED: &str = "the list holds no other transaction and no other steps";
+        let nested = [("transaction", NESTED), ("steps", NESTED)];
+        let in_transactions = [
             (
                 "count",
                 "no server counts within a transaction: write `aggregate` with the stage `{$count: n}`",
@@ -109,9 +138,10 @@ impl Reading {
             ("read_concern", "the whole transaction has one: write it beside `transaction`"),
             ("write_concern", "the whole transaction has one: write it beside `transaction`"),
         ];
-        for (key, why) in refused {
+        let in_transactions = in_transactions.iter().filter(|_| kind == StatementKind::Transaction);
+        for (key, why) in nested.iter().chain(in_transactions) {
             if item.get(key).is_some() {
-                return self.at(key, |reading| reading.wrong(why));
+                return self.at(key, |reading| reading.wrong(*why));
             }
         }
         Some(())
