@@ -12,6 +12,7 @@ mod laboratory;
 mod mistakes;
 mod operations;
 mod scripted;
+mod secondaries;
 mod time_series;
 mod transactions;
 

@@ -50,6 +50,7 @@ mod host;
 #[cfg(test)]
 pub(crate) mod it;
 mod link;
+mod members;
 mod message;
 mod open_socket;
 mod options;
@@ -62,5 +63,6 @@ pub use credentials::{Credentials, Mechanism};
 pub use error::{LeanError, LeanErrorKind};
 pub use greeting::Server;
 pub use host::Host;
+pub use members::{MemberChoice, Members, ReadMode};
 pub use open_socket::OpenSocket;
-pub use options::{FindPrimary, LeanOptions};
+pub use options::{FindServer, LeanOptions};

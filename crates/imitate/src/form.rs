@@ -152,7 +152,7 @@ pub(crate) fn normal(command: &Document) -> Option<NormalCommand> {
     Some(NormalCommand { operation: Literal::Map(entries), values, unfit, manner })
 }
 
-/// What the file's `read_concern`, `write_concern`, `max_time` and `batch` say.
+/// What the file's `read_concern`, `write_concern`, `read_preference`, `max_time` and `batch` say.
 pub(crate) fn manner(command: &Document) -> Vec<(&'static str, Literal)> {
     let mut manner = Vec::new();
     let millis = |limit: i64| Literal::Text(format!("{limit}ms"));
@@ -161,6 +161,17 @@ pub(crate) fn manner(command: &Document) -> Vec<(&'static str, Literal)> {
     if let Some(Bson::String(level)) = part("readConcern", "level") {
         manner.push(("read_concern", Literal::Text(level.clone())));
     }
+    let preference = match part("$readPreference", "mode") {
+        Some(Bson::String(mode)) => match mode.as_str() {
+            // Drivers send `primaryPreferred` wherever they are connected to a single member.
+            "secondary" => Some("secondary"),
+            "secondaryPreferred" => Some("secondary-preferred"),
+            "nearest" => Some("nearest"),
+            _ => None,
+        },
+        _ => None,
+    };
+    manner.extend(preference.map(|mode| ("read_preference", Literal::Text(mode.into()))));
     let members = match part("writeConcern", "w") {
         Some(Bson::String(word)) if word == "majority" => Some(Literal::Text(word.clone())),
         other => positive(other).map(Literal::Int),

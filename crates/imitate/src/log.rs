@@ -143,7 +143,7 @@ impl<R: BufRead> Calls<R> {
         for statement in waiting.iter_mut().filter(|_| is_of_them) {
             statement.statements = statements;
             statement.transaction.clone_from(&call.transaction);
-            for key in ["writeConcern", "maxTimeMS", "readConcern"] {
+            for key in ["writeConcern", "maxTimeMS", "readConcern", "$readPreference"] {
                 if let Some(value) = call.command.get(key) {
                     statement.command.insert(key, value.clone());
                 }

@@ -11,6 +11,8 @@ const LEAST_SHARE: f64 = 0.001;
 /// Longer operations are broken into several lines.
 const MOST_COLUMNS: usize = 160;
 
+const PREFERENCE: &str = "read_preference";
+
 /// Lines of an experiment file, without the indentation of what they stand in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
@@ -18,6 +20,7 @@ pub struct Section {
     /// What stands below the name of a mix.
     pub mix: Vec<String>,
     pub needs_replica_set: bool,
+    pub reads_from_secondaries: bool,
     /// What is left out, each with its share and the reason.
     pub omitted: Vec<String>,
 }
@@ -43,8 +46,7 @@ pub fn write(observed: &Observed) -> Section {
     let mut chosen: Vec<Shape> = Vec::new();
     while chosen.len() < MOST_OPERATIONS && !waiting.is_empty() {
         let room = (MOST_OPERATIONS - chosen.len()).min(waiting.len());
-        let next: Vec<Shape> =
-            waiting.drain(..room).map(|one| fitted(one, &observed.collections)).collect();
+        let next: Vec<Shape> = waiting.drain(..room).map(|one| fitted(one, observed)).collect();
         let refused = refused(&next, &observed.collections);
         for shape in next {
             match refused.get(&shape.name) {
@@ -68,6 +70,7 @@ pub fn write(observed: &Observed) -> Section {
     let calls: u64 = chosen.iter().map(|shape| shape.calls).sum();
     for shape in chosen {
         section.needs_replica_set |= needs_replica_set(&shape.operation);
+        section.reads_from_secondaries |= shape.operation.get(PREFERENCE).is_some();
         section.operations.extend(totals.comments(&shape));
         section.operations.extend(lines(&shape.name, &shape.operation));
         let weight = round_significant(shape.calls as f64 / calls as f64 * 100.0, 2);
@@ -111,8 +114,15 @@ impl ObservedTotals {
 }
 
 /// The shape with ranges that are not longer than its collection, which may be smaller here than where it was observed.
-fn fitted(shape: &Shape, collections: &[Stored]) -> Shape {
+fn fitted(shape: &Shape, observed: &Observed) -> Shape {
+    let collections = &observed.collections;
     let mut shape = shape.clone();
+    if let Literal::Map(entries) = &mut shape.operation
+        && observed.server.members < 2
+    {
+        // Without secondaries it changes nothing.
+        entries.retain(|(key, _)| key != PREFERENCE);
+    }
     let name = collection(&shape.operation);
     let stored = collections.iter().find(|stored| collection_key(stored, collections) == name);
     if let (Some(stored), Literal::Map(entries)) = (stored, &mut shape.operation)

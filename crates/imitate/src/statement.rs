@@ -513,6 +513,7 @@ impl<'a> OperationWriter<'a> {
                     word != "available" && word != "linearizable"
                 }
                 "read_concern" => !(writes || kind == "count" && word == "snapshot"),
+                "read_preference" => !writes,
                 "write_concern" => writes,
                 "batch" => matches!(kind, "find" | "aggregate"),
                 "hint" => !matches!(kind, "insert" | "distinct" | "transaction"),

@@ -43,7 +43,7 @@ pub fn write(seen: &Observed, scale: Option<f64>) -> String {
     out.push("  mixes:".into());
     out.push("    seen:".into());
     out.extend(section.mix.iter().map(|line| format!("      {line}")));
-    rest(observed, section.needs_replica_set, &mut out);
+    rest(observed, &section, &mut out);
     out.push(String::new());
     out.join("\n")
 }
@@ -174,7 +174,7 @@ fn with_comment(line: &str, comment: &str) -> String {
     if comment.is_empty() { line.into() } else { format!("{line} # {}", plain(comment)) }
 }
 
-fn rest(observed: &Observed, needs_replica_set: bool, out: &mut Vec<String>) {
+fn rest(observed: &Observed, section: &Section, out: &mut Vec<String>) {
     out.extend(["defaults:".into(), "  engine: mongodb".into()]);
     if let Some(cache) = observed.server.cache_bytes {
         let line = format!("  cache_size: {}MiB", cache.max(LEAST_CACHE) >> 20);
@@ -182,7 +182,9 @@ fn rest(observed: &Observed, needs_replica_set: bool, out: &mut Vec<String>) {
         let why = if is_raised { "the scaled cache would be too small for a server" } else { "" };
         out.push(with_comment(&line, why));
     }
-    if needs_replica_set || observed.server.members > 0 {
+    if section.reads_from_secondaries {
+        out.push(with_comment("  server: {members: 3}", "operations read from secondaries"));
+    } else if section.needs_replica_set || observed.server.members > 0 {
         let line = "  server: {replica_set: true}";
         out.push(with_comment(line, "one member; `server: {members: 3}` starts three"));
     }

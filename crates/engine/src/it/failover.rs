@@ -19,14 +19,14 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Three mongods as a set.
-struct ReplicaSet {
-    members: Vec<Server>,
+pub struct ReplicaSet {
+    pub members: Vec<Server>,
     hosts: String,
     runtime: Runtime,
 }
 
 impl ReplicaSet {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let start = |_| Server::start_with(Kind::Mongod, &["--replSet=plimsoll"]);
         let members: Vec<Server> = (0..3).map(start).collect();
         let hosts: Vec<String> = members.iter().map(host).collect();
@@ -36,7 +36,7 @@ impl ReplicaSet {
         Self { members, hosts, runtime: runtime.enable_all().build().unwrap() }
     }
 
-    fn uri(&self, options: &str) -> String {
+    pub fn uri(&self, options: &str) -> String {
         format!("mongodb://{}/?replicaSet=plimsoll{options}", self.hosts)
     }
 
@@ -45,7 +45,7 @@ impl ReplicaSet {
         self.runtime.block_on(sent).unwrap()
     }
 
-    fn primary(&self) -> (usize, Database) {
+    pub fn primary(&self) -> (usize, Database) {
         let opened = self.runtime.block_on(Client::with_uri_str(self.uri("")));
         let database = opened.unwrap().database("admin");
         let hello = self.command(&database, doc! { "hello": 1 });
@@ -55,7 +55,7 @@ impl ReplicaSet {
     }
 
     /// Makes another member the primary.
-    fn step_down(&self) {
+    pub fn step_down(&self) {
         let (_, database) = self.primary();
         self.command(&database, doc! { "replSetStepDown": 60, "force": true });
     }

@@ -10,6 +10,7 @@ use crate::mongo::encode;
 use crate::mongo::error::LeanError;
 use crate::mongo::greeting::Server;
 use crate::mongo::link::Link;
+use crate::mongo::members::ReadMode;
 use crate::mongo::message::Message;
 use crate::mongo::options::LeanOptions;
 use crate::mongo::reply::{self, Batch, Failure, Flaw};
@@ -39,6 +40,8 @@ pub struct LeanClient {
     link: Link,
     requests: Requests,
     statements: Statements,
+    /// For statements with a read preference, each by its mode.
+    asides: Vec<(ReadMode, LeanClient)>,
     /// Documents in the batch that has begun.
     waiting: u32,
     /// Documents that make a batch full.
@@ -103,6 +106,7 @@ impl LeanClient {
         Ok(Self {
             requests: Requests::new(options, session.as_ref().filter(|_| repeats_changes)),
             statements: Statements::new(options, session.as_ref(), numbers_changes),
+            asides: Vec::new(),
             waiting: 0,
             batch: options.batch.min(most),
             is_acknowledged,
@@ -120,7 +124,12 @@ impl LeanClient {
 
     /// Operations that were sent once more since the client was made.
     pub fn retries(&self) -> u64 {
-        self.retries
+        self.retries + self.asides.iter().map(|(_, client)| client.retries()).sum::<u64>()
+    }
+
+    /// Sends statements with this read preference by another client.
+    pub fn read_aside(&mut self, mode: ReadMode, client: LeanClient) {
+        self.asides.push((mode, client));
     }
 
     /// Records in the batch that has begun.

@@ -27,6 +27,14 @@ pub enum LeanError {
         /// The server that was it before.
         host: Box<str>,
     },
+    /// There was no member for too long that a read preference allows.
+    #[error(
+        "{host} is not available, and no other member that the read preference allows was found in time; see the servers' logs for what they are"
+    )]
+    NoMember {
+        /// The member that was read from before.
+        host: Box<str>,
+    },
     /// Something answers that is no MongoDB, or one that does not speak this protocol.
     #[error(
         "what answers at {host} is no MongoDB of version 3.6 or later, or wants TLS: {reason}; see whether the address is right"
@@ -201,6 +209,7 @@ impl LeanError {
         match self {
             Self::Connect { .. }
             | Self::NoPrimary { .. }
+            | Self::NoMember { .. }
             | Self::NotMongo { .. }
             | Self::TooOld { .. } => LeanErrorKind::Connect,
             Self::NotPrimary { .. } => LeanErrorKind::NotPrimary,

@@ -2,7 +2,7 @@
 
 use crate::mongo::connection::{Broken, Connection};
 use crate::mongo::credentials::{Credentials, Mechanism};
-use crate::mongo::document::Elements;
+use crate::mongo::document::{Element, Elements};
 use crate::mongo::encode;
 use crate::mongo::error::{LeanError, explain};
 use crate::mongo::message::Message;
@@ -115,7 +115,7 @@ impl Greeting<'_> {
                 least: LEAST_WIRE_VERSION,
             });
         }
-        if !hello.is_writable {
+        if !hello.is_writable && !(hello.is_secondary && self.options.takes_secondaries) {
             return Err(LeanError::NotPrimary {
                 host: self.host.into(),
                 said: hello.state().into(),
@@ -254,18 +254,38 @@ impl Step {
     }
 }
 
+/// Times of the last writes of a member, as servers count them; 0 where it knows of none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) last: u64,
+    /// Of those that it knows a majority to have.
+    pub(crate) by_majority: u64,
+}
+
+impl Written {
+    fn of(element: Element<'_>) -> Self {
+        let of = |name: &[u8]| {
+            let written = element.elements()?.find(name).ok()??.elements()?.find(b"ts").ok()??;
+            written.value.try_into().ok().map(u64::from_le_bytes)
+        };
+        let (last, by_majority) = (of(b"opTime"), of(b"majorityOpTime"));
+        Self { last: last.unwrap_or(0), by_majority: by_majority.unwrap_or(0) }
+    }
+}
+
 /// What a server says about itself and its state.
-struct Hello {
+pub(crate) struct Hello {
     server: Server,
-    is_writable: bool,
-    is_secondary: bool,
+    pub(crate) is_writable: bool,
+    pub(crate) is_secondary: bool,
     is_arbiter: bool,
     primary: Option<String>,
     mechanism: Mechanism,
+    pub(crate) written: Written,
 }
 
 impl Hello {
-    fn of(body: &[u8]) -> Result<Self, Failure> {
+    pub(crate) fn of(body: &[u8]) -> Result<Self, Failure> {
         reply::succeeded(body)?;
         let mut hello = Self {
             server: Server {
@@ -282,6 +302,7 @@ impl Hello {
             is_arbiter: false,
             primary: None,
             mechanism: Mechanism::ScramSha1,
+            written: Written::default(),
         };
         let mut is_hello = false;
         let mut elements = Elements::of(body)?;
@@ -301,6 +322,7 @@ impl Hello {
                 b"logicalSessionTimeoutMinutes" => server.has_sessions = element.whole().is_some(),
                 b"setName" => server.replica_set = element.text(),
                 b"primary" => hello.primary = element.text(),
+                b"lastWrite" => hello.written = Written::of(element),
                 b"maxWireVersion" => server.wire_version = element.whole().unwrap_or(0),
                 b"maxBsonObjectSize" => {
                     server.document_bytes = size().unwrap_or(server.document_bytes);

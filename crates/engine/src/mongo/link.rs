@@ -29,6 +29,8 @@ pub(crate) struct Link {
     id: i32,
     /// When the last connection broke, or its server ceased to be the primary, and none was made since.
     lost: Option<Instant>,
+    /// Of what the finder knew when it was last asked whether the host is still to be used.
+    version: u64,
     /// Messages that wanted no answer, since it was last looked whether there is one.
     sent_since_check: u32,
 }
@@ -41,7 +43,7 @@ impl Link {
         let mut id = 0;
         let mut made = greeting::connect(&options, &host, &mut id);
         if options.finder.is_some() && made.as_ref().is_err_and(LeanError::passes) {
-            find_primary(&mut options, &mut host, Instant::now())?;
+            find_server(&mut options, &mut host, Instant::now())?;
             made = greeting::connect(&options, &host, &mut id);
         }
         let (connection, server) = made?;
@@ -52,6 +54,7 @@ impl Link {
             server,
             id,
             lost: None,
+            version: 0,
             sent_since_check: 0,
         })
     }
@@ -151,7 +154,7 @@ impl Link {
             return Err(LeanError::Interrupted { host });
         }
         if let Some(lost) = self.lost {
-            let found = find_primary(&mut self.options, &mut self.host, lost);
+            let found = find_server(&mut self.options, &mut self.host, lost);
             if found.is_err() {
                 // Whoever asks next waits anew.
                 self.lost = Some(Instant::now());
@@ -164,6 +167,16 @@ impl Link {
         self.connection = Some(connection);
         self.server = server;
         Ok(())
+    }
+
+    /// Leaves a server that is no longer the one to read from.
+    #[inline]
+    pub(crate) fn follow(&mut self) {
+        if let Some(finder) = &self.options.finder
+            && finder.has_left(&self.options.host, &mut self.version)
+        {
+            self.give_up();
+        }
     }
 
     /// Whether a read that failed so is to be sent once more.
@@ -249,9 +262,9 @@ fn index_in(message: &str) -> &str {
     ends.min().map_or("", |end| &named[..end])
 }
 
-/// Sets the host to the primary as known after this moment, if the options say how it is found.
+/// Sets the host to the server as known after this moment, if the options say how it is found.
 #[cold]
-fn find_primary(
+fn find_server(
     options: &mut Arc<LeanOptions>,
     host: &mut Box<str>,
     lost: Instant,
@@ -259,12 +272,16 @@ fn find_primary(
     let Some(finder) = &options.finder else {
         return Ok(());
     };
-    let Some(primary) = finder.primary(lost) else {
-        return Err(LeanError::NoPrimary { host: host.clone() });
+    let Some(found) = finder.find(&options.host, lost) else {
+        let host = host.clone();
+        return Err(match options.takes_secondaries {
+            true => LeanError::NoMember { host },
+            false => LeanError::NoPrimary { host },
+        });
     };
-    if primary != options.host {
-        *host = primary.to_string().into_boxed_str();
-        Arc::make_mut(options).host = primary;
+    if found != options.host {
+        *host = found.to_string().into_boxed_str();
+        Arc::make_mut(options).host = found;
     }
     Ok(())
 }

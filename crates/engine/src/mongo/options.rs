@@ -8,16 +8,21 @@ use plimsoll_workload::DataSpec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Finds the primary of a replica set, or a `mongos` that is there, for clients that lost theirs.
-pub trait FindPrimary: std::fmt::Debug + Send + Sync {
+/// Finds the primary of a replica set, a `mongos` that is there, or a member to read from, for clients that lost theirs.
+pub trait FindServer: std::fmt::Debug + Send + Sync {
     /// Where it is, as known after the moment at which the client lost its own. Waits until there is one; `None` when that takes too long.
-    fn primary(&self, lost: Instant) -> Option<Host>;
+    fn find(&self, lost_host: &Host, lost: Instant) -> Option<Host>;
+
+    /// Whether the host, though it answers, is no longer to be used. `version` is of the finder, and 0 at first.
+    fn has_left(&self, _host: &Host, _version: &mut u64) -> bool {
+        false
+    }
 }
 
 /// The options of a [`LeanClient`](crate::mongo::LeanClient).
 #[derive(Clone, Debug)]
 pub struct LeanOptions {
-    /// The server: a primary, a standalone or a `mongos`.
+    /// The server: a primary, a standalone, a `mongos`, or a secondary to read from.
     pub host: Host,
     pub database: String,
     pub collection: String,
@@ -38,7 +43,9 @@ pub struct LeanOptions {
     /// Most time for the server to begin an answer, and as much again to end it; no limit when absent.
     pub call_timeout: Option<Duration>,
     /// Finds the host when the connection is lost or the server is no longer the primary. Without it the host is always the same.
-    pub finder: Option<Arc<dyn FindPrimary>>,
+    pub finder: Option<Arc<dyn FindServer>>,
+    /// Whether a secondary will do, because nothing is written.
+    pub takes_secondaries: bool,
     /// Sends a read once more that failed for a reason that passes: a lost connection, or a primary that stepped down.
     pub retry_reads: bool,
     /// The same for acknowledged changes, where the server can tell that it knows one already: replica sets and sharded clusters can.
@@ -66,6 +73,7 @@ impl LeanOptions {
             connect_timeout: Duration::from_secs(10),
             call_timeout: None,
             finder: None,
+            takes_secondaries: false,
             retry_reads: false,
             retry_writes: false,
             open_socket: Arc::default(),

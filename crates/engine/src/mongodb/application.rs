@@ -95,8 +95,8 @@ fn explain(
     for command in commands {
         let answer = Document::from_reader(&command[..]).map_err(|error| error.to_string());
         let answer = answer.and_then(|mut command: Document| {
-            // They decide when a command may answer, not how it finds its documents.
-            for key in ["readConcern", "writeConcern", "maxTimeMS"] {
+            // They decide when and where a command is answered, not how it finds its documents.
+            for key in ["readConcern", "writeConcern", "$readPreference", "maxTimeMS"] {
                 command.remove(key);
             }
             let explain = doc! {

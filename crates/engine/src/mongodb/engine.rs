@@ -5,13 +5,13 @@ use super::catalogue::OF_MONGOD;
 use super::collection::{self, Marking, Namespace};
 use super::connection::{Connection, runtime};
 use super::driver::{DriverSession, Shared};
-use super::lean::{self, LeanSession, LeanShared, Primary};
+use super::lean::{self, Elsewhere, LeanSession, LeanShared, Primary};
 use super::messages::{self, words};
 use super::server::{CACHE_SIZE, Deployment, Server, of_cache};
 use super::statistics::Statistics;
 use super::target::{ClientChoice, Target, refuse};
 use super::{INSTEAD_OF_LEAN, KIND};
-use crate::mongo::LeanOptions;
+use crate::mongo::{Host, LeanOptions};
 use crate::{Engine, EngineError, Opening, ServerIdentity, Session};
 use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
@@ -19,6 +19,7 @@ use mongodb::error::Error;
 use mongodb::options::{Acknowledgment, ClientOptions, ReadPreference, SelectionCriteria};
 use plimsoll_record::{ApplicationState, EngineDescription, OwnOperation, StatementKind};
 use plimsoll_workload::DataSpec;
+use plimsoll_workload::documents::DocumentsSpec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -106,11 +107,13 @@ impl MongoDb {
                 return Err(refuse("write_concern", "0", &reason));
             }
         }
+        let hosts =
+            members_to_read_from(opening.data, &server, &options, &administration, &target)?;
         let database = target.database(&options);
         let places = collection::places(&target, &options);
         let to_mark = collection::prepare(&places, &administration, &target)?;
         let marking = Arc::new(Marking::new(to_mark, Arc::clone(&administration)));
-        let lean = lean_shared(opening, &target, &options, &server, &database, &marking);
+        let lean = lean_shared(opening, &target, &options, &server, &database, &marking, hosts)?;
         let mut names = Vec::new();
         for number in 0..opening.data.field_count {
             let name = format!("{}{number}", opening.data.field_name_prefix);
@@ -183,11 +186,12 @@ fn lean_shared(
     server: &Server,
     database: &str,
     marking: &Arc<Marking>,
-) -> Option<Arc<LeanShared>> {
-    if target.client != ClientChoice::Lean {
-        return None;
-    }
-    let host = server.address.as_ref().and_then(super::lean_options::host_of)?;
+    hosts: Vec<Host>,
+) -> Result<Option<Arc<LeanShared>>, EngineError> {
+    let host = server.address.as_ref().and_then(super::lean_options::host_of);
+    let Some(host) = host.filter(|_| target.client == ClientChoice::Lean) else {
+        return Ok(None);
+    };
     let lean = LeanOptions::new(host, database, opening.data);
     let may_move = match server.deployment {
         Deployment::Standalone => false,
@@ -199,12 +203,66 @@ fn lean_shared(
     if let Some(primary) = &primary {
         lean.finder = Some(Arc::clone(primary) as _);
     }
-    Some(Arc::new(LeanShared {
+    let elsewhere = match hosts.is_empty() {
+        true => None,
+        false => {
+            let preferences = read_preferences(opening.data);
+            let opened = Elsewhere::open(&preferences, hosts, options, &lean);
+            Some(opened.ok_or_else(|| no_secondary(&preferences, target, "no secondary answers"))?)
+        }
+    };
+    Ok(Some(Arc::new(LeanShared {
         target: target.clone(),
         options: lean,
         primary,
+        elsewhere,
         marking: Arc::clone(marking),
-    }))
+    })))
+}
+
+fn read_preferences(data: &DataSpec) -> Vec<(OwnOperation, &'static str)> {
+    data.documents.as_ref().map_or_else(Vec::new, DocumentsSpec::read_preferences)
+}
+
+/// The members of a replica set from which an application reads beside the primary; none where it does not, and through a mongos, which chooses itself.
+fn members_to_read_from(
+    data: &DataSpec,
+    server: &Server,
+    options: &ClientOptions,
+    administration: &Connection,
+    target: &Target,
+) -> Result<Vec<Host>, EngineError> {
+    let preferences = read_preferences(data);
+    if preferences.is_empty() || server.deployment == Deployment::Sharded {
+        return Ok(Vec::new());
+    }
+    let refused = |why: &str| Err(no_secondary(&preferences, target, why));
+    if server.deployment == Deployment::Standalone {
+        return refused("a standalone server has no secondaries");
+    }
+    if options.direct_connection == Some(true) {
+        return refused("with `directConnection=true` there is one member only");
+    }
+    let hosts = super::server::members(administration)
+        .map_err(|error| target.failed("listing the members", &words(&error)))?;
+    if hosts.len() < 2 {
+        return refused("the replica set has one member");
+    }
+    Ok(hosts)
+}
+
+fn no_secondary(
+    preferences: &[(OwnOperation, &'static str)],
+    target: &Target,
+    why: &str,
+) -> EngineError {
+    let names: Vec<&str> = preferences.iter().map(|(own, _)| own.name()).collect();
+    target.failed(
+        &format!("preparing `{}`, with a `read_preference`", names.join("`, `")),
+        &format!(
+            "{why}: write `server: {{members: 3}}` in the experiment file, connect to a replica set that has secondaries, or leave the read preference out"
+        ),
+    )
 }
 
 pub(super) fn reads_from_primary(criteria: Option<&SelectionCriteria>) -> bool {
@@ -262,9 +320,16 @@ impl Engine for MongoDb {
         Ok(Some(documents))
     }
 
-    /// Has the server write everything out, by a checkpoint. A server without that command has nothing to write out.
+    /// Has the server write everything out, by a checkpoint. A server without that command has nothing to write out. Secondaries that are read from must have
+    /// everything as well.
     fn settle(&self) -> Result<(), EngineError> {
-        self.checkpoint().map(drop)
+        self.checkpoint()?;
+        let elsewhere = self.lean.as_ref().and_then(|lean| lean.elsewhere.as_ref());
+        if elsewhere.is_some_and(|elsewhere| !elsewhere.wait_until_replicated()) {
+            let message = "the secondaries still lack what was loaded: see their logs, or load with `write_concern: majority`";
+            return Err(self.shared.target.failed("waiting for the secondaries", message));
+        }
+        Ok(())
     }
 
     fn checkpoint(&self) -> Result<bool, EngineError> {

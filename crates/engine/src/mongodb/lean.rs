@@ -1,6 +1,6 @@
 //! Measuring path: no allocation, lock, log or formatting here where an operation succeeds.
 //!
-//! Sessions by the lean client: one blocking connection each, to the primary that the driver found.
+//! Sessions by the lean client: one blocking connection each, to the primary that the driver found, and one more for each read preference of an application.
 
 use super::collection::Marking;
 use super::connection::{Connection, runtime};
@@ -8,15 +8,15 @@ use super::lean_options::host_of;
 use super::server;
 use super::target::Target;
 use crate::mongo::{
-    Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism,
-    OpenSocket, W, WriteConcern,
+    Credentials, FindServer, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism,
+    Members, OpenSocket, ReadMode, W, WriteConcern,
 };
 use crate::{Answer, EngineError, FieldVisitor, Interrupter, Outcome, Session};
 use mongodb::bson::rawdoc;
 use mongodb::options::{Acknowledgment, AuthMechanism, ClientOptions};
-use plimsoll_record::StatementKind;
+use plimsoll_record::{OwnOperation, StatementKind};
 use plimsoll_workload::{FieldChoice, Fields, Statement};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,6 +26,8 @@ const SELECTION: Duration = Duration::from_secs(30);
 
 /// Between two questions to a member whether it is the primary.
 const BETWEEN: Duration = Duration::from_millis(10);
+/// Secondaries that take longer to store what was loaded are not waited for.
+const REPLICATED_WITHIN: Duration = Duration::from_secs(600);
 /// A member that takes longer to say where the primary is gets the question again.
 const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 
@@ -36,6 +38,7 @@ pub(super) struct LeanShared {
     pub(super) options: LeanOptions,
     /// Where the primary may move.
     pub(super) primary: Option<Arc<Primary>>,
+    pub(super) elsewhere: Option<Elsewhere>,
     pub(super) marking: Arc<Marking>,
 }
 
@@ -75,6 +78,64 @@ pub(super) fn options(
     lean.retry_reads = options.retry_reads == Some(true);
     lean.retry_writes = options.retry_writes == Some(true);
     lean
+}
+
+/// Where an application reads that does not read from the primary.
+pub(super) struct Elsewhere {
+    members: Members,
+    modes: Vec<ReadMode>,
+    /// How many sessions there were.
+    sessions: AtomicU64,
+    within: Duration,
+}
+
+impl Elsewhere {
+    /// Finds the members of the set, each of which is asked from now on what it is, and a secondary among them.
+    pub(super) fn open(
+        read_preferences: &[(OwnOperation, &'static str)],
+        hosts: Vec<Host>,
+        options: &ClientOptions,
+        lean: &LeanOptions,
+    ) -> Option<Self> {
+        let mut modes: Vec<ReadMode> = Vec::new();
+        for mode in read_preferences.iter().filter_map(|(_, mode)| ReadMode::of(mode.as_bytes())) {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
+        let within = options.server_selection_timeout.unwrap_or(SELECTION);
+        let members = Members::watch(hosts, lean);
+        members.choice(ReadMode::Secondary, 0, within).first()?;
+        Some(Self { members, modes, sessions: AtomicU64::new(0), within })
+    }
+
+    /// Waits until the secondaries have what the primary has.
+    pub(super) fn wait_until_replicated(&self) -> bool {
+        self.members.wait_until_replicated(REPLICATED_WITHIN)
+    }
+
+    /// Makes a connection for each read preference, and gives their sockets.
+    fn connect(
+        &self,
+        client: &mut LeanClient,
+        options: &LeanOptions,
+    ) -> Result<Vec<Arc<OpenSocket>>, LeanError> {
+        let session = self.sessions.fetch_add(1, Ordering::Relaxed);
+        let mut sockets = Vec::new();
+        for mode in &self.modes {
+            let choice = self.members.choice(*mode, session, self.within);
+            let options = LeanOptions {
+                host: choice.first().unwrap_or_else(|| options.host.clone()),
+                finder: Some(Arc::new(choice)),
+                takes_secondaries: true,
+                open_socket: Arc::default(),
+                ..options.clone()
+            };
+            client.read_aside(*mode, LeanClient::connect(&options)?);
+            sockets.push(options.open_socket);
+        }
+        Ok(sockets)
+    }
 }
 
 /// Where the primary is, found anew for all sessions that lost it.
@@ -143,9 +204,9 @@ fn by_driver(options: &ClientOptions, target: &Target) -> Option<Host> {
     host_of(&connection.served_by()?)
 }
 
-impl FindPrimary for Primary {
+impl FindServer for Primary {
     /// One session seeks for all, and the others wait for it: as long as the driver would.
-    fn primary(&self, lost: Instant) -> Option<Host> {
+    fn find(&self, _: &Host, lost: Instant) -> Option<Host> {
         let mut found = self.found();
         if found.at < lost {
             let host = self.seek();
@@ -197,7 +258,7 @@ impl Drop for Seekers {
 pub(super) struct LeanSession {
     client: LeanClient,
     is_acknowledged: bool,
-    open_socket: Arc<OpenSocket>,
+    open_sockets: Vec<Arc<OpenSocket>>,
     shared: Arc<LeanShared>,
 }
 
@@ -208,12 +269,18 @@ impl LeanSession {
         if let Some(host) = shared.primary.as_ref().and_then(|primary| primary.last()) {
             options.host = host;
         }
-        let client = LeanClient::connect(&options)
-            .map_err(|error| shared.target.failed("making a session", &error.to_string()))?;
+        let failed =
+            |error: LeanError| shared.target.failed("making a session", &error.to_string());
+        let mut client = LeanClient::connect(&options).map_err(failed)?;
+        let mut open_sockets = match &shared.elsewhere {
+            None => Vec::new(),
+            Some(elsewhere) => elsewhere.connect(&mut client, &options).map_err(failed)?,
+        };
+        open_sockets.push(options.open_socket);
         Ok(Self {
             client,
             is_acknowledged: shared.options.write_concern.is_acknowledged(),
-            open_socket: options.open_socket,
+            open_sockets,
             shared,
         })
     }
@@ -303,8 +370,8 @@ impl Session for LeanSession {
     }
 
     fn interrupter(&self) -> Option<Interrupter> {
-        let socket = Arc::clone(&self.open_socket);
-        Some(Box::new(move || socket.interrupt()))
+        let sockets = self.open_sockets.clone();
+        Some(Box::new(move || sockets.iter().for_each(|socket| socket.interrupt())))
     }
 
     fn retries(&self) -> u64 {

@@ -7,6 +7,7 @@ use super::target::Target;
 use crate::mongo::Host;
 use crate::{Endpoint, EngineError, ServerIdentity};
 use mongodb::bson::{Bson, Document, doc};
+use mongodb::error::Error;
 use mongodb::options::ServerAddress;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,14 @@ const OLDEST: &str = "MongoDB 4.2";
 const DEFAULT_DIRECTORY: &str = "/data/db";
 /// Sections of serverStatus that are not needed here.
 const LONG_SECTIONS: [&str; 3] = ["metrics", "locks", "tcmalloc"];
+
+/// The members of the set that hold data.
+pub(super) fn members(connection: &Connection) -> Result<Vec<Host>, Error> {
+    let hello = connection.command("admin", greeting())?;
+    let lists = ["hosts", "passives"].into_iter().filter_map(|key| hello.get_array(key).ok());
+    let names = lists.flatten().filter_map(Bson::as_str);
+    Ok(names.filter_map(|name| host_of(&ServerAddress::parse(name).ok()?)).collect())
+}
 
 /// How the servers stand together.
 #[derive(Clone, Debug, PartialEq, Eq)]

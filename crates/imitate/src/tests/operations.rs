@@ -120,6 +120,27 @@ fn commands_become_operations() {
     }
 }
 
+/// A read preference needs secondaries, and so does the file.
+#[test]
+fn read_preferences_are_those_of_a_set() {
+    let command = r#"{"find": "orders", "filter": {"customer": "M"}, "$readPreference": {"mode": "secondaryPreferred"}}"#;
+    let mut observed = observed(calls(command, 9));
+    for (members, line) in [
+        (1, "orders-by-customer: {find: orders, by: customer}"),
+        (
+            3,
+            "orders-by-customer: {find: orders, by: customer, read_preference: secondary-preferred}",
+        ),
+    ] {
+        observed.server.members = members;
+        let section = write(&observed);
+        assert_eq!(section.operations[1], line);
+        checked(&observed, &section);
+        let text = crate::write(&observed, None);
+        assert_eq!(text.contains("  server: {members: 3} #"), members == 3, "{text}");
+    }
+}
+
 #[test]
 fn what_a_file_cannot_say_is_listed_with_its_share() {
     let mut all = calls(r#"{"find": "orders", "filter": {"customer": "x"}}"#, 65);

@@ -1,12 +1,21 @@
-//! Concerns and the time limit of one operation.
+//! Concerns, the read preference and the time limit of one operation.
 
 use crate::documents::literal::Literal;
+use crate::documents::operation::OwnStatement;
 use crate::documents::read::{Reading, quantity};
 use crate::documents::template::Template;
 use plimsoll_record::StatementKind;
 use plimsoll_record::quantities::units;
 
 const READ_CONCERNS: [&str; 5] = ["local", "available", "majority", "linearizable", "snapshot"];
+/// What the file says, and what the command says.
+const READ_PREFERENCES: [(&str, &str); 5] = [
+    ("primary", "primary"),
+    ("primary-preferred", "primaryPreferred"),
+    ("secondary", "secondary"),
+    ("secondary-preferred", "secondaryPreferred"),
+    ("nearest", "nearest"),
+];
 /// Members of the largest replica set.
 const MOST_MEMBERS: f64 = 50.0;
 /// The longest time that a server takes, in milliseconds.
@@ -14,14 +23,14 @@ const LONGEST_MS: u64 = i32::MAX as u64;
 const MS: u64 = 1_000_000;
 
 impl Reading {
-    /// Adds `read_concern`, `write_concern` and `max_time` to a command. Gives the read concern if what it reads may lack acknowledged documents.
+    /// Adds `read_concern`, `write_concern`, `read_preference` and `max_time` to a command.
     pub(crate) fn concerns(
         &mut self,
         to: &mut Template,
         given: &Literal,
-        kind: StatementKind,
-    ) -> Option<&'static str> {
-        let mut lagging = None;
+        statement: &mut OwnStatement,
+    ) {
+        let kind = statement.operation.kind();
         if let Some(level) = given.get("read_concern") {
             self.at("read_concern", |reading| {
                 if kind.writes() {
@@ -36,8 +45,23 @@ impl Reading {
                     );
                 }
                 write_read_concern(to, level);
-                lagging = lags(level).then_some(level);
+                statement.lagging = lags(level).then_some(level);
                 Some(())
+            });
+        }
+        if let Some(preference) = given.get("read_preference") {
+            statement.reads_at = self.at("read_preference", |reading| {
+                if kind.writes() {
+                    return reading.wrong("operations that write go to the primary: leave it out");
+                }
+                let mode = reading.read_preference(preference)?;
+                let concern = given.get("read_concern").and_then(Literal::scalar);
+                if concern.is_some_and(|level| level == "linearizable") {
+                    return reading.wrong("only the primary reads at `linearizable`");
+                }
+                let mode_of_command = ("mode".into(), Literal::Text(mode.into()));
+                to.constant("$readPreference", &Literal::Map(vec![mode_of_command]));
+                Some(mode)
             });
         }
         if let Some(concern) = given.get("write_concern") {
@@ -58,7 +82,19 @@ impl Reading {
                 to.constant("maxTimeMS", &Literal::Int(limit));
             }
         }
-        lagging
+    }
+
+    /// The mode as commands have it; `None` for the primary, which no command names.
+    pub(crate) fn read_preference(&mut self, given: &Literal) -> Option<&'static str> {
+        let word = given.scalar().unwrap_or_default();
+        match READ_PREFERENCES.into_iter().find(|(known, _)| *known == word) {
+            Some(("primary", _)) => None,
+            Some((_, mode)) => Some(mode),
+            None => {
+                let words = READ_PREFERENCES.map(|(known, _)| known);
+                self.wrong(format!("one of {}", words.join(", ")))
+            }
+        }
     }
 
     pub(crate) fn read_concern(&mut self, given: &Literal) -> Option<&'static str> {

@@ -170,6 +170,13 @@ impl DocumentsSpec {
             .unwrap_or_default()
     }
 
+    /// What is not read from the primary: the statement, and the mode of its read preference as commands have it.
+    pub fn read_preferences(&self) -> Vec<(OwnOperation, &'static str)> {
+        let operations = self.read().into_iter().flat_map(|read| &read.operations);
+        let statements = operations.flat_map(OwnStatement::statements);
+        statements.filter_map(|own| Some((own.operation, own.reads_at?))).collect()
+    }
+
     /// What a server must have before the load; nothing when something is wrong.
     pub fn collections(&self) -> Vec<CollectionOrder> {
         let Ok(read) = self.read() else {

@@ -26,7 +26,7 @@ const TAKEN: [&str; 3] = ["overall", "verify", "load"];
 
 const COMMON: [&str; 5] = ["by", "keys", "filter", "with", "empty"];
 /// Of every operation; what the other kind of operation has is refused with its reason.
-const CONCERNS: [&str; 3] = ["read_concern", "write_concern", "max_time"];
+const CONCERNS: [&str; 4] = ["read_concern", "write_concern", "read_preference", "max_time"];
 
 /// An operation, ready to be drawn.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct OwnStatement {
     pub(crate) changes: Vec<String>,
     /// The read concern whose reads may lack acknowledged documents.
     pub(crate) lagging: Option<&'static str>,
+    /// The mode of its read preference, unless it reads from the primary.
+    pub(crate) reads_at: Option<&'static str>,
     /// The statements of a transaction or of steps. The parameters of each begin with those of the whole.
     pub(crate) parts: Vec<OwnStatement>,
     /// How often a transaction is sent again.
@@ -74,6 +76,7 @@ impl OwnStatement {
             is_given: false,
             changes: Vec::new(),
             lagging: None,
+            reads_at: None,
             parts: Vec::new(),
             retries: 0,
         }
@@ -733,7 +736,7 @@ impl Reading {
             }
             StatementKind::Transaction | StatementKind::Steps => return None,
         }
-        statement.lagging = self.concerns(&mut to, given, kind);
+        self.concerns(&mut to, given, statement);
         to.close();
         statement.template = to;
         Some(())
@@ -889,7 +892,9 @@ fn loosen(operations: &mut [OwnStatement]) {
         let same = changes.iter().filter(|(collection, ..)| *collection == own.collection);
         let mut removed = false;
         let mut changed = false;
+        let mut written = false;
         for (_, names, kind) in same {
+            written |= kind.writes();
             removed |= *kind == StatementKind::Delete;
             let is_changed = own.parameters.iter().any(|parameter| {
                 parameter.collection == own.collection
@@ -908,7 +913,9 @@ fn loosen(operations: &mut [OwnStatement]) {
         }
         let counted =
             matches!(own.known, Known::Having { .. } | Known::Exactly(_) | Known::Some(_));
-        if counted && removed {
+        if counted && written && own.reads_at.is_some() {
+            own.known = Known::Any("secondaries may lag");
+        } else if counted && removed {
             own.known = Known::Any("an operation removes documents of its collection");
         } else if counted && changed {
             own.known = match own.operation.kind() {

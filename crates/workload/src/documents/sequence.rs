@@ -138,6 +138,18 @@ impl Reading {
             ("read_concern", "the whole transaction has one: write it beside `transaction`"),
             ("write_concern", "the whole transaction has one: write it beside `transaction`"),
         ];
+        if kind == StatementKind::Transaction
+            && let Some(preference) = item.get("read_preference")
+        {
+            let before = self.problems.len();
+            self.at("read_preference", |reading| {
+                reading.read_preference(preference)?;
+                reading.wrong::<()>("transactions read from the primary: leave it out")
+            });
+            if self.problems.len() > before {
+                return None;
+            }
+        }
         let in_transactions = in_transactions.iter().filter(|_| kind == StatementKind::Transaction);
         for (key, why) in nested.iter().chain(in_transactions) {
             if item.get(key).is_some() {

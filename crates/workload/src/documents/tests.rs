@@ -425,7 +425,7 @@ fn steps_share_what_is_drawn_for_them() {
 }
 
 #[test]
-fn mistakes_in_steps_are_named_where_they_are() {
+fn mistakes_in_steps_and_read_preferences_are_named_where_they_are() {
     let collections = r#"{"a": {"records": 9, "document": {"s": {"text": 9, "distinct": 3}}}}"#;
     let one = r#"{"find": "a", "by": "s"}"#;
     let with = |rest: &str| format!(r#"{{"steps": [{one}], {rest}}}"#);
@@ -438,6 +438,21 @@ fn mistakes_in_steps_are_named_where_they_are() {
             "no other transaction",
         ),
         (format!(r#"{{"steps": [{one}], "transaction": [{one}]}}"#), "", "an operation is one of"),
+        (
+            r#"{"find": "a", "by": "s", "read_preference": "secondaryPreferred"}"#.into(),
+            "read_preference",
+            "one of primary, primary-preferred, secondary, secondary-preferred, nearest",
+        ),
+        (
+            r#"{"insert": "a", "read_preference": "secondary"}"#.into(),
+            "read_preference",
+            "go to the primary",
+        ),
+        (
+            r#"{"find": "a", "by": "s", "read_preference": "nearest", "read_concern": "linearizable"}"#.into(),
+            "read_preference",
+            "only the primary",
+        ),
         (with(r#""retries": 3"#), "retries", "not sent again as a whole"),
         (with(r#""write_concern": 1"#), "write_concern", "the steps that need it"),
         (with(r#""read_concern": "local""#), "read_concern", "the steps that need it"),
@@ -523,6 +538,11 @@ fn mistakes_in_transactions_are_named_where_they_are() {
             "transaction.0.filter.s",
             "`<p>` is no parameter",
         ),
+        (
+            of(r#"{"find": "a", "by": "s", "read_preference": "nearest"}"#),
+            "transaction.0.read_preference",
+            "read from the primary",
+        ),
         (with(r#""write_concern": 0"#), "write_concern", "without an answer"),
         (with(r#""read_concern": "linearizable""#), "read_concern", "local, majority or snapshot"),
         (with(r#""retries": 1001"#), "retries", "0 to 1000"),
@@ -572,6 +592,41 @@ fn concerns_stand_in_the_commands() {
     assert_eq!(
         example("agreed").1,
         "each count is verified; reads at `majority` may lack the newest documents, so only those of the load must be found"
+    );
+}
+
+/// Where nobody writes, secondaries must have what was loaded; elsewhere they may lag.
+#[test]
+fn read_preferences_stand_in_the_commands() {
+    let spec = spec(
+        r#"{"c": {"records": 90, "document": {"s": {"text": 9, "distinct": 9}}},
+          "d": {"records": 90, "document": {"s": {"text": 9, "distinct": 9}}}}"#,
+        r#"{"fixed": {"find": "c", "by": "s", "read_preference": "secondary-preferred"},
+          "here": {"count": "c", "by": "s", "read_preference": "primary"},
+          "history": {"find": "d", "by": "s", "read_preference": "nearest"},
+          "both": {"steps": [{"insert": "d"}, {"distinct": "d", "field": "s", "read_preference": "secondary"}]}}"#,
+    );
+    let (_, operations) = spec.notes(1);
+    let notes: Vec<(&str, &str)> =
+        operations.iter().map(|note| (&*note.example, &*note.verified)).collect();
+    assert!(
+        notes[0].0.contains("}, $readPreference: {mode: 'secondaryPreferred'}}   must find 10")
+    );
+    assert_eq!(notes[0].1, "each count is verified");
+    assert!(!notes[1].0.contains("readPreference"), "{}", notes[1].0);
+    assert!(notes[2].0.contains("$readPreference: {mode: 'nearest'}}   may find nothing"));
+    assert_eq!(notes[2].1, "not verified: secondaries may lag");
+    assert_eq!(notes[3].1, "1: each count is verified; 2: not verified: secondaries may lag");
+    let read: Vec<(String, &str)> =
+        spec.read_preferences().iter().map(|(own, mode)| (own.to_string(), *mode)).collect();
+    let of = |name: &str, mode| (name.to_owned(), mode);
+    assert_eq!(
+        read,
+        [
+            of("find:fixed", "secondaryPreferred"),
+            of("find:history", "nearest"),
+            of("distinct:both-2", "secondary")
+        ]
     );
 }
 

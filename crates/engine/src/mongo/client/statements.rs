@@ -8,6 +8,7 @@ use crate::mongo::concern::WriteConcern;
 use crate::mongo::document::{Element, Elements, Malformed};
 use crate::mongo::encode;
 use crate::mongo::error::LeanError;
+use crate::mongo::members::ReadMode;
 use crate::mongo::message::Message;
 use crate::mongo::options::LeanOptions;
 use crate::mongo::reply::{Failure, Flaw, StatementReply};
@@ -69,6 +70,8 @@ pub(super) struct Shape {
     is_answered: bool,
     has_read_concern: bool,
     pub(super) has_write_concern: bool,
+    /// Of its read preference, unless it is for the primary.
+    mode: Option<ReadMode>,
     /// `batchSize` of the command, which every further batch repeats, as drivers do.
     batch_size: Option<i64>,
     /// Whether the command itself has a limit, so that the server may not send more.
@@ -175,10 +178,15 @@ impl Shape {
             is_answered: true,
             has_read_concern: elements.find(b"readConcern")?.is_some(),
             has_write_concern: elements.find(b"writeConcern")?.is_some(),
+            mode: None,
             batch_size: None,
             has_limit: false,
             most: None,
         };
+        if let Some(preference) = list(elements, b"$readPreference")? {
+            let mode = preference.find(b"mode")?.and_then(|mode| mode.string());
+            shape.mode = mode.and_then(ReadMode::of);
+        }
         let whole = |element: Option<Element<'_>>| element.and_then(|element| element.whole());
         let own_write_concern = list(elements, b"writeConcern")?;
         let is_acknowledged = match own_write_concern {
@@ -330,6 +338,12 @@ impl LeanClient {
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
         let shape = self.shape(statement, number)?;
+        if let Some(mode) = shape.mode
+            && let Some((_, aside)) = self.asides.iter_mut().find(|(known, _)| *known == mode)
+        {
+            aside.link.follow();
+            return aside.single(statement, number, answer);
+        }
         if shape.manner == Manner::Numbered {
             self.transaction += 1;
         }

@@ -151,6 +151,42 @@ fn steps_are_one_operation() {
     assert_contains(&plan.out, "{find: 'products', filter: {_id: ");
 }
 
+mod slow {
+    use super::*;
+
+    /// Reads from secondaries are verified where nobody writes, and refused before the load where there are none.
+    #[test]
+    fn secondaries_are_read_from() {
+        if !Kind::Mongod.is_there_or_skip("own workloads") {
+            return;
+        }
+        let laboratory = open_laboratory();
+        let operations = "{price: {find: products, by: _id, read_preference: secondary}, history: {find: orders, by: customer, read_preference: secondary-preferred}, place: {insert: orders}}";
+        let text = orders(operations, "{price: 1, history: 1, place: 1}", "one: {}");
+        let on_three = text.replace("server: mongod", "server: {members: 3, ready_within: 300s}");
+        let (said, record) = run_text(&laboratory, on_three);
+        let counts = counts(&record.runs[0]);
+        let names: Vec<_> = counts.keys().copied().collect();
+        let ok = ["history", "place", "price"].map(|name| (name, Status::Ok));
+        assert_eq!(names, ok, "{said:?}");
+        for name in ["price", "history"] {
+            let plans = plans(&record.runs[0], name);
+            assert!(plans.iter().all(|plan| plan.refused.is_none()), "{plans:?}");
+        }
+        let plan = super::super::run(&laboratory, &["plan", "experiment.yaml", "--documents"]);
+        assert_contains(&plan.out, "price: find on products, each count is verified");
+        assert_contains(&plan.out, "history: find on orders, not verified: secondaries may lag");
+        assert_contains(&plan.out, "$readPreference: {mode: 'secondaryPreferred'}");
+        let (said, record) = run_text(&laboratory, text);
+        let RunState::Failed { message } = &record.runs[0].state else { panic!("{said:?}") };
+        assert_contains(
+            message,
+            "a standalone server has no secondaries: write `server: {members: 3}`",
+        );
+        assert_eq!(record.runs[0].records_loaded, None);
+    }
+}
+
 /// An operation that does nothing makes its point invalid, by its name.
 #[test]
 fn a_filter_that_matches_nothing_is_named() {
