@@ -96,7 +96,7 @@ pub use mongodb::{MARKS, address, driver_words};
 pub use opening::{MetricsSample, Opening};
 pub use registry::{Registration, kind, kinds, open, own_metrics};
 pub use session::{
-    Answer, Endpoint, Engine, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+    Answer, Endpoint, Engine, FieldVisitor, Interrupter, Outcome, PartTime, ServerIdentity, Session,
 };
 pub use simulated::Simulation;
 

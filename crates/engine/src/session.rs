@@ -75,6 +75,13 @@ impl Answer {
     }
 }
 
+/// What a statement of a transaction or of steps took: once, or more often where a transaction was sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartTime {
+    pub count: u32,
+    pub total_ns: u64,
+}
+
 /// One client of a database, used by one thread at a time. Every call returns when its operation is complete.
 ///
 /// No call may allocate when it succeeds, save what the engine itself allocates inside.
@@ -107,6 +114,11 @@ pub trait Session: Send {
     /// `Ok`: whether that was to be expected is not known here.
     fn statement(&mut self, _statement: &Statement<'_>, _answer: &mut Answer) -> Outcome {
         Outcome::error("this engine takes YCSB's operations only")
+    }
+
+    /// How often each statement of the last transaction or steps was answered, and how long that took, as far as it was sent; empty where that is not known.
+    fn part_times(&self) -> &[PartTime] {
+        &[]
     }
 
     /// Sends the batch that has begun, if there is one. Called once, after the last operation.

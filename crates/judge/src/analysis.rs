@@ -301,6 +301,19 @@ pub struct Curve {
     pub scalability: Option<Scalability>,
 }
 
+/// A statement of a transaction or of steps at one point, over the blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatementSummary {
+    /// The name of the whole with its number.
+    pub name: String,
+    /// Answers in all runs.
+    pub count: u64,
+    /// Answers per second.
+    pub throughput: Estimate,
+    /// From sending it to its last batch, nanoseconds.
+    pub mean: Estimate,
+}
+
 /// One load setting of one arm and mix, over the blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
@@ -326,6 +339,9 @@ pub struct CurvePoint {
     /// How often each of them ran, where there are several.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub operations: BTreeMap<String, OperationSummary>,
+    /// The statements of transactions and steps, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementSummary>,
     /// CPU time per operation, nanoseconds: of the server, without its client, and of an embedded engine with its client. Without values where a server runs
     /// elsewhere.
     pub cpu_per_operation: Estimate,

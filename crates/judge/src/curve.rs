@@ -8,7 +8,7 @@ use crate::sample::{Sample, load_of};
 use crate::select::as_u32;
 use crate::{
     Curve, CurvePoint, Estimate, FigureSummary, Figures, Knee, LatencySummary, OperationSummary,
-    Scalability,
+    Scalability, StatementSummary,
 };
 use plimsoll_plan::{Arm, Metric, Plan, Point, PointRole};
 use plimsoll_record::{LoadKind, Operation};
@@ -106,6 +106,35 @@ pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePo
     point
 }
 
+fn statements(used: &[&Sample]) -> Vec<StatementSummary> {
+    let mut names: Vec<&str> = Vec::new();
+    for times in used.iter().flat_map(|sample| &sample.extract.statements) {
+        if !names.contains(&times.operation.name()) {
+            names.push(times.operation.name());
+        }
+    }
+    let summary = |name: &str| {
+        let each = || {
+            used.iter().filter_map(|sample| {
+                let mut all = sample.extract.statements.iter();
+                let times = all.find(|times| times.operation.name() == name)?;
+                let is_known = times.count > 0 && sample.extract.measured_seconds > 0.0;
+                is_known.then_some((sample.result.block, sample.extract.measured_seconds, times))
+            })
+        };
+        let rates = each().map(|(block, seconds, times)| (block, times.count as f64 / seconds));
+        let means =
+            each().map(|(block, _, times)| (block, times.total_ns as f64 / times.count as f64));
+        StatementSummary {
+            name: name.to_owned(),
+            count: each().fold(0, |sum, (.., times)| sum.saturating_add(times.count)),
+            throughput: Estimate::over_blocks(rates),
+            mean: Estimate::over_blocks(means),
+        }
+    };
+    names.into_iter().map(summary).collect()
+}
+
 /// The figures of a point are those of the samples that are `used`.
 fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> CurvePoint {
     let over = |metric: Metric| {
@@ -176,6 +205,7 @@ fn point_of(plan: &Plan, arm: &Arm, samples: &[Sample], used: &[&Sample]) -> Cur
         p999_at_least: used.iter().any(|sample| sample.extract.is_lower_bound(99.9)),
         by_operation,
         operations: summaries,
+        statements: statements(used),
         cpu_per_operation: over(Metric::CpuPerOperation),
         ok,
         not_found,

@@ -7,8 +7,8 @@ use crate::{Figures, SeriesSecond, Steadiness};
 use plimsoll_plan::search::unfinished_of;
 use plimsoll_plan::{Arm, Metric, is_by_uri};
 use plimsoll_record::{
-    Completed, Histogram, Latencies, Operation, OperationSlice, PointRecord, Slice, Status,
-    add_units,
+    Completed, Histogram, Latencies, Operation, OperationSlice, PointRecord, Slice, StatementTimes,
+    Status, add_units,
 };
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
@@ -185,6 +185,9 @@ pub(crate) struct Extract {
     pub(crate) response: Option<Distribution>,
     /// Service time of successful units after the cut.
     pub(crate) service: Option<Distribution>,
+    /// The statements of transactions and steps in the measured part, and its length.
+    pub(crate) statements: Vec<StatementTimes>,
+    pub(crate) measured_seconds: f64,
     /// What succeeded after the cut, for each operation.
     pub(crate) by_operation: BTreeMap<Operation, OfOperation>,
     /// Successful inserts and updates after the cut, those of read-modify-writes among them, for each operation.
@@ -308,6 +311,8 @@ impl Extract {
             settling,
             response,
             service,
+            statements: point.end.as_ref().map_or_else(Vec::new, |end| end.statements.clone()),
+            measured_seconds: point.end.as_ref().map_or(0.0, |end| end.measured_ns as f64 / 1e9),
             by_operation,
             changes,
         }

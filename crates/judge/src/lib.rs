@@ -143,8 +143,9 @@ pub use analysis::{
     CurvePoint, Difference, DriftResult, DuetResult, Estimate, EventResult, EventsResult,
     GateOutcome, GateResult, HostSummary, IndexUse, Knee, LatencySummary, LineResult,
     NetworkSummary, NoiseResult, OperationSummary, OperationUse, PairDifferences, PointResult,
-    Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult,
-    TimeSeries, TooFewUsable, TrialResult, Undisturbed, Validity, ValidityState, WorkingSetResult,
+    Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, StatementSummary, Steadiness,
+    ThresholdResult, TimeSeries, TooFewUsable, TrialResult, Undisturbed, Validity, ValidityState,
+    WorkingSetResult,
 };
 pub use audit::{Audit, Audited, Belief, Reason, meaning};
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};

@@ -316,6 +316,11 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
                 self.wrong_part(statement, part, documents, completed);
             }
         }
+        if let Ask::Statement(Statement { sequence: Some(sequence), .. }) = &ask
+            && self.recorder.is_measured(completed)
+        {
+            self.end.took(*sequence, self.session.part_times());
+        }
         self.end.ended = completed + 1;
         let early_end = answer.early_end;
         OperationTimes { intended, dispatched, completed, operation, status, early_end }

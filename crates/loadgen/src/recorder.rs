@@ -325,6 +325,12 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
+    /// Whether what completes now is of the measured part.
+    #[inline(always)]
+    pub(crate) fn is_measured(&self, now: u64) -> bool {
+        now >= self.measured_from
+    }
+
     /// To be called with the time of every completion before it is recorded.
     #[inline(always)]
     pub(crate) fn reach(&mut self, now: u64) {

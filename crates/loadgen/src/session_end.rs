@@ -1,12 +1,15 @@
 //! What a session knows when its point is over.
 
-use plimsoll_record::{ErrorSample, Operation};
+use plimsoll_engine::PartTime;
+use plimsoll_record::{ErrorSample, Operation, StatementTimes};
+use plimsoll_workload::Sequence;
+use plimsoll_workload::documents::MOST_STATEMENTS;
 
 /// Messages kept apart for each session; more kinds are counted under the last.
 const KINDS_OF_ERRORS: usize = 16;
 
 /// What a session knows when its point is over.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SessionEnd {
     /// When its first operation was dispatched.
     pub(crate) first: Option<u64>,
@@ -17,6 +20,21 @@ pub(crate) struct SessionEnd {
     pub(crate) errors: Vec<ErrorSample>,
     /// Operations that the engine repeated.
     pub(crate) retries: u64,
+    pub(crate) statements: Vec<StatementTimes>,
+}
+
+impl Default for SessionEnd {
+    fn default() -> Self {
+        Self {
+            first: None,
+            ended: 0,
+            due: 0,
+            errors: Vec::new(),
+            retries: 0,
+            // Those of one transaction, so that nothing is allocated while it is measured.
+            statements: Vec::with_capacity(MOST_STATEMENTS),
+        }
+    }
 }
 
 impl SessionEnd {
@@ -25,12 +43,24 @@ impl SessionEnd {
         add(&mut self.errors, operation, message, 1);
     }
 
+    /// Adds what the statements of a transaction or of steps took.
+    pub(crate) fn took(&mut self, sequence: Sequence<'_>, times: &[PartTime]) {
+        for (part, time) in sequence.parts.iter().zip(times) {
+            let (count, total_ns) = (u64::from(time.count), time.total_ns);
+            let times = StatementTimes { operation: part.operation, count, total_ns };
+            times.add_to(&mut self.statements);
+        }
+    }
+
     /// Adds what another session knows.
     pub(crate) fn merge(&mut self, other: Self) {
         self.first = self.first.into_iter().chain(other.first).min();
         self.ended = self.ended.max(other.ended);
         self.due += other.due;
         self.retries += other.retries;
+        for times in other.statements {
+            times.add_to(&mut self.statements);
+        }
         for sample in other.errors {
             add(&mut self.errors, sample.operation, &sample.message, sample.count);
         }

@@ -252,6 +252,7 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
             lag_is_apart: jobs.open,
             busy_ns: recording.busy_ns(),
             retries: all.retries,
+            statements: all.statements,
             cut_short: collector.stopped,
             errors: all.errors,
             first_operation_ns: all.first.map(|first| origin_ns + first),

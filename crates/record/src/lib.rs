@@ -80,7 +80,7 @@ pub use rig::{
 };
 pub use run::{
     EngineDescription, ErrorSample, Half, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd,
-    PointLabel, PointRecord, RunRecord, RunState, SummedUp, WarmedCaches,
+    PointLabel, PointRecord, RunRecord, RunState, StatementTimes, SummedUp, WarmedCaches,
 };
 pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,

@@ -2,7 +2,8 @@
 
 use crate::{
     ApplicationState, Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine,
-    NetworkPoint, Operation, OperationSlice, ProbeTask, RigRecord, Slice, Status, Storage, Warning,
+    NetworkPoint, Operation, OperationSlice, OwnOperation, ProbeTask, RigRecord, Slice, Status,
+    Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -204,6 +205,9 @@ pub struct PointEnd {
     pub busy_ns: u64,
     /// Operations that the engine itself repeated, such as on a write conflict.
     pub retries: u64,
+    /// The statements of transactions and steps in the measured part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementTimes>,
     /// Whether this point was stopped before its time.
     pub cut_short: bool,
     /// The first few messages of each kind of failure.
@@ -237,6 +241,30 @@ pub struct PointEnd {
     /// The latencies of the point, where its slices have no histograms of their own any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summed_up: Option<Box<SummedUp>>,
+}
+
+/// A statement of a transaction or of steps: how often it was answered, and how long that took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementTimes {
+    /// Its name is that of the whole with its number, such as `check-out-2`.
+    pub operation: OwnOperation,
+    /// Answers, those of transactions that were sent again among them.
+    pub count: u64,
+    /// From sending a statement to its last batch, nanoseconds over all of them.
+    pub total_ns: u64,
+}
+
+impl StatementTimes {
+    /// Adds the times of one more, or of many, to the others of its operation.
+    pub fn add_to(self, all: &mut Vec<Self>) {
+        match all.iter_mut().find(|known| known.operation == self.operation) {
+            Some(known) => {
+                known.count = known.count.saturating_add(self.count);
+                known.total_ns = known.total_ns.saturating_add(self.total_ns);
+            }
+            None => all.push(self),
+        }
+    }
 }
 
 /// What was added up of the slices of a point before their histograms were left out: they have counts, means and the ends of their latencies instead.

@@ -297,6 +297,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
             ("update".into(), latencies(&scaled(&mean, 1.3, noise, 0.01), law.tail, noise)),
         ]),
         operations: ["read", "update"].map(|name| (name.into(), half.clone())).into(),
+        statements: Vec::new(),
         cpu_per_operation: scaled(&mean, 0.8 / f64::from(sessions).sqrt(), noise, 0.02),
         throughput,
         service: response.clone(),

@@ -5,7 +5,8 @@
 //! was acknowledged.
 
 use plimsoll_engine::{
-    Answer, Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+    Answer, Engine, EngineError, FieldVisitor, Interrupter, Outcome, PartTime, ServerIdentity,
+    Session,
 };
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::{Acknowledged, Disturbance, EngineDescription, SHORTEST_GAP_NS};
@@ -397,6 +398,10 @@ impl Session for WatchedSession {
 
     fn interrupter(&self) -> Option<Interrupter> {
         self.session.interrupter()
+    }
+
+    fn part_times(&self) -> &[PartTime] {
+        self.session.part_times()
     }
 
     fn retries(&self) -> u64 {

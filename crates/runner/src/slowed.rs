@@ -4,7 +4,8 @@
 //! adds lies within the operations, as a regression of the engine would.
 
 use plimsoll_engine::{
-    Answer, Engine, EngineError, FieldVisitor, Interrupter, Outcome, ServerIdentity, Session,
+    Answer, Engine, EngineError, FieldVisitor, Interrupter, Outcome, PartTime, ServerIdentity,
+    Session,
 };
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields, Statement};
@@ -212,6 +213,10 @@ impl Session for SlowedSession {
 
     fn interrupter(&self) -> Option<Interrupter> {
         self.session.interrupter()
+    }
+
+    fn part_times(&self) -> &[PartTime] {
+        self.session.part_times()
     }
 
     fn retries(&self) -> u64 {

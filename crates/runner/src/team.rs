@@ -639,6 +639,9 @@ fn merged(ends: Vec<PointEnd>) -> PointEnd {
         add(&mut all.generator_lag, end.generator_lag);
         all.busy_ns += end.busy_ns;
         all.retries += end.retries;
+        for times in end.statements {
+            times.add_to(&mut all.statements);
+        }
         all.cut_short |= end.cut_short;
         for error in end.errors {
             let is_same = |known: &ErrorSample| {

@@ -5,6 +5,7 @@
 mod statements;
 mod transactions;
 
+use crate::PartTime;
 use crate::mongo::document::{BINARY, Elements};
 use crate::mongo::encode;
 use crate::mongo::error::LeanError;
@@ -14,6 +15,7 @@ use crate::mongo::members::ReadMode;
 use crate::mongo::message::Message;
 use crate::mongo::options::LeanOptions;
 use crate::mongo::reply::{self, Batch, Failure, Flaw};
+use plimsoll_workload::documents::MOST_STATEMENTS;
 use plimsoll_workload::{FieldChoice, Fields};
 use statements::{Statements, write_transaction};
 
@@ -42,6 +44,7 @@ pub struct LeanClient {
     statements: Statements,
     /// For statements with a read preference, each by its mode.
     asides: Vec<(ReadMode, LeanClient)>,
+    part_times: Vec<PartTime>,
     /// Documents in the batch that has begun.
     waiting: u32,
     /// Documents that make a batch full.
@@ -107,6 +110,7 @@ impl LeanClient {
             requests: Requests::new(options, session.as_ref().filter(|_| repeats_changes)),
             statements: Statements::new(options, session.as_ref(), numbers_changes),
             asides: Vec::new(),
+            part_times: Vec::with_capacity(MOST_STATEMENTS),
             waiting: 0,
             batch: options.batch.min(most),
             is_acknowledged,
@@ -125,6 +129,11 @@ impl LeanClient {
     /// Operations that were sent once more since the client was made.
     pub fn retries(&self) -> u64 {
         self.retries + self.asides.iter().map(|(_, client)| client.retries()).sum::<u64>()
+    }
+
+    /// What the statements of the last transaction or steps took.
+    pub fn part_times(&self) -> &[PartTime] {
+        &self.part_times
     }
 
     /// Sends statements with this read preference by another client.

@@ -115,7 +115,7 @@ impl Greeting<'_> {
                 least: LEAST_WIRE_VERSION,
             });
         }
-        if !hello.is_writable && !(hello.is_secondary && self.options.takes_secondaries) {
+        if !(hello.is_writable || hello.is_secondary && self.options.takes_secondaries) {
             return Err(LeanError::NotPrimary {
                 host: self.host.into(),
                 said: hello.state().into(),

@@ -11,7 +11,7 @@ use crate::mongo::{
     Credentials, FindServer, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism,
     Members, OpenSocket, ReadMode, W, WriteConcern,
 };
-use crate::{Answer, EngineError, FieldVisitor, Interrupter, Outcome, Session};
+use crate::{Answer, EngineError, FieldVisitor, Interrupter, Outcome, PartTime, Session};
 use mongodb::bson::rawdoc;
 use mongodb::options::{Acknowledgment, AuthMechanism, ClientOptions};
 use plimsoll_record::{OwnOperation, StatementKind};
@@ -367,6 +367,10 @@ impl Session for LeanSession {
             Ok(()) => Outcome::Ok,
             Err(error) => self.failed(&error),
         }
+    }
+
+    fn part_times(&self) -> &[PartTime] {
+        self.client.part_times()
     }
 
     fn interrupter(&self) -> Option<Interrupter> {

@@ -8,7 +8,8 @@ use crate::{Analysis, Judgement, Outcome};
 use insta::assert_snapshot;
 use plimsoll_plan::{Metric, Objective, OperationObjective, Threshold};
 use plimsoll_record::{
-    LoadKind, Operation, OwnOperation, PointLabel, PointRecord, StatementKind, Status,
+    LoadKind, Operation, OwnOperation, PointLabel, PointRecord, StatementKind, StatementTimes,
+    Status,
 };
 use plimsoll_stats::{LineStep, LineTrial};
 use plimsoll_workload::Mix;
@@ -78,6 +79,34 @@ fn threshold(text: &str, metric: Metric, bound: f64, operation: Operation) -> Th
 fn results(analysis: &Analysis) -> Vec<(&str, Option<f64>, bool)> {
     let results = analysis.thresholds.iter();
     results.map(|one| (one.subject.as_str(), one.measured.map(f64::round), one.passed)).collect()
+}
+
+/// Statements of a transaction have a rate and a mean time over the measured part, in the order of the transaction.
+#[test]
+fn statements_are_summarised_by_point() {
+    let mut lab = at_one_rate();
+    for point in lab.points() {
+        let times = |name: &str, count, mean_ns| StatementTimes {
+            operation: OwnOperation::new(StatementKind::Find, name).unwrap(),
+            count,
+            total_ns: count * mean_ns,
+        };
+        let end = point.end.as_mut().unwrap();
+        end.statements = vec![times("buy-1", 2_400, 700_000), times("buy-10", 1_200, 90_000)];
+    }
+    let analysis = lab.analyse();
+    let found = &point(&analysis, "old", "1,000 op/s").statements;
+    let found: Vec<_> = found
+        .iter()
+        .map(|one| (&*one.name, one.count, one.throughput.median, one.mean.median))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("buy-1", 14_400, Some(200.0), Some(700_000.0)),
+            ("buy-10", 7_200, Some(100.0), Some(90_000.0))
+        ]
+    );
 }
 
 #[test]

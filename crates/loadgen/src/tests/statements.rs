@@ -7,8 +7,8 @@ use crate::grid::Grid;
 use crate::recorder::{Counted, Recording};
 use crate::session_end::SessionEnd;
 use crate::shared::Shared;
-use plimsoll_engine::{Answer, FieldVisitor, Outcome, Session};
-use plimsoll_record::{Operation, OwnOperation, StatementKind, Status};
+use plimsoll_engine::{Answer, FieldVisitor, Outcome, PartTime, Session};
+use plimsoll_record::{Operation, OwnOperation, StatementKind, StatementTimes, Status};
 use plimsoll_testing::allocations::during;
 use plimsoll_workload::{
     Ask, Expected, FieldChoice, Fields, NewDocuments, Sequence, SequenceEnd, SequencePart,
@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Answers every statement with as many documents as its command has bytes; one that begins with `!` fails.
-struct Length(Jumping);
+struct Length(Jumping, [PartTime; 2]);
 
 impl Session for Length {
     fn read(&mut self, _: &[u8], _: FieldChoice<'_>, _: Option<&mut dyn FieldVisitor>) -> Outcome {
@@ -42,6 +42,10 @@ impl Session for Length {
         unreachable!("only statements are asked")
     }
 
+    fn part_times(&self) -> &[PartTime] {
+        &self.1
+    }
+
     fn statement(&mut self, statement: &Statement<'_>, answer: &mut Answer) -> Outcome {
         assert_eq!(*answer, Answer::default());
         self.0.jump_to(self.0.now.load(Ordering::Relaxed) + 1_000);
@@ -54,6 +58,7 @@ impl Session for Length {
             b"stopped" => Some(SequenceEnd::StoppedAt(0)),
             _ => None,
         };
+        self.1 = [1, 2].map(|count| PartTime { count, total_ns: 300 });
         if statement.command == b"wrong" {
             answer.wrong = Some((1, 5));
         }
@@ -145,7 +150,7 @@ fn ask(statements: &[Statement<'static>], times: u64) -> Found {
     let recording = Recording::new(Grid::new(0), &operations, 1, false, false);
     let parts = SessionParts {
         clock: clock.clone(),
-        session: Box::new(Length(clock)),
+        session: Box::new(Length(clock, [PartTime::default(); 2])),
         recorder: recording.recorder(0),
         end: SessionEnd::default(),
         copied: None,
@@ -305,4 +310,14 @@ fn a_transaction_is_one_operation_and_its_end_is_reported() {
     assert!(found.messages().contains(&(Operation::Verify, wrong, 2)), "{:?}", found.messages());
     let committed = ask(&all[..1], 500);
     assert_eq!((committed.completed(), committed.allocations), ([500, 0, 0], 0));
+    let times = [
+        (StatementKind::Insert, "check-out-1", 500),
+        (StatementKind::Update, "check-out-2", 1_000),
+    ];
+    let times = times.map(|(kind, name, count)| StatementTimes {
+        operation: own(kind, name),
+        count,
+        total_ns: 150_000,
+    });
+    assert_eq!(committed.end.statements, times);
 }

@@ -2,7 +2,7 @@
 
 use super::{Cell, Column, Group, Narrow, Table};
 use crate::{select, text};
-use plimsoll_judge::{Curve, CurvePoint, LatencySummary};
+use plimsoll_judge::{Curve, CurvePoint, LatencySummary, StatementSummary};
 use plimsoll_record::quantities::numbers::Numbers;
 
 /// Columns to which names are shortened.
@@ -41,7 +41,7 @@ pub(crate) fn operations(curves: &[&Curve], numbers: Numbers) -> Option<Table> {
 /// Whether a table of these says more than that of all operations together.
 pub(crate) fn has_several_operations(curves: &[&Curve]) -> bool {
     let mut points = curves.iter().flat_map(|curve| known(curve));
-    points.any(|point| point.by_operation.len() > 1)
+    points.any(|point| point.by_operation.len() > 1 || !point.statements.is_empty())
 }
 
 fn known(curve: &Curve) -> impl Iterator<Item = &CurvePoint> {
@@ -50,7 +50,28 @@ fn known(curve: &Curve) -> impl Iterator<Item = &CurvePoint> {
 
 fn rows(point: &CurvePoint, found_nothing: bool, numbers: Numbers) -> Vec<Vec<Cell>> {
     let each = point.by_operation.iter();
-    each.map(|(name, latencies)| row(point, name, latencies, found_nothing, numbers)).collect()
+    let whole = each.map(|(name, latencies)| row(point, name, latencies, found_nothing, numbers));
+    let parts = point.statements.iter().map(|one| part_row(point, one, found_nothing, numbers));
+    whole.chain(parts).collect()
+}
+
+/// A statement of a transaction or of steps, of which there is no histogram.
+fn part_row(
+    point: &CurvePoint,
+    statement: &StatementSummary,
+    found_nothing: bool,
+    numbers: Numbers,
+) -> Vec<Cell> {
+    let mut cells = vec![
+        Cell::from(text::short(&point.load_label, NAME)),
+        Cell::from(text::short(&statement.name, NAME)).with(Some("service time".to_owned())),
+        statement.throughput.median.map(|rate| numbers.rate(rate)).into(),
+    ];
+    // Percentiles, and whether it found nothing.
+    let unknown = if found_nothing { 5 } else { 4 };
+    cells.extend((0..unknown).map(|_| Cell::from(None)));
+    cells.push(Cell::from(numbers.latency(select::median(&statement.mean))));
+    cells
 }
 
 fn row(

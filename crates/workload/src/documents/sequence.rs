@@ -91,16 +91,18 @@ impl Reading {
 
     /// Refuses beside `steps` what only a transaction has.
     fn refuse_of_transactions(&mut self, given: &Literal) -> Option<()> {
-        for key in OF_TRANSACTIONS.into_iter().filter(|key| given.get(key).is_some()) {
-            let why = match key {
-                "retries" => {
-                    "steps are not sent again as a whole, as a `transaction` is: leave it out"
-                }
-                _ => "each step is sent by itself: give it to the steps that need it",
-            };
-            return self.at(key, |reading| reading.wrong(why));
+        let given = OF_TRANSACTIONS.into_iter().find(|key| given.get(key).is_some());
+        match given {
+            None => Some(()),
+            Some("retries") => self.at("retries", |reading| {
+                reading.wrong(
+                    "steps are not sent again as a whole, as a `transaction` is: leave it out",
+                )
+            }),
+            Some(key) => self.at(key, |reading| {
+                reading.wrong("each step is sent by itself: give it to the steps that need it")
+            }),
         }
-        Some(())
     }
 
     fn retries(&mut self, given: &Literal) -> Option<u32> {

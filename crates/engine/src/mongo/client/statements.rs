@@ -321,6 +321,9 @@ impl LeanClient {
         statement: &Statement<'_>,
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
+        if statement.sequence.is_some() {
+            self.part_times.clear();
+        }
         match statement.sequence {
             None => self.single(statement, 0, answer),
             Some(steps) if statement.operation.kind() == StatementKind::Steps => {

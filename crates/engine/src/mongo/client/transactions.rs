@@ -5,10 +5,11 @@
 
 use super::LeanClient;
 use super::statements::impossible;
-use crate::Answer;
 use crate::mongo::error::LeanError;
 use crate::mongo::reply::{self, Failure, StatementReply};
+use crate::{Answer, PartTime};
 use plimsoll_workload::{Sequence, SequenceEnd, Statement};
+use std::time::Instant;
 
 /// The label of errors after which all statements may be sent again.
 const TRANSIENT: &[u8] = b"TransientTransactionError";
@@ -90,9 +91,11 @@ impl LeanClient {
         transaction: Sequence<'_>,
         answer: &mut Answer,
     ) -> Result<bool, Failed> {
+        let mut begun = Instant::now();
         for (index, part) in transaction.statements(whole.slot).enumerate() {
             let before = answer.documents;
             self.send_part(&part, index, answer)?;
+            self.took(index, &mut begun);
             if !goes_on(&part, index, before, answer) {
                 return Ok(false);
             }
@@ -107,15 +110,32 @@ impl LeanClient {
         steps: Sequence<'_>,
         answer: &mut Answer,
     ) -> Result<(), LeanError> {
+        let mut begun = Instant::now();
         for (index, part) in steps.statements(whole.slot).enumerate() {
             let before = answer.documents;
             let sent = self.single(&part, index + 1, answer);
+            if sent.is_ok() {
+                self.took(index, &mut begun);
+            }
             if sent.is_err() || !goes_on(&part, index, before, answer) {
                 answer.early_end = Some(SequenceEnd::StoppedAt(index as u8));
                 return sent;
             }
         }
         Ok(())
+    }
+
+    /// Notes that a statement was answered, and that the next one begins.
+    #[inline]
+    fn took(&mut self, index: usize, begun: &mut Instant) {
+        let now = Instant::now();
+        if self.part_times.len() <= index {
+            self.part_times.push(PartTime::default());
+        }
+        let time = &mut self.part_times[index];
+        time.count += 1;
+        time.total_ns += now.duration_since(*begun).as_nanos() as u64;
+        *begun = now;
     }
 
     fn send_part(

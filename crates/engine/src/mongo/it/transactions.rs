@@ -321,6 +321,8 @@ fn step(acts: Vec<Act>) -> (Result<(), LeanError>, Answer, Vec<String>) {
     let mut answer = Answer::default();
     let kept = find_and_update(0);
     let result = client.statement(&kept.steps(), &mut answer);
+    let answered = client.part_times().iter().filter(|time| time.count == 1).count();
+    assert_eq!(answered as u32, answer.round_trips.min(2 - u32::from(result.is_err())));
     drop(client);
     let requests = script.requests();
     let requests = requests[1..].iter().map(|one| Document::from_reader(&one[21..]).unwrap());

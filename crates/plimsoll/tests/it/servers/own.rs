@@ -140,6 +140,12 @@ fn steps_are_one_operation() {
     let counts = counts(run);
     assert_eq!(counts.len(), 1, "{counts:?}");
     let done = counts[&("order", Status::Ok)];
+    let statements = &run.points.iter().find_map(|point| point.end.as_ref()).unwrap().statements;
+    let names: Vec<&str> = statements.iter().map(|times| times.operation.name()).collect();
+    assert_eq!(names, ["order-1", "order-2", "order-3", "order-4"]);
+    assert!(statements.iter().all(|times| times.count == done && times.total_ns > done));
+    let report = super::run(&laboratory, &["report", "last", "--all"]);
+    assert_contains(&report.out, "order-4");
     for name in ["order-1", "order-3", "order-4"] {
         assert_eq!(plans(run, name).len(), 2, "{said:?}");
     }
