@@ -11,7 +11,7 @@ use mongodb::bson::{Document, doc};
 use mongodb::{Client, Database};
 use plimsoll_record::StatementKind;
 use plimsoll_testing::{Need, needs};
-use plimsoll_workload::{Ask, FieldChoice, KeySpace, Mix, TransactionEnd, Workload};
+use plimsoll_workload::{Ask, FieldChoice, KeySpace, Mix, SequenceEnd, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -207,8 +207,11 @@ mod slow {
                 let Ask::Statement(statement) = generator.next() else { panic!() };
                 let mut answer = Answer::default();
                 let outcome = session.statement(&statement, &mut answer);
-                assert!(matches!(outcome, Outcome::Ok) && !answer.is_undone, "{outcome:?}");
-                generator.transaction_ended(TransactionEnd::Committed);
+                assert!(
+                    matches!(outcome, Outcome::Ok) && answer.early_end.is_none(),
+                    "{outcome:?}"
+                );
+                generator.sequence_ended(SequenceEnd::Committed);
                 committed.fetch_add(1, Relaxed);
             }
             session.retries()
