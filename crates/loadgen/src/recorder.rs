@@ -23,7 +23,7 @@ const STATUSES: usize = Status::ALL.len();
 const TABLES: usize = 4;
 /// The least number of shards where there are as many sessions, so that two sessions that run at the same time rarely share one.
 const FEWEST_SHARDS: usize = 16;
-/// From so many operations of an application on, shards are half as many: each has pages of its own for every operation.
+/// From so many operations of an application on, shards are a quarter as many: for each operation each of them has a page for every doubling of the latency.
 const MANY_OPERATIONS: usize = 8;
 
 /// From this one on tables are of the measured part.
@@ -142,7 +142,7 @@ impl Recording {
         let own = operations.iter().filter(|operation| matches!(operation, Operation::Own(_)));
         let rows: Box<[Operation]> = Operation::YCSB.iter().chain(own).copied().collect();
         let has_many = rows.len() >= Operation::YCSB.len() + MANY_OPERATIONS;
-        let most = cores.max(if has_many { FEWEST_SHARDS / 2 } else { FEWEST_SHARDS });
+        let most = cores.max(if has_many { FEWEST_SHARDS / 4 } else { FEWEST_SHARDS });
         let shard = || {
             let tables = std::array::from_fn(|_| Table::new(rows.len()));
             for table in &tables {

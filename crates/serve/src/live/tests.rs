@@ -184,8 +184,9 @@ async fn streams_end_with_the_server_and_with_the_experiment() {
     writer.begin(&experiment("9b2c")).unwrap();
     writer.import(experiment("over")).unwrap();
     let mut over = Events::of(&place, "over").await;
-    let names = [over.next().await.unwrap().0, over.next().await.unwrap().0];
-    assert_eq!(names, ["snapshot", "end"]);
+    assert_eq!(over.next().await.unwrap().0, "snapshot");
+    // The follower's own first snapshot may come after that of who has just come.
+    over.until(|name, _| name == "end").await;
     assert!(over.next().await.is_none());
 
     let mut events = Events::of(&place, "9b2c").await;
