@@ -245,6 +245,9 @@ fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Opt
         return None;
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    if let [(CauseKind::Offered, _)] = counts[..] {
+        return Some("No arm is at a limit: all of them do what is asked.".into());
+    }
     if let [(kind, _)] = counts[..]
         && !matches!(kind, CauseKind::Unknown | CauseKind::Offered)
     {
@@ -301,10 +304,13 @@ fn shorten(sentences: &mut Vec<String>, comparisons: &Comparisons) {
         }
     }
     let judged = comparisons.all.iter().filter(|comparison| comparison.primary).count();
-    sentences.push(if judged > 0 {
-        format!("In all, of {}: {}.", counted(judged, "deciding comparison"), list(&counts))
-    } else {
-        "The other workloads are in the table.".into()
+    sentences.push(match &counts[..] {
+        [] => "The other workloads are in the table.".into(),
+        [all] => {
+            let word = all.split_once(' ').map_or("", |(_, word)| word);
+            format!("All {} are {word}.", counted(judged, "deciding comparison"))
+        }
+        _ => format!("In all, of {}: {}.", counted(judged, "deciding comparison"), list(&counts)),
     });
 }
 
