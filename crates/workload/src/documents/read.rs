@@ -128,6 +128,22 @@ impl Collection {
         }
     }
 
+    /// The part of a path that leads to the first list in it.
+    pub(crate) fn list_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let mut fields = &self.fields;
+        let mut end = 0;
+        for name in path.split('.') {
+            end += name.len();
+            match &fields.iter().find(|field| &*field.name == name)?.shape {
+                Shape::List { .. } => return Some(&path[..end]),
+                Shape::Document(inner) => fields = inner,
+                _ => return None,
+            }
+            end += 1;
+        }
+        None
+    }
+
     pub(crate) fn field_names(&self) -> String {
         let names: Vec<&str> = self.fields.iter().map(|field| &*field.name).collect();
         names.join(", ")
@@ -386,6 +402,7 @@ impl Reading {
                     });
                 }
             }
+            self.refused_lists(keys, collection);
             if long {
                 self.refused_index(item, keys, collection);
             }

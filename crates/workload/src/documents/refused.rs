@@ -80,6 +80,22 @@ impl Reading {
         }
     }
 
+    /// Refuses an index on two lists, and a hashed one on a list.
+    pub(crate) fn refused_lists(&mut self, keys: &[(String, Literal)], collection: &Collection) {
+        let on_list =
+            keys.iter().filter_map(|(path, kind)| Some((collection.list_in(path)?, kind)));
+        let on_list: Vec<(&str, &Literal)> = on_list.collect();
+        let Some((first, _)) = on_list.first() else { return };
+        if let Some((other, _)) = on_list.iter().find(|(list, _)| list != first) {
+            self.wrong::<()>(format!(
+                "a server puts one list into an index, not both `{first}` and `{other}`: make an index for each"
+            ));
+        }
+        if on_list.iter().any(|(_, kind)| kind.scalar().as_deref() == Some("hashed")) {
+            self.wrong::<()>(format!("`{first}` is a list, which cannot be hashed: use 1 or -1"));
+        }
+    }
+
     fn partial_filter(&mut self, filter: &Literal) -> Option<()> {
         let Literal::Map(entries) = filter else {
             return self.wrong("a filter, such as `{status: paid}`");

@@ -1060,7 +1060,17 @@ fn indexes_that_no_server_takes_are_refused() {
         assert_eq!(problem.path, ["collections", "c", "indexes", "0", key], "{index}");
         assert!(problem.what.contains(words), "{index}: {}", problem.what);
     }
+    for (index, words) in [
+        (r#"{"tags": 1, "lines.of": 1}"#, "not both `tags` and `lines`"),
+        (r#"{"keys": {"n": 1, "lines": 1, "tags": -1}}"#, "not both `lines` and `tags`"),
+        (r#"{"tags": "hashed"}"#, "cannot be hashed"),
+    ] {
+        let problems = found(index);
+        let [problem] = problems.as_slice() else { panic!("{index}: {problems:?}") };
+        assert!(problem.what.contains(words), "{index}: {}", problem.what);
+    }
     for index in [
+        r#"{"tags": 1, "n": 1}"#.into(),
         r#"{"keys": {"n": 1}, "sparse": false, "only": {"n": 3}}"#.into(),
         r#"{"keys": {"few": 1}, "unique": true, "only": {"few": "a"}}"#.into(),
         r#"{"keys": {"few": 1}, "unique": false}"#.into(),
