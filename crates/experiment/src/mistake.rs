@@ -295,6 +295,10 @@ mistakes! {
         "give the name of a preset, or figures such as {iops: 600, latency: 7ms}";
     ReadaheadWithoutDisk = "readahead-without-disk", ("`readahead` needs a disk"),
         "name a disk, for example `disk: gp3`; the device under a plain directory is left alone";
+    SchedulerWithoutDisk = "scheduler-without-disk", ("`scheduler` needs a disk"),
+        "name a disk, for example `disk: gp3`; the device under a plain directory is left alone";
+    NotInSteps { step: &'static str } = "not-in-steps", ("this is no multiple of {step}, in which the kernel counts"),
+        format!("write a multiple of {step}");
     NotBlocks { size: String } = "not-blocks", ("{size} is no multiple of 4096 bytes"),
         "write it in KiB, MiB or GiB";
     DiskBelowData { capacity_bytes: u64, arm: String, needed_bytes: u64 } = "disk-below-data", ("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*capacity_bytes), quoted(arm), decimal_bytes(*needed_bytes as f64)),

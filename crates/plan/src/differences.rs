@@ -6,7 +6,9 @@ use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words};
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::redact::redact;
-use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
+use plimsoll_record::{
+    DiskChoice, DiskSpec, FilesystemSpec, KernelSetting, LimitsSpec, ServerSpec,
+};
 use plimsoll_workload::documents::DocumentsSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +18,8 @@ use std::collections::BTreeSet;
 const NOTHING: &str = "none";
 /// Options of a filesystem that were left as they are.
 const STOCK: &str = "stock";
+/// A setting of the kernel that was left alone.
+const AS_IT_IS: &str = "as it is";
 
 /// One thing that two arms do not have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +33,7 @@ pub struct Difference {
 }
 
 /// Everything in the plan that differs between two arms but their names: what was planted in a control, engine and its settings, data, directory, figures of the disk,
-/// filesystem with its options, readahead, limits, server, machine and price, in this order.
+/// filesystem with its options, readahead, settings of the kernel, limits, server, machine and price, in this order.
 ///
 /// Settings that only one of two engines has are no difference beside that of the engines.
 pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
@@ -49,6 +53,13 @@ pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
     filesystem(left.rig.filesystem.as_ref(), right.rig.filesystem.as_ref(), &mut found);
     let readahead = |arm: &Arm| or_nothing(arm.rig.readahead().map(units::size));
     found.add("readahead", &readahead(left), &readahead(right));
+    for setting in KernelSetting::all() {
+        let words = |arm: &Arm| {
+            let text = arm.rig.kernel.get(&setting).map(|text| setting.in_words(text));
+            text.unwrap_or_else(|| AS_IT_IS.to_owned())
+        };
+        found.add(&format!("kernel.{}", setting.name()), &words(left), &words(right));
+    }
     limits(&left.rig.limits, &right.rig.limits, &mut found);
     server(left, right, &mut found);
     let machine = |arm: &Arm| or_nothing(arm.rig.machine.clone());

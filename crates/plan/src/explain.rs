@@ -12,6 +12,7 @@ use crate::words::{
     disk_line, event_in_words, filesystem_line, limits_line, price_words, write_table,
 };
 use crate::{Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, Plan, PointRole};
+use plimsoll_record::kernel_line;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::{about, shortened_to, to_the_second};
 use plimsoll_record::quantities::words::decimal_bytes;
@@ -149,6 +150,7 @@ fn explain_arm(
         load_hosts: load_hosts(plan, arm, engines),
         disk: arm.rig.disk.as_ref().map(disk_line),
         filesystem: filesystem_line(&arm.rig),
+        kernel: kernel_line(&arm.rig.kernel),
         limits: limits_line(&arm.rig.limits),
         server: server_line(arm),
         machine: arm.rig.machine.clone(),
@@ -218,6 +220,20 @@ impl PlanExplanation {
             return Ok(());
         }
         writeln!(f, "\ndisk, filesystem, limits, machine")?;
+        write_table(f, &rows)
+    }
+
+    /// The settings of the kernel, where arms have some.
+    fn write_kernels(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows: Vec<Vec<String>> = self
+            .arms
+            .iter()
+            .filter_map(|arm| Some(vec![arm.name.clone(), arm.kernel.clone()?]))
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nkernel, set for each run and restored")?;
         write_table(f, &rows)
     }
 
@@ -430,6 +446,7 @@ impl std::fmt::Display for PlanExplanation {
         write_table(f, &rows)?;
         self.write_collections(f)?;
         self.write_rigs(f)?;
+        self.write_kernels(f)?;
         self.write_shares(f)?;
         self.write_hosts(f)?;
         self.write_servers(f)?;

@@ -44,6 +44,9 @@ pub struct ArmExplanation {
     pub disk: Option<String>,
     /// What is made on the disk.
     pub filesystem: Option<String>,
+    /// Settings of the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
     /// Limits of what is under test.
     pub limits: Option<String>,
     /// The server that is started.

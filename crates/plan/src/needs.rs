@@ -391,7 +391,10 @@ fn distinct_disks(plan: &Plan) -> u64 {
 }
 
 fn needs_root(rig: &RigSpec) -> bool {
-    rig.disk.is_some() || rig.limits.is_of_memory() || rig.limits.cpus.is_some()
+    rig.disk.is_some()
+        || !rig.kernel.is_empty()
+        || rig.limits.is_of_memory()
+        || rig.limits.cpus.is_some()
 }
 
 /// Packages of the programs that make disks and filesystems.

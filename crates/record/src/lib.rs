@@ -40,6 +40,7 @@ mod filesystem_options;
 mod histogram;
 mod host_point;
 mod imported;
+mod kernel;
 mod machine;
 mod network_point;
 mod own_operation;
@@ -65,6 +66,7 @@ pub use experiment_record::{
 pub use histogram::Histogram;
 pub use host_point::HostPoint;
 pub use imported::{Imported, ImportedFile, Stated};
+pub use kernel::{CENTISECOND_NS, KernelSetting, KernelSettings, MOST_CENTISECONDS, kernel_line};
 pub use machine::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, ForeignCpu, ForeignProgram, Machine, Storage,
 };

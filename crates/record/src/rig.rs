@@ -1,5 +1,6 @@
 //! What an arm stands on: its disk, filesystem, limits and price, as requested and as made.
 
+use crate::KernelSettings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -373,6 +374,9 @@ pub struct RigSpec {
     /// What the kernel reads ahead at most on the disk, bytes; `None`: [`USUAL_READAHEAD_BYTES`] on an emulated disk, and on a device what it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readahead_bytes: Option<u64>,
+    /// Settings of the kernel; the others stay as they are.
+    #[serde(default, skip_serializing_if = "KernelSettings::is_empty")]
+    pub kernel: KernelSettings,
     /// Of the process under test.
     #[serde(default)]
     pub limits: LimitsSpec,
@@ -443,6 +447,9 @@ pub struct RigRecord {
     pub mkfs_version: Option<String>,
     /// Mount options in force, as the kernel reports them.
     pub mount_options: Option<String>,
+    /// Settings of the kernel that were set for the run, as its files had them then.
+    #[serde(default, skip_serializing_if = "KernelSettings::is_empty")]
+    pub kernel: KernelSettings,
     /// Version of the control groups that held the limits.
     pub control_groups: Option<u32>,
     /// Limits as they are in force.

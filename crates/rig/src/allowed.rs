@@ -6,7 +6,7 @@ use plimsoll_record::{DiskChoice, RigSpec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
     pub server: bool,
-    /// Emulated disks and filesystems may be made.
+    /// Emulated disks and filesystems may be made, and settings of the kernel changed: like disks, they need root and concern the whole machine.
     pub disk: bool,
     /// Block devices may be erased that an experiment names.
     pub erase: bool,
@@ -21,6 +21,7 @@ impl Allowed {
         let lacks = match &spec.disk {
             Some(DiskChoice::Device { .. }) if !self.erase => Some("erase"),
             Some(DiskChoice::Emulated { .. }) if !self.disk => Some("disk"),
+            _ if !spec.kernel.is_empty() && !self.disk => Some("disk"),
             _ if spec.server.is_some() && !self.server => Some("server"),
             _ => None,
         };
@@ -31,7 +32,7 @@ impl Allowed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_record::DiskSpec;
+    use plimsoll_record::{DiskSpec, KernelSetting};
 
     #[test]
     fn each_word_allows_its_part_and_no_more() {
@@ -44,8 +45,13 @@ mod tests {
             disk: Some(DiskChoice::Device { path: "/dev/disk/by-id/x".into() }),
             ..RigSpec::default()
         };
+        let kernel = RigSpec {
+            kernel: [(KernelSetting::Swappiness, "1".to_owned())].into(),
+            ..RigSpec::default()
+        };
         for (spec, word, allowed) in [
             (&emulated, "disk", Allowed { disk: true, ..none }),
+            (&kernel, "disk", Allowed { disk: true, ..none }),
             (&device, "erase", Allowed { erase: true, ..none }),
         ] {
             let why = none.refuses(spec).unwrap();

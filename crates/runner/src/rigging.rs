@@ -240,9 +240,9 @@ fn own_file(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Whether something is made for the runs of an arm: data is kept here, or something is limited.
+/// Whether something is made for the runs of an arm: data is kept here, something is limited, or the kernel is set.
 pub(crate) fn needs_rig(arm: &Arm) -> bool {
     let keeps_data = plimsoll_engine::kind(&arm.engine)
         .is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()));
-    keeps_data || !arm.rig.limits.is_empty()
+    keeps_data || !arm.rig.limits.is_empty() || !arm.rig.kernel.is_empty()
 }

@@ -22,7 +22,10 @@ impl RigReader<'_, '_> {
         let given = arm.get(arm::filesystem);
         let path = arm::filesystem.under(path);
         if disk.is_none() {
-            self.without_disk(arm, engine, given?, Mistake::FilesystemWithoutDisk);
+            let given = given?;
+            if lacks_disk(arm, engine, given) {
+                self.wrong(&given.path, given.checked.place, Mistake::FilesystemWithoutDisk);
+            }
             return None;
         }
         let mut spec =
@@ -69,7 +72,10 @@ impl RigReader<'_, '_> {
         let given = arm.get(arm::readahead);
         let path = arm::readahead.under(path);
         let Some(disk) = disk else {
-            self.without_disk(arm, engine, given?, Mistake::ReadaheadWithoutDisk);
+            let given = given?;
+            if lacks_disk(arm, engine, given) {
+                self.wrong(&given.path, given.checked.place, Mistake::ReadaheadWithoutDisk);
+            }
             return None;
         };
         let Some(given) = given else {
@@ -90,22 +96,6 @@ impl RigReader<'_, '_> {
         Some(bytes)
     }
 
-    /// Refuses what needs a disk, unless it is in the defaults for the sake of other arms, or the disk itself has a mistake.
-    fn without_disk(
-        &mut self,
-        arm: &ReadArm,
-        engine: &EngineKind,
-        given: &ArmValue,
-        mistake: Mistake,
-    ) {
-        let disk = arm.get(arm::disk);
-        let for_others = !given.is_own() && (disk.is_some() || !engine.keeps_data);
-        let wrong_disk = disk.is_some_and(|disk| disk.checked.text() != Some(NO_DISK));
-        if !for_others && !wrong_disk {
-            self.wrong(&given.path, given.checked.place, mistake);
-        }
-    }
-
     /// Words that reach a program as they are.
     fn options(
         &mut self,
@@ -123,4 +113,13 @@ impl RigReader<'_, '_> {
         self.origins.add_file(&key.under(path), text, checked.place);
         text.split(between).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
+}
+
+/// Whether a value of an arm without a disk needs one. It does not where it is in the defaults for the sake of other arms; and a disk with a mistake is
+/// reported by itself.
+pub(crate) fn lacks_disk(arm: &ReadArm, engine: &EngineKind, given: &ArmValue) -> bool {
+    let disk = arm.get(arm::disk);
+    let for_others = !given.is_own() && (disk.is_some() || !engine.keeps_data);
+    let wrong_disk = disk.is_some_and(|disk| disk.checked.text() != Some(NO_DISK));
+    !for_others && !wrong_disk
 }

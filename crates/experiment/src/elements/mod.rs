@@ -12,6 +12,7 @@ pub(crate) mod factors;
 mod fields;
 mod filesystem;
 pub(crate) mod hosts;
+mod kernel;
 pub(crate) mod latency;
 mod limits;
 pub(crate) mod load;

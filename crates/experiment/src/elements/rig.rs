@@ -61,12 +61,14 @@ impl RigReader<'_, '_> {
             self.data_fits(arm, spec, filesystem.kind, given, stored);
         }
         let readahead_bytes = self.readahead(&path, arm, engine, disk.as_ref());
+        let kernel = self.kernel(&path, arm, engine, disk.as_ref());
         let machine = self.machine(&path, arm);
         let cache_bytes = cache_of(engine, settings);
         RigSpec {
             disk,
             filesystem,
             readahead_bytes,
+            kernel,
             limits: self.limits(&path, arm, machine, cache_bytes, server.as_ref()),
             server,
             machine: machine.map(|machine| machine.name.clone()),
@@ -80,7 +82,7 @@ impl RigReader<'_, '_> {
 
     /// Refuses a rig for a server that runs by itself.
     fn not_on_foreign_server(&mut self, arm: &ReadArm) {
-        for key in [arm::disk, arm::filesystem, arm::readahead, arm::limits] {
+        for key in [arm::disk, arm::filesystem, arm::readahead, arm::kernel, arm::limits] {
             let Some(given) = arm.get(key) else {
                 continue;
             };

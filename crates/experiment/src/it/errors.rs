@@ -134,6 +134,7 @@ screens! {
     devices_that_may_not_be_erased: rig("disk: {device: /dev/sdb}").replace("{one:", "{three: {disk: {device: /dev/disk/by-id/one, erase: false, iops: 5}}, four: {disk: {preset: gp3, erase: true}}, five: {disk: {device: /dev/disk/by-id/../sda, erase: true}}, one:");
     filesystems: rig("filesystem: xfs").replace("{one:", "{three: {disk: gp3, filesystem: zfs}, four: {disk: gp3, filesystem: {kind: ext4, mkfs: '-O ^has_journal; rm -rf /', mount: $(reboot)}}, one:");
     readaheads: rig("readahead: 0").replace("{one:", "{three: {disk: gp3, readahead: 33kB}, four: {disk: gp3, readahead: 2GiB}, five: {disk: gp3, readahead: -4KiB}, one:");
+    kernels: rig("kernel: {scheduler: bfq, swappiness: 201, dirty_ratio: 12.5%, dirty_expire: 15ms, dirty_writeback: 0s, governor: fast}").replace("{one:", "{three: {kernel: {transparent_hugepages: never, transparent_huge_pages: sometimes, dirty_background_ratio: 0%}}, four: {kernel: 1}, one:");
     a_disk_for_an_engine_that_keeps_nothing: rig("engine: noop, disk: gp3, filesystem: ext4");
     limits_that_cannot_hold: rig("limits: {memory: 100MiB, cpus: 5, pin: [0, 4]}").replace("{one:", "{three: {limits: {memory: 9GiB, cpus: 0, pin: []}}, one:");
     room_for_page_cache: rig("limits: {memory: 1GiB, page_cache: 64MiB}").replace("{one:", "{three: {limits: {page_cache: 100GiB}}, four: {limits: {page_cache: 0}}, one:");

@@ -3,6 +3,7 @@
 use crate::document::OpenMap;
 use crate::keys::disk::DISK_OR_PRESET;
 use crate::keys::filesystem::FILESYSTEM_OR_KIND;
+use crate::keys::kernel::KERNEL;
 use crate::keys::limits::LIMITS;
 use crate::keys::price::PRICE;
 use crate::keys::server::SERVER_OR_PRESET;
@@ -42,6 +43,8 @@ object! {
         "The kernel's readahead on the disk, a multiple of 4 KiB; with 0 it reads a page of the database in requests of 4 KiB. It is set before the \
          filesystem is made, and restored afterwards. Without it, 128 KiB on an emulated disk, and on a device what the device has; Btrfs uses 4 MiB of \
          its own.";
+    kernel = Shape::Object(&KERNEL), Optional, "{transparent_huge_pages: never}";
+        "Settings of the kernel while the arm runs. Needs root.";
     limits = Shape::Object(&LIMITS), Optional, "{memory: 382MiB, cpus: 1.5}";
         "Limits of the process under test, including the page cache that it fills.";
     server = SERVER_OR_PRESET, Optional, "mongod";

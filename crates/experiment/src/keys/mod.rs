@@ -13,6 +13,7 @@ pub(crate) mod fields;
 pub(crate) mod file;
 pub(crate) mod filesystem;
 pub(crate) mod hosts;
+pub(crate) mod kernel;
 pub(crate) mod latency;
 pub(crate) mod limits;
 pub(crate) mod load;

@@ -51,7 +51,7 @@ pub enum AgentUse {
     Load,
     /// Start servers, with disks and limits.
     Server,
-    /// Make emulated disks and filesystems, which needs root.
+    /// Make emulated disks and filesystems, and set the kernel, which needs root.
     Disk,
     /// Erase block devices that an experiment names with `erase: true`.
     Erase,

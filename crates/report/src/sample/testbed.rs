@@ -66,6 +66,7 @@ fn rig(number: usize) -> RigSpec {
             mount: vec!["noatime".into()],
         }),
         readahead_bytes: None,
+        kernel: Default::default(),
         limits: limits(),
         server: None,
         machine: Some("harbour.medium".into()),
@@ -93,6 +94,7 @@ fn made(number: usize, block: u32) -> RigRecord {
         mkfs: Some(format!("mkfs.xfs -q -m crc=1 /dev/loop{}", 4 + number)),
         mkfs_version: Some("mkfs.xfs version 6.1.0".into()),
         mount_options: Some("rw,noatime,attr2,inode64,logbufs=8,logbsize=32k,noquota".into()),
+        kernel: Default::default(),
         control_groups: Some(1),
         limits: limits(),
         lateness: Some(Lateness {

@@ -1,7 +1,9 @@
 //! What programs that are gone have left behind.
 
 use crate::testbed::TestbedError;
-use crate::testbed::journal::{EXTENSION, JournalLine, Owner, folder, is_token, read, write_line};
+use crate::testbed::journal::{
+    EXTENSION, JournalLine, LONGEST_JOURNAL_BYTES, Owner, folder, is_token, read, write_line,
+};
 use crate::testbed::privileged::HeldDirectory;
 use crate::testbed::privileged::held::OwnFile;
 use crate::testbed::privileged::kill::end_marked;
@@ -20,9 +22,6 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// Longest journal that is read, bytes. A line is a few hundred long, and there are some twenty for each run.
-const LONGEST_JOURNAL_BYTES: u64 = 64 << 20;
 
 const LONGEST_FIRST_LINE: usize = 4 << 10;
 

@@ -1,6 +1,6 @@
 //! Why something could not be made, or not be undone.
 
-use plimsoll_record::MOST_MEMBERS;
+use plimsoll_record::{KernelSetting, MOST_MEMBERS};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -202,6 +202,9 @@ pub enum TestbedError {
         requested_bytes >> 10
     )]
     ReadaheadRefused { device: String, requested_bytes: u64, taken_bytes: u64 },
+    /// A setting of the kernel is not what was requested.
+    #[error("`kernel: {{{}: {}}}`: {why}", setting.name(), setting.in_words(value))]
+    Kernel { setting: KernelSetting, value: String, why: String },
     /// The process of the emulated disk is gone.
     #[error("the disk daemon died (process {process}); what was measured on it since then is void")]
     DaemonDied { process: u32 },

@@ -66,6 +66,15 @@ impl Group {
         Ok(Self { paths, directories, limits, room: None })
     }
 
+    /// Gives the group the swappiness of the kernel: in version 1 each group has one of its own, that of its parent when it was made.
+    pub(crate) fn set_swappiness(&self, value: &str) -> Result<(), TestbedError> {
+        let file = self.paths.memory.as_ref().map(|memory| memory.join("memory.swappiness"));
+        match file.filter(|file| file.exists()) {
+            Some(file) => group::write(&file, value),
+            None => Ok(()),
+        }
+    }
+
     /// Puts a process into the group.
     pub(crate) fn admit(&self, process: u32) -> Result<(), TestbedError> {
         for directory in &self.directories {

@@ -6,14 +6,16 @@
 
 use crate::testbed::TestbedError;
 use crate::testbed::privileged::HeldDirectory;
+use crate::testbed::privileged::held::OwnFile;
 use crate::testbed::processes::{boot_id, started_ticks};
-use crate::testbed::step::{Making, Step};
+use crate::testbed::step::{Making, SettingOf, Step};
+use plimsoll_record::KernelSetting;
 use rustix::fs::FlockOperation;
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,6 +26,9 @@ const MOST_TRIES: u32 = 10;
 
 /// Ends the names of journals.
 pub(crate) const EXTENSION: &str = "ndjson";
+
+/// Longest journal that is read, bytes. A line is a few hundred long, and there are some twenty for each run.
+pub(crate) const LONGEST_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// A line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,6 +198,54 @@ impl Journal {
             tracing::debug!("removed {step}");
         }
         Ok(())
+    }
+
+    /// What a setting of the kernel was before this program first set it, and what it was set to; `None` where it is not set.
+    pub(crate) fn set_here(
+        &self,
+        setting: KernelSetting,
+        of: &SettingOf,
+    ) -> Option<(String, String)> {
+        self.lock().open.values().find_map(|making| match &making.step {
+            Step::Setting { was, set, .. } if making.step.setting() == Some((setting, of)) => {
+                Some((was.clone(), set.clone()))
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether another rig of this program needs the same setting of the kernel as this step.
+    pub(crate) fn is_set_by_another(&self, id: u64) -> bool {
+        let journal = self.lock();
+        let setting = journal.open.get(&id).and_then(|making| making.step.setting());
+        let mut others = journal.open.iter().filter(|(other, _)| **other != id);
+        setting.is_some() && others.any(|(_, making)| making.step.setting() == setting)
+    }
+
+    /// The process of another journal in this folder that has made the same setting since the machine started, and not put it back.
+    pub(crate) fn set_elsewhere(&self, step: &Step) -> Result<Option<u32>, TestbedError> {
+        let journal = self.lock();
+        let names = journal.folder.names();
+        let names = names.map_err(|error| {
+            TestbedError::io("list the journals in", journal.folder.path(), error)
+        })?;
+        for name in names.iter().filter(|name| ***name != *journal.name) {
+            let Ok(OwnFile::Open(file)) = journal.folder.own_file(name) else {
+                continue;
+            };
+            let mut text = String::new();
+            if file.take(LONGEST_JOURNAL_BYTES).read_to_string(&mut text).is_err() {
+                continue;
+            }
+            let Ok((owner, open)) = read(&text) else {
+                continue;
+            };
+            let has_set = |making: &Making| making.step.setting() == step.setting();
+            if owner.boot == boot_id() && open.values().any(has_set) {
+                return Ok(Some(owner.process));
+            }
+        }
+        Ok(None)
     }
 
     /// Waits until everything that was written is on the disk, names and lengths too.
@@ -368,11 +421,19 @@ mod tests {
             r#"{"line":"making","id":2,"step":{"thing":"directory","path":"/b"}}"#,
             r#"{"line":"made","id":2,"inode":7}"#,
             r#"{"line":"undone","id":2}"#,
+            r#"{"line":"making","id":3,"step":{"thing":"setting","setting":"swappiness","of":"machine","was":"60","set":"1"}}"#,
         ];
         let read = lines.map(|line| serde_json::from_str::<JournalLine>(line).unwrap());
         let making = JournalLine::Making { id: 2, step: step("/b") };
         let made = JournalLine::Made { id: 2, inode: 7 };
-        assert_eq!(read, [making, made, JournalLine::Undone { id: 2 }]);
+        let step = Step::Setting {
+            setting: KernelSetting::Swappiness,
+            of: SettingOf::Machine,
+            was: "60".into(),
+            set: "1".into(),
+        };
+        let setting = JournalLine::Making { id: 3, step };
+        assert_eq!(read, [making, made, JournalLine::Undone { id: 2 }, setting]);
     }
 
     #[test]

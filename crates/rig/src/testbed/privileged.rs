@@ -12,12 +12,15 @@
 //! - **Kills.** A process by its id, the time of its start and the mark in its environment.
 //! - **Control groups.** Only in a filesystem of control groups, under the name that the journal's token gives.
 //! - **Readahead.** Only of a loop device over a file of ours, or of a device that the file allows to be erased; put back only while it is what was set.
+//! - **Settings of the kernel.** Only the files that `kernel` lists, only words that they offer and numbers within bounds; put back only while they are what
+//!   was set.
 //! - **Page cache.** Only of files below a data directory of ours; no symbolic link is followed.
 //! - **Unmounts.** Only in a directory of ours.
 //! - **mkfs and mount.** Only options that are listed, with plain values (`plimsoll_record::filesystem_options`).
 
 pub(crate) mod group;
 pub(crate) mod held;
+pub(crate) mod kernel;
 pub(crate) mod kill;
 pub(crate) mod marker;
 pub(crate) mod page_cache;

@@ -2,6 +2,7 @@
 
 use crate::testbed::TestbedError;
 use crate::testbed::groups;
+use crate::testbed::privileged::kernel;
 use crate::testbed::server::{find_after_start, find_server};
 use crate::testbed::tools::{Tools, find};
 use crate::testbed::{device, filesystem};
@@ -22,6 +23,14 @@ pub fn what_runs_here(spec: &RigSpec) -> Result<(), TestbedError> {
         find_server(server)?;
         find_after_start(server)?;
     }
+    check_disk(spec)?;
+    if !spec.kernel.is_empty() {
+        require_root("a setting of the kernel")?;
+    }
+    kernel::check(spec)
+}
+
+fn check_disk(spec: &RigSpec) -> Result<(), TestbedError> {
     match &spec.disk {
         None => return Ok(()),
         Some(DiskChoice::Emulated { spec: disk }) => {

@@ -12,6 +12,7 @@ use crate::testbed::privileged::HeldDirectory;
 use crate::testbed::privileged::held::{
     hand_over, new_directory_in, open_subdirectory, open_to_read,
 };
+use crate::testbed::privileged::kernel;
 use crate::testbed::privileged::page_cache;
 use crate::testbed::privileged::readahead;
 use crate::testbed::processes::{is_marked, started_ticks};
@@ -23,7 +24,7 @@ use crate::testbed::tools::Tools;
 use crate::testbed::user::RunUser;
 use crate::testbed::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
-use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
+use plimsoll_record::{Backing, DiskChoice, DiskSpec, KernelSetting, RigRecord, RigSpec};
 use plimsoll_telemetry::Host;
 use rustix::mount::mount_bind;
 use std::ffi::OsStr;
@@ -70,6 +71,7 @@ struct MountedOn {
     point: PathBuf,
     device: PathBuf,
     name: String,
+    from: MountedFrom,
 }
 
 impl Rig {
@@ -86,6 +88,8 @@ impl Rig {
                 Self::on_device(order, &device, journal)?
             }
         };
+        rig.set_kernel(spec)?;
+        rig.limit(order)?;
         if let Some(from) = order.from {
             kept::copy(rig.ground.made.tools(), rig.user.as_ref(), from.data(), &rig.data)?;
         }
@@ -112,7 +116,6 @@ impl Rig {
         let (data, directory) = rig.place.make("data")?;
         rig.prepare(order, &directory, &data)?;
         rig.data = data;
-        rig.limit(order)?;
         Ok(rig)
     }
 
@@ -141,7 +144,6 @@ impl Rig {
         let from = MountedFrom::LoopOver(disk.image.clone());
         rig.ground.disk = Some(disk);
         rig.mount(order, device, name, from)?;
-        rig.limit(order)?;
         Ok(rig)
     }
 
@@ -162,7 +164,6 @@ impl Rig {
         let mut rig = Self::begin(place, journal)?;
         let from = MountedFrom::Device(device.path.clone());
         rig.mount(order, device.path.clone(), device.name.clone(), from)?;
-        rig.limit(order)?;
         Ok(rig)
     }
 
@@ -202,7 +203,7 @@ impl Rig {
         }
         let made = filesystem::make(tools, spec, &device, overwrite)?;
         let (point, _) = self.place.make("mnt")?;
-        self.ground.made.making(Step::Mount { mount_point: point.clone(), from })?;
+        self.ground.made.making(Step::Mount { mount_point: point.clone(), from: from.clone() })?;
         filesystem::mount(tools, spec, &device, &point)?;
         if let Some(bytes) = order.spec.readahead_bytes
             && let Some(file) = Host::here().btrfs_readahead(&name)
@@ -224,7 +225,7 @@ impl Rig {
         self.record.mkfs_version = Some(made.version);
         self.record.mount_options = mounts::at(&point)?.map(|mounted| mounted.all_options());
         self.data = data;
-        self.mounted = Some(MountedOn { point, device, name });
+        self.mounted = Some(MountedOn { point, device, name, from });
         Ok(())
     }
 
@@ -252,10 +253,28 @@ impl Rig {
         }
     }
 
+    fn set_kernel(&mut self, spec: &RigSpec) -> Result<(), TestbedError> {
+        for (setting, value) in &spec.kernel {
+            let requested = (*setting, value.as_str());
+            for (of, file) in kernel::places(requested, self.disk_below())? {
+                kernel::set(&self.ground.made, requested, of, &file)?;
+            }
+            self.record.kernel.insert(*setting, value.clone());
+        }
+        Ok(())
+    }
+
+    fn disk_below(&self) -> Option<kernel::DiskBelow<'_>> {
+        self.mounted.as_ref().map(|mounted| (mounted.name.as_str(), &mounted.from))
+    }
+
     fn limit(&mut self, order: &RigOrder<'_>) -> Result<(), TestbedError> {
         let limits = &order.spec.limits;
         if !limits.is_empty() {
             let group = Group::make(limits, &self.ground.made)?;
+            if let Some(swappiness) = order.spec.kernel.get(&KernelSetting::Swappiness) {
+                group.set_swappiness(swappiness)?;
+            }
             self.record.control_groups = Some(group.paths.version);
             self.record.limits = group.limits.clone();
             self.group = Some(group);
@@ -425,6 +444,13 @@ impl Rig {
                 return Err(vanished(&mounted.point));
             }
         }
+        for (setting, value) in &self.record.kernel {
+            let requested = (*setting, value.as_str());
+            for (_, file) in kernel::places(requested, self.disk_below())? {
+                let since = "now: another program has changed it during the run";
+                kernel::is_still(requested, &file, since)?;
+            }
+        }
         self.has_room()?;
         match &self.server {
             Some(server) => server.is_alive(),
@@ -466,6 +492,12 @@ impl Rig {
         let server = self.record.server.as_ref();
         let count = server.map_or(0, |server| server.members.len().max(1));
         Server::logs_in(self.place.path(), count)
+    }
+
+    /// Leaves all but the directory to the journal, as if this program were gone.
+    #[cfg(test)]
+    pub(crate) fn forget(self) {
+        self.ground.made.forget();
     }
 
     /// Undoes everything but the data directory, in which the trace of an emulated disk is. No step is waited for without end, and a

@@ -60,8 +60,11 @@ impl RigParts {
                 let Some(making) = self.journal.open_making(id) else {
                     continue;
                 };
-                let undone = undo(&making, &self.tools, last)
-                    .and_then(|undone| self.journal.undone(id).map(|()| undone));
+                let outcome = match self.journal.is_set_by_another(id) {
+                    true => Ok(Undone::WasGone),
+                    false => undo(&making, &self.tools, last),
+                };
+                let undone = outcome.and_then(|undone| self.journal.undone(id).map(|()| undone));
                 match undone {
                     Ok(Undone::Going(note) | Undone::Foreign(note)) => notes.push(note),
                     Ok(Undone::WasGone | Undone::Gone) => {}

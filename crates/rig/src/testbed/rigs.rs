@@ -5,7 +5,8 @@
 use crate::testbed::{BareDisk, Journal, MARK_VARIABLE, Rig, RigOrder, TestbedError, abandoned};
 use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_record::{
-    Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, FilesystemSpec, LimitsSpec, RigSpec,
+    Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, FilesystemSpec, KernelSetting,
+    LimitsSpec, RigSpec,
 };
 use plimsoll_telemetry::Host;
 use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs, test_as_program};
@@ -61,6 +62,7 @@ fn builds_rigs_until_it_is_killed() {
         let mut spec = spec(disk(320 << 20), kind);
         spec.limits.memory_bytes = Some(64 << 20);
         spec.readahead_bytes = Some(0);
+        spec.kernel = [(KernelSetting::Scheduler, "mq-deadline".to_owned())].into();
         let order = RigOrder {
             spec: &spec,
             parent: &folder.join("data"),
@@ -273,6 +275,20 @@ fn left_without_readahead() -> Vec<String> {
         .collect()
 }
 
+fn scheduler(device: &str) -> String {
+    let text = fs::read_to_string(format!("/sys/block/{device}/queue/scheduler")).unwrap();
+    let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    chosen.unwrap_or_else(|| panic!("{device}: {text}")).0.to_owned()
+}
+
+/// The same of the scheduler: loop devices have none when they are new.
+fn left_with_a_scheduler() -> Vec<String> {
+    let is_free = |name: &String| !Path::new(&format!("/sys/block/{name}/loop")).exists();
+    loop_devices()
+        .filter(|name| is_free(name) && scheduler(name) != "none" && is_free(name))
+        .collect()
+}
+
 /// Attached loop devices over files below the folder.
 fn loops_below(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
@@ -338,6 +354,29 @@ mod slow {
                 assert!(!left_without_readahead().contains(&device), "it is put back");
             }
         }
+    }
+
+    #[test]
+    fn the_scheduler_of_a_disk_is_as_asked_and_then_as_it_was() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let mut spec = spec(disk(64 << 20), FilesystemKind::Ext4);
+        spec.kernel = [(KernelSetting::Scheduler, "mq-deadline".to_owned())].into();
+        let rig = site.build(&spec, 1 << 20).unwrap();
+        let device = rig.device().unwrap().to_owned();
+        assert_eq!(scheduler(&device), "mq-deadline");
+        let in_force = Host::here().storage(rig.data_directory()).scheduler;
+        assert_eq!(in_force.as_deref(), Some("mq-deadline"));
+        rig.is_sound().unwrap();
+        assert_eq!(site.undo(rig), [""; 0]);
+        assert!(!left_with_a_scheduler().contains(&device), "it is put back");
+        site.nothing_is_left();
+
+        spec.kernel = [(KernelSetting::Scheduler, "fifo".to_owned())].into();
+        assert_contains(
+            site.build(&spec, 1 << 20).unwrap_err().to_string(),
+            "queue/scheduler offers only none",
+        );
     }
 
     #[test]
@@ -520,6 +559,7 @@ mod slow {
             assert_eq!(mounts_below(folder.path()), [""; 0], "kill {kill}");
             assert_eq!(loops_below(folder.path()), [""; 0], "kill {kill}");
             assert_eq!(left_without_readahead(), [""; 0], "kill {kill}");
+            assert_eq!(left_with_a_scheduler(), [""; 0], "kill {kill}");
             for filesystem in filesystems {
                 assert!(!is_below_a_loop(&filesystem), "kill {kill}: {filesystem}");
             }

@@ -1,6 +1,8 @@
 //! A thing that is made, with all that is needed to find it again and to know it for ours.
 
 use crate::testbed::loops::BackingFile;
+use crate::testbed::tools::Tools;
+use plimsoll_record::KernelSetting;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -16,6 +18,8 @@ pub(crate) enum Step {
     Loop { backing_file: BackingFile },
     /// The readahead of a device, changed. Ours while the device is, and has what was set.
     Readahead { from: MountedFrom, was_bytes: u64, set_bytes: u64 },
+    /// A setting of the kernel, changed. Ours while it has what was set.
+    Setting { setting: KernelSetting, of: SettingOf, was: String, set: String },
     /// A mounted filesystem. Ours by place and by what it was mounted from.
     Mount { mount_point: PathBuf, from: MountedFrom },
     /// A directory of the user at which a filesystem of ours is seen too. Ours by place and by what it was mounted from.
@@ -39,6 +43,39 @@ pub(crate) enum MountedFrom {
     Device(PathBuf),
 }
 
+impl MountedFrom {
+    /// The names of the devices that it is now, such as `loop3`.
+    pub(crate) fn devices(&self, tools: &Tools) -> Vec<String> {
+        match self {
+            Self::LoopOver(file) => file.devices(tools),
+            Self::Device(path) => {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                name.into_iter().collect()
+            }
+        }
+    }
+}
+
+/// What has a setting of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SettingOf {
+    Machine,
+    /// Processors that change their frequency together, by the name that the kernel gives them: `policy0`.
+    Policy(String),
+    Disk(MountedFrom),
+}
+
+impl Step {
+    /// What is set, and what has the setting.
+    pub(crate) fn setting(&self) -> Option<(KernelSetting, &SettingOf)> {
+        match self {
+            Self::Setting { setting, of, .. } => Some((*setting, of)),
+            _ => None,
+        }
+    }
+}
+
 /// A step, and what is known since it was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Making {
@@ -60,6 +97,14 @@ impl std::fmt::Display for Step {
                 let (MountedFrom::LoopOver(BackingFile { path, .. }) | MountedFrom::Device(path)) =
                     from;
                 write!(formatter, "the readahead set for {}", path.display())
+            }
+            Self::Setting { setting, set, .. } => {
+                write!(
+                    formatter,
+                    "the kernel's {} set to {}",
+                    setting.name(),
+                    setting.in_words(set)
+                )
             }
             Self::Mount { mount_point, .. } => {
                 write!(formatter, "the filesystem at {}", mount_point.display())

@@ -5,7 +5,7 @@ use crate::testbed::loops::{self, BackingFile};
 use crate::testbed::privileged::kill::{end, end_marked};
 use crate::testbed::privileged::removal::remove_abandoned;
 use crate::testbed::privileged::unmount::{unmount, unmount_shown};
-use crate::testbed::privileged::{group, readahead};
+use crate::testbed::privileged::{group, kernel, readahead};
 use crate::testbed::step::{Making, MountedFrom, Step, Undone};
 use crate::testbed::tools::Tools;
 use crate::testbed::wait::until;
@@ -26,6 +26,7 @@ pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone,
         Step::Readahead { from, was_bytes, set_bytes } => {
             readahead::undo(tools, from, *was_bytes, *set_bytes)
         }
+        Step::Setting { setting, of, was, set } => kernel::undo(tools, *setting, of, (was, set)),
         Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last, unmount),
         Step::Shown { directory, from } => undo_mount(tools, directory, from, last, unmount_shown),
         Step::Group { path } => group::remove(path, &group::prefix(tools.token()), making.inode),

@@ -14,14 +14,8 @@ pub(crate) fn undo(
     was_bytes: u64,
     set_bytes: u64,
 ) -> Result<Undone, TestbedError> {
-    let names = match from {
-        MountedFrom::LoopOver(file) => file.devices(tools),
-        MountedFrom::Device(path) => {
-            path.file_name().map(|name| name.to_string_lossy().into_owned()).into_iter().collect()
-        }
-    };
     let mut undone = Undone::WasGone;
-    for name in names {
+    for name in from.devices(tools) {
         let file = file_of_device(&name);
         if file.exists() && read(&file)? == set_bytes {
             write(&file, &name, was_bytes)?;
@@ -31,11 +25,15 @@ pub(crate) fn undo(
     Ok(undone)
 }
 
-/// A partition has that of its disk.
 pub(crate) fn file_of_device(name: &str) -> PathBuf {
+    queue_of_device(name).join("read_ahead_kb")
+}
+
+/// The folder of what can be set of a device. A partition has that of its disk.
+pub(crate) fn queue_of_device(name: &str) -> PathBuf {
     let own = Path::new("/sys/class/block").join(name);
     let own = fs::canonicalize(&own).unwrap_or(own);
-    whole_disk(&own).join("queue/read_ahead_kb")
+    whole_disk(&own).join("queue")
 }
 
 pub(crate) fn read(file: &Path) -> Result<u64, TestbedError> {
