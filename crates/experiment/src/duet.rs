@@ -2,7 +2,7 @@
 
 use crate::Limits;
 use plimsoll_plan::{Design, Plan, PointRole, is_by_uri};
-use plimsoll_record::DiskChoice;
+use plimsoll_record::{DiskChoice, KernelSetting};
 
 /// Everything that makes duets unfair or impossible, in words.
 pub(crate) fn against_duets(plan: &Plan, limits: Limits) -> Vec<String> {
@@ -67,6 +67,22 @@ pub(crate) fn against_duets(plan: &Plan, limits: Limits) -> Vec<String> {
                 other.name,
                 path.display()
             ));
+        }
+        for setting in KernelSetting::all().filter(|setting| setting.is_of_machine()) {
+            let [left, right] = [one, other].map(|arm| arm.rig.kernel.get(&setting));
+            if left != right {
+                let words = |text: Option<&String>| {
+                    text.map_or_else(|| "as it is".to_owned(), |text| setting.in_words(text))
+                };
+                why.push(format!(
+                    "both halves have one kernel, and its {} is {} for arm {} and {} for arm {}",
+                    setting.name(),
+                    words(left),
+                    one.name,
+                    words(right),
+                    other.name
+                ));
+            }
         }
     }
     why

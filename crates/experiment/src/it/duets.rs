@@ -106,6 +106,13 @@ fn what_cannot_be_fair_is_refused() {
             "arms one and other both need the device /dev/disk/by-id/x",
         ),
         (
+            file(
+                "one: , other: ",
+                "one: {kernel: {swappiness: 1, dirty_expire: 5s}}, other: {kernel: {dirty_expire: 5s}}",
+            ),
+            "both halves have one kernel, and its swappiness is 1 for arm one and as it is for arm other",
+        ),
+        (
             file("engine: wiredtiger", "engine: mongodb")
                 .replace("one: ,", "one: {uri: 'mongodb://db.example/', existing: drop},"),
             "the server of arm one is not started by this program",
@@ -114,6 +121,12 @@ fn what_cannot_be_fair_is_refused() {
         let found = reason(&text);
         assert!(found.contains(expected), "{expected}: {found}");
     }
+    // The same settings are fair, and each disk has a scheduler of its own.
+    let kernels = file(
+        "one: , other: ",
+        "one: {disk: gp3, kernel: {swappiness: 1, scheduler: none}}, other: {disk: gp3, kernel: {swappiness: 1, scheduler: bfq}}",
+    );
+    assert_eq!(plan(&kernels).measurement.pairing, Pairing::Duet);
     // Two devices are fair.
     let devices = file(
         "one: , other: ",
