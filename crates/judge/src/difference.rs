@@ -141,6 +141,10 @@ impl Declared<'_> {
                 other_engine || self.has(name) || by_set || by_uri
             }
             Some(("storage", "readahead_bytes")) => self.has("readahead"),
+            Some(
+                ("storage", name @ "scheduler")
+                | ("machine", name @ ("transparent_huge_pages" | "governor")),
+            ) => self.has(&format!("kernel.{name}")),
             // The engine's notes restate its settings in its own words.
             Some(("engine", "version")) => false,
             Some(("engine", _)) => {

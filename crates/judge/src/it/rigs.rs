@@ -5,8 +5,8 @@ use crate::it::watched::{Watched, analyse, calibrated, disk, one_point, only_poi
 use crate::{Analysis, ValidityState};
 use plimsoll_plan::WorkingSet;
 use plimsoll_record::{
-    DiskChoice, DiskSpec, EngineDescription, Lateness, LimitsSpec, RigRecord, ServerRecord,
-    WarningId, figures,
+    DiskChoice, DiskSpec, EngineDescription, KernelSetting, Lateness, LimitsSpec, RigRecord,
+    ServerRecord, WarningId, figures,
 };
 
 /// Beyond the caches on a disk of 600 IOPS and 7 ms, this many of them used.
@@ -386,6 +386,11 @@ fn what_differs_between_two_rigs_is_listed() {
     ];
     assert_eq!(found(&lab), expected);
     assert!(warns(&analyse(&lab), WarningId::OtherDifference));
+
+    // What the file says of the kernel is not found once more.
+    lab.plan.arms[1].rig.kernel = [(KernelSetting::Scheduler, "none".to_owned())].into();
+    assert_eq!(found(&lab)[1], ("kernel.scheduler".to_owned(), true));
+    assert!(!found(&lab).iter().any(|(what, _)| what == "storage.scheduler"));
 }
 
 #[test]

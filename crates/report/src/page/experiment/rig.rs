@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use plimsoll_judge::{Analysis, ArmSummary};
 use plimsoll_plan::words::filesystem_line;
 use plimsoll_record::quantities::numbers::PAGE;
-use plimsoll_record::{Calibration, Lateness, RigRecord, RigSpec, TraceReference};
+use plimsoll_record::{Calibration, Lateness, RigRecord, RigSpec, TraceReference, kernel_line};
 
 const ROWS: usize = 60;
 /// Arms named in one row.
@@ -23,7 +23,7 @@ pub(super) fn is_known(page: &Page<'_>) -> bool {
 
 /// In the table of the arms, below the name: what differs between them.
 pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
-    let columns: [fn(&ArmSummary) -> Option<String>; 5] = [
+    let columns: [fn(&ArmSummary) -> Option<String>; 6] = [
         |arm| {
             let size = arm.working_set.as_ref()?;
             let share = PAGE.percent(size.got.unwrap_or(size.requested));
@@ -31,6 +31,7 @@ pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
         },
         |arm| rig::disk_of(&arm.rig, PAGE),
         |arm| filesystem_line(&arm.rig),
+        |arm| kernel_line(&arm.rig.kernel),
         |arm| rig::limits(&arm.rig.limits, PAGE),
         |arm| arm.rig.server.as_ref()?.members_in_words(),
     ];
@@ -111,6 +112,7 @@ fn cells(requested: &RigSpec, made: Option<&RigRecord>) -> Markup {
             @if made.limits != requested.limits { @if let Some(limits) = rig::limits(&made.limits, PAGE) {
                 small { "in force: " (text::short(&limits, 160)) }
             } }
+            @if let Some(kernel) = kernel_line(&requested.kernel) { small { "kernel: " (text::short(&kernel, 300)) } }
             @if let Some(version) = made.control_groups { small { "control groups, version " (version) } }
         }
         td {
