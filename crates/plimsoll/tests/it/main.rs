@@ -31,6 +31,8 @@ mod import;
 #[cfg(all(feature = "mongodb", feature = "wiredtiger"))]
 mod init;
 #[cfg(feature = "wiredtiger")]
+mod kernel;
+#[cfg(feature = "wiredtiger")]
 mod killing;
 #[cfg(all(feature = "mongodb", feature = "wiredtiger"))]
 mod killing_hosts;
