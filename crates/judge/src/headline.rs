@@ -246,7 +246,7 @@ fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Opt
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     if let [(CauseKind::Offered, _)] = counts[..] {
-        return Some("No arm is at a limit: all of them do what is asked.".into());
+        return Some("No arm reached a limit: the load was done as asked.".into());
     }
     if let [(kind, _)] = counts[..]
         && !matches!(kind, CauseKind::Unknown | CauseKind::Offered)
@@ -300,17 +300,18 @@ fn shorten(sentences: &mut Vec<String>, comparisons: &Comparisons) {
         };
         let count = comparisons.all.iter().filter(is_it).count();
         if count > 0 {
-            counts.push(format!("{count} {word}"));
+            counts.push((count, word));
         }
     }
     let judged = comparisons.all.iter().filter(|comparison| comparison.primary).count();
     sentences.push(match &counts[..] {
         [] => "The other workloads are in the table.".into(),
-        [all] => {
-            let word = all.split_once(' ').map_or("", |(_, word)| word);
-            format!("All {} are {word}.", counted(judged, "deciding comparison"))
+        [(_, word)] => format!("All {} are {word}.", counted(judged, "deciding comparison")),
+        _ => {
+            let each = counts.iter().map(|(count, word)| format!("{count} {word}"));
+            let each = list(&each.collect::<Vec<_>>());
+            format!("In all, of {}: {each}.", counted(judged, "deciding comparison"))
         }
-        _ => format!("In all, of {}: {}.", counted(judged, "deciding comparison"), list(&counts)),
     });
 }
 

@@ -23,7 +23,8 @@ const STATUSES: usize = Status::ALL.len();
 const TABLES: usize = 4;
 /// The least number of shards where there are as many sessions, so that two sessions that run at the same time rarely share one.
 const FEWEST_SHARDS: usize = 16;
-/// From so many operations of an application on, shards are a quarter as many: for each operation each of them has a page for every doubling of the latency.
+/// With this many operations of an application or more, there are a quarter as many shards. Every shard needs memory for every operation: a page for each
+/// doubling of its latency.
 const MANY_OPERATIONS: usize = 8;
 
 /// From this one on tables are of the measured part.

@@ -223,32 +223,30 @@ impl PlanExplanation {
         write_table(f, &rows)
     }
 
-    /// The settings of the kernel, where arms have some.
-    fn write_kernels(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rows: Vec<Vec<String>> = self
-            .arms
-            .iter()
-            .filter_map(|arm| Some(vec![arm.name.clone(), arm.kernel.clone()?]))
-            .collect();
+    /// A line for each arm that has this.
+    fn write_of_arms(
+        &self,
+        f: &mut std::fmt::Formatter<'_>,
+        title: &str,
+        of: impl Fn(&ArmExplanation) -> Option<String>,
+    ) -> std::fmt::Result {
+        let each = self.arms.iter().filter_map(|arm| Some(vec![arm.name.clone(), of(arm)?]));
+        let rows: Vec<Vec<String>> = each.collect();
         if rows.is_empty() {
             return Ok(());
         }
-        writeln!(f, "\nkernel, set for each run and restored")?;
+        writeln!(f, "\n{title}")?;
         write_table(f, &rows)
+    }
+
+    /// The settings of the kernel, where arms have some.
+    fn write_kernels(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.write_of_arms(f, "kernel, set for each run and restored", |arm| arm.kernel.clone())
     }
 
     /// The servers that are started, where there are any.
     fn write_servers(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rows: Vec<Vec<String>> = self
-            .arms
-            .iter()
-            .filter_map(|arm| Some(vec![arm.name.clone(), arm.server.clone()?]))
-            .collect();
-        if rows.is_empty() {
-            return Ok(());
-        }
-        writeln!(f, "\nserver, started for each run")?;
-        write_table(f, &rows)
+        self.write_of_arms(f, "server, started for each run", |arm| arm.server.clone())
     }
 
     /// What arms chose of their collections, where they differ.

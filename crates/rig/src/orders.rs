@@ -80,7 +80,7 @@ pub enum Order {
     Show {
         directory: PathBuf,
     },
-    /// Takes away what [`Self::Show`] has made at a directory, whoever ordered that; what is in use stays.
+    /// Unmounts the directory of a [`Self::Show`], also one that another program ordered. Refused while a program uses it.
     Hide {
         directory: PathBuf,
     },

@@ -93,5 +93,5 @@ pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;
 pub use rig::{Rig, RigOrder, TornDown};
 pub use server::{Disturb, Disturbed};
-pub use shown::hide;
+pub use shown::{ShownDisk, hide, shown_at};
 pub use user::RunUser;

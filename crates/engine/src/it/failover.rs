@@ -4,14 +4,14 @@ use crate::it::laboratory::{
     CLIENTS, assert_ok, open_at, read, records, settings, text, verifiable,
 };
 use crate::it::server::{Kind, Server};
-use crate::it::transactions::slow::{STOCK, load, shop};
+use crate::it::transactions::slow::{STOCK, commit_one, load, shop};
 use crate::mongo::it::statements::Kept;
-use crate::{Answer, Opening, Outcome, Session, SetOrder, open, replica_set};
+use crate::{Answer, Opening, Session, SetOrder, open, replica_set};
 use mongodb::bson::{Document, doc};
 use mongodb::{Client, Database};
 use plimsoll_record::StatementKind;
 use plimsoll_testing::{Need, needs};
-use plimsoll_workload::{Ask, FieldChoice, KeySpace, Mix, SequenceEnd, Workload};
+use plimsoll_workload::{Ask, FieldChoice, KeySpace, Mix, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -204,14 +204,7 @@ mod slow {
             let mut session = engine.session().unwrap();
             let mut generator = workload.generator(number);
             while !is_over.load(Relaxed) {
-                let Ask::Statement(statement) = generator.next() else { panic!() };
-                let mut answer = Answer::default();
-                let outcome = session.statement(&statement, &mut answer);
-                assert!(
-                    matches!(outcome, Outcome::Ok) && answer.early_end.is_none(),
-                    "{outcome:?}"
-                );
-                generator.sequence_ended(SequenceEnd::Committed);
+                commit_one(&mut *session, &mut generator);
                 committed.fetch_add(1, Relaxed);
             }
             session.retries()

@@ -4,6 +4,7 @@ mod slow {
     use crate::it::failover::ReplicaSet;
     use crate::it::laboratory::{failure, open_at, settings, text};
     use crate::it::server::{Kind, Server};
+    use crate::it::transactions::slow::load;
     use crate::mongo::{Host, LeanClient, LeanOptions};
     use crate::{Answer, Engine, Opening, Outcome, Session, SetOrder, open, replica_set};
     use mongodb::bson::{Document, doc};
@@ -72,13 +73,7 @@ mod slow {
         let opening = Opening { collections: &collections, ..Opening::new(&settings, &data) };
         let engine = open("mongodb", &opening).unwrap();
         let key_space = KeySpace::new(&data).unwrap();
-        let mut session = engine.session().unwrap();
-        let mut load = key_space.loader(1).generator(0);
-        while let Some(ask) = load.next() {
-            let Ask::Statement(statement) = ask else { panic!("{ask:?}") };
-            let outcome = session.statement(&statement, &mut Answer::default());
-            assert!(matches!(outcome, Outcome::Ok), "{outcome:?}");
-        }
+        load(&*engine, &key_space);
         engine.settle().unwrap();
         (engine, key_space)
     }

@@ -6,12 +6,16 @@ pub(super) mod slow {
     use crate::it::server::{Kind, Server};
     use crate::mongo::it::transactions::KeptTransaction;
     use crate::mongo::{LeanClient, LeanOptions};
-    use crate::{Answer, Engine, EngineError, Opening, Outcome, SetOrder, open, replica_set};
+    use crate::{
+        Answer, Engine, EngineError, Opening, Outcome, Session, SetOrder, open, replica_set,
+    };
     use mongodb::bson::{Binary, Document, doc, spec::BinarySubtype};
     use plimsoll_record::StatementKind::{Insert, Update};
     use plimsoll_testing::{Need, needs};
     use plimsoll_workload::documents::DocumentsSpec;
-    use plimsoll_workload::{Ask, DataSpec, Expected, KeySpace, Mix, SequenceEnd, Workload};
+    use plimsoll_workload::{
+        Ask, DataSpec, Expected, KeySpace, Mix, OpGenerator, SequenceEnd, Workload,
+    };
     use std::sync::Arc;
 
     const SESSIONS: u64 = 16;
@@ -83,6 +87,16 @@ pub(super) mod slow {
         }
     }
 
+    /// Commits a transaction.
+    pub fn commit_one(session: &mut dyn Session, generator: &mut OpGenerator) -> Answer {
+        let Ask::Statement(statement) = generator.next() else { panic!() };
+        let mut answer = Answer::default();
+        let outcome = session.statement(&statement, &mut answer);
+        assert!(matches!(outcome, Outcome::Ok) && answer.early_end.is_none(), "{outcome:?}");
+        generator.sequence_ended(SequenceEnd::Committed);
+        answer
+    }
+
     #[test]
     fn stock_and_orders_agree_to_the_last_one() {
         needs!([Need::Server("mongod")]);
@@ -99,15 +113,8 @@ pub(super) mod slow {
             let mut session = engine.session().unwrap();
             let mut generator = workload.generator(number);
             for _ in 0..EACH {
-                let Ask::Statement(statement) = generator.next() else { panic!() };
-                let mut answer = Answer::default();
-                let outcome = session.statement(&statement, &mut answer);
-                assert!(
-                    matches!(outcome, Outcome::Ok) && answer.early_end.is_none(),
-                    "{outcome:?}"
-                );
+                let answer = commit_one(&mut *session, &mut generator);
                 assert_eq!((answer.documents, answer.wrong), (2, None));
-                generator.sequence_ended(SequenceEnd::Committed);
             }
             session.retries()
         };

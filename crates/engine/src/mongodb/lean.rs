@@ -90,7 +90,7 @@ pub(super) struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Finds the members of the set, each of which is asked from now on what it is, and a secondary among them.
+    /// Begins to watch the members of the set, and waits for a secondary; `None` where none answers in time.
     pub(super) fn open(
         read_preferences: &[(OwnOperation, &'static str)],
         hosts: Vec<Host>,

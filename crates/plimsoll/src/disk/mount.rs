@@ -1,7 +1,7 @@
 //! An emulated disk for any program: mounted at a directory by a process that stays, and keeps it until it is unmounted.
 
 use super::emulated::name;
-use super::mounted::{Mounted, mounted_at};
+use super::mounted::find;
 use crate::arguments;
 use crate::exit::Exit;
 use crate::rig::Rigs;
@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use plimsoll_experiment::disk_by_text;
 use plimsoll_record::quantities::units;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, RigSpec};
+use plimsoll_rig::testbed::{ShownDisk, shown_at};
 use plimsoll_rig::{BuiltRig, Order};
 use std::fs::File;
 use std::io::{IsTerminal, Read, Seek};
@@ -64,7 +65,7 @@ pub fn mount(arguments: &arguments::Mount, rigs: &Rigs) -> anyhow::Result<Exit> 
         format!("{}: make an empty directory to mount the disk at", directory.display())
     })?;
     let shown = directory.display();
-    if mounted_at(&directory)?.is_some() {
+    if shown_at(&directory)?.is_some() {
         bail!("{shown} is a mounted disk already: plimsoll disk unmount {shown}");
     }
     let stop = Arc::new(AtomicBool::new(false));
@@ -133,7 +134,7 @@ fn described(arguments: &arguments::Mount) -> anyhow::Result<DiskSpec> {
 /// Until it is unmounted, or this process is to end.
 fn keep(rig: &BuiltRig<'_>, directory: &Path, stop: &AtomicBool) -> anyhow::Result<()> {
     let mut looks = 0;
-    while !stop.load(Ordering::Relaxed) && mounted_at(directory)?.is_some() {
+    while !stop.load(Ordering::Relaxed) && shown_at(directory)?.is_some() {
         if looks == LOOKS_OF_A_CHECK {
             rig.is_sound()?;
             looks = 0;
@@ -156,7 +157,7 @@ fn remove(mut rig: BuiltRig<'_>, trace: Option<&Path>) -> anyhow::Result<()> {
 
 /// `plimsoll disk unmount`, and what is left is removed by the process that keeps the disk.
 pub fn unmount(arguments: &arguments::Unmount, rigs: &Rigs) -> anyhow::Result<Exit> {
-    let Mounted { place, directory, .. } = super::mounted::find(&arguments.directory)?;
+    let (directory, ShownDisk { place, .. }) = find(&arguments.directory)?;
     rigs.get()?.hide(directory.clone())?;
     let begun = Instant::now();
     while place.exists() {

@@ -7,60 +7,29 @@ use crate::screen::{print, print_json};
 use anyhow::{Context, bail};
 use plimsoll_disk::{Control, Counters};
 use plimsoll_record::quantities::numbers::TERMINAL;
-use plimsoll_telemetry::mounts_in;
+use plimsoll_rig::testbed::{ShownDisk, shown_at};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where an emulated disk takes commands, in its place.
-const SOCKET: &str = "control.sock";
-/// Its file, in the mount in its place.
-const IMAGE: &str = "disk.img";
 /// Lines from one header to the next.
 const LINES_OF_A_PAGE: u64 = 20;
 
-/// A disk that is mounted at a directory.
-pub struct Mounted {
-    pub directory: PathBuf,
-    /// What belongs to it is in here.
-    pub place: PathBuf,
-}
-
-/// The disk that is mounted at a directory, which has no symbolic link in it; `None` of what is no emulated disk.
-pub fn mounted_at(directory: &Path) -> anyhow::Result<Option<Mounted>> {
-    let file = "/proc/self/mountinfo";
-    let mounts = mounts_in(&std::fs::read(file).context(file)?);
-    let last = mounts.iter().rev().find(|mount| mount.point == directory);
-    let device = last.and_then(|mount| mount.source.strip_prefix("/dev").ok()?.to_str());
-    let Some(device) = device else { return Ok(None) };
-    // Only loop devices have it.
-    let below = std::fs::read_to_string(format!("/sys/block/{device}/loop/backing_file"));
-    let image = below.ok().map(|path| PathBuf::from(path.trim_end_matches('\n')));
-    let image = image.filter(|image| image.file_name().is_some_and(|name| name == IMAGE));
-    let place = image.as_deref().and_then(|image| image.parent()?.parent());
-    Ok(place.map(|place| Mounted { directory: directory.to_owned(), place: place.to_owned() }))
-}
-
-/// The same, or why there is none.
-pub fn find(directory: &Path) -> anyhow::Result<Mounted> {
+/// The path without symbolic links of a directory, and the disk that is mounted there; or why there is none.
+pub fn find(directory: &Path) -> anyhow::Result<(PathBuf, ShownDisk)> {
     let shown = directory.display();
     let directory = directory.canonicalize().with_context(|| shown.to_string())?;
-    match mounted_at(&directory)? {
-        Some(mounted) => Ok(mounted),
+    match shown_at(&directory)? {
+        Some(disk) => Ok((directory, disk)),
         None => {
             bail!("{shown} is no disk that plimsoll has mounted: plimsoll disk mount DISK {shown}")
         }
     }
 }
 
-impl Mounted {
-    fn control(&self) -> anyhow::Result<Control> {
-        Ok(Control::connect(&self.place.join(SOCKET))?)
-    }
-}
-
 /// `plimsoll disk set`.
 pub fn set(arguments: &arguments::SetDisk) -> anyhow::Result<Exit> {
-    let mut control = find(&arguments.directory)?.control()?;
+    let (_, disk) = find(&arguments.directory)?;
+    let mut control = Control::connect(&disk.control_socket)?;
     let shown = arguments.directory.display();
     if arguments.disk == "unlimited" {
         control.shape(false)?;
@@ -78,8 +47,8 @@ pub fn set(arguments: &arguments::SetDisk) -> anyhow::Result<Exit> {
 
 /// `plimsoll disk log`.
 pub fn log(arguments: &arguments::DiskLog) -> anyhow::Result<Exit> {
-    let mounted = find(&arguments.directory)?;
-    let mut control = mounted.control()?;
+    let (directory, disk) = find(&arguments.directory)?;
+    let mut control = Control::connect(&disk.control_socket)?;
     if arguments.json {
         print_json(&control.counters()?)?;
         return Ok(Exit::Good);
@@ -88,7 +57,7 @@ pub fn log(arguments: &arguments::DiskLog) -> anyhow::Result<Exit> {
     let mut lines = 0;
     while arguments.lines.is_none_or(|most| lines < most) {
         std::thread::sleep(Duration::from_nanos(arguments.every));
-        if mounted_at(&mounted.directory)?.is_none() {
+        if shown_at(&directory)?.is_none() {
             break;
         }
         let now = (Instant::now(), control.counters()?);

@@ -55,7 +55,7 @@ fn rows(point: &CurvePoint, found_nothing: bool, numbers: Numbers) -> Vec<Vec<Ce
     whole.chain(parts).collect()
 }
 
-/// A statement of a transaction or of steps, of which there is no histogram.
+/// A statement of a transaction or of steps. Only its count and its mean are known.
 fn part_row(
     point: &CurvePoint,
     statement: &StatementSummary,

@@ -82,7 +82,7 @@ impl OwnStatement {
         }
     }
 
-    /// What is sent for it, of which each has a collection: the statements of a transaction or of steps, otherwise itself.
+    /// The statements that it sends, each with its collection: those of a transaction or of steps, otherwise itself.
     pub(crate) fn statements(&self) -> &[Self] {
         if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
     }
@@ -934,7 +934,7 @@ fn overlap(one: &str, other: &str) -> bool {
     one.split('.').zip(other.split('.')).all(|(one, other)| one == other)
 }
 
-/// Nothing is known of collections from which an index of theirs removes documents. An arm may choose other indexes, so it is asked for each again.
+/// Counts are not known where an index expires documents. Each arm may choose other indexes, so this is decided for each arm.
 pub(crate) fn loosen_expiring(operations: &mut [OwnStatement], collections: &[Collection]) {
     let each = operations.iter_mut().flat_map(OwnStatement::statements_mut);
     for own in each.filter(|own| own.inserts == 0) {

@@ -153,7 +153,7 @@ events: [{at: 2s, step_down: true}]
         assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
         let run = &record.runs[0];
         let end = run.points[0].end.as_ref().unwrap();
-        // Sessions with a connection to the one that stepped down are told so when they next send a statement.
+        // A session learns of the step-down by the error that its next statement gets.
         assert!(end.retries > 0, "{end:?}");
         assert!(end.errors.is_empty(), "{end:?}");
         assert!(disturbance(run).events[0].until_ns.is_some(), "{end:?}");
