@@ -18,6 +18,13 @@ pub fn short(text: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// Whether a word, with the punctuation after it, is the unit of the number at the end of `before`.
+pub(crate) fn is_unit_of(before: &str, word: &str) -> bool {
+    const UNITS: [&str; 9] = ["%", "ns", "µs", "ms", "s", "op/s", "KiB", "MiB", "GiB"];
+    let bare = word.trim_end_matches([',', '.', ';', ':', ')']);
+    before.ends_with(|character: char| character.is_ascii_digit()) && UNITS.contains(&bare)
+}
+
 /// A sentence in which each of these names that is wider than `width` is cut by [`short`], so that what is said of it stays in sight.
 pub fn naming<'a>(sentence: &str, names: impl Iterator<Item = &'a str>, width: usize) -> String {
     let mut names: Vec<&str> = names.filter(|name| name.width() > width).collect();

@@ -1,17 +1,15 @@
 //! Foreign sentences and labels as the page shows them.
 
-use crate::text::{line, short};
+use crate::text::{is_unit_of, line, short};
 
 /// One line of foreign prose for the page: numbers are grouped by narrow spaces, and stay with their units.
 pub(crate) fn prose(text: &str) -> String {
-    const UNITS: [&str; 9] = ["%", "ns", "µs", "ms", "s", "op/s", "KiB", "MiB", "GiB"];
     let text = line(text);
     let mut out = String::with_capacity(text.len());
     for (number, word) in text.split(' ').enumerate() {
         let bare = word.trim_end_matches([',', '.', ';', ':', ')']);
-        let after_digit = out.ends_with(|character: char| character.is_ascii_digit());
         if number > 0 {
-            out.push(if after_digit && UNITS.contains(&bare) { '\u{202f}' } else { ' ' });
+            out.push(if is_unit_of(&out, word) { '\u{202f}' } else { ' ' });
         }
         if is_grouped(bare.trim_start_matches('(')) {
             out.push_str(&bare.replace(',', "\u{202f}"));

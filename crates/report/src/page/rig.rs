@@ -11,6 +11,8 @@ pub(crate) fn disk_in(disk: &DiskSpec, numbers: Numbers) -> String {
     let mut parts = rates(&disk.iops, |value| format!("{} IOPS", numbers.compact_count(value)));
     parts.extend(rates(&disk.bandwidth, |value| format!("{}/s", numbers.bytes_of(value))));
     parts.extend(latencies(disk, numbers));
+    let moved = |value| format!("requests moved at {}/s", numbers.bytes_of(value));
+    parts.extend(rates(&disk.transfer, moved));
     if let Some(depth) = disk.queue_depth {
         parts.push(format!("{depth} at once"));
     }

@@ -94,7 +94,6 @@ fn figures(analysis: &Analysis, room: usize, screen: &Screen) -> String {
     out
 }
 
-/// Thresholds that failed.
 fn failed(out: &mut String, analysis: &Analysis, screen: &Screen) {
     let failed = analysis.thresholds.iter().filter(|threshold| !threshold.passed);
     let failed: Vec<_> = failed.collect();

@@ -11,7 +11,7 @@ const EFFECTS: usize = 12;
 const PANELS: usize = 6;
 /// Lines of cells, where a matrix does not fit.
 const CELLS: usize = 40;
-/// Throughput, p99 and bottleneck.
+/// Throughput, p99 and bottleneck have a column each.
 const FIGURES: usize = 3;
 
 /// Whether the matrix stands for a table of each arm.
