@@ -37,11 +37,11 @@ pub trait FieldVisitor {
 pub struct Answer {
     /// Documents returned or counted, different values, documents that an update or a removal matched, or documents inserted.
     pub documents: u64,
-    /// Documents that were changed.
+    /// Documents that the statement changed.
     pub modified: u64,
     /// Bytes of the documents returned.
     pub bytes: u64,
-    /// Messages that were answered.
+    /// Messages to the server that were answered.
     pub round_trips: u32,
     /// The first statement of a transaction or of steps, counted from 0, that found another number of documents than it must, and how many it found.
     pub wrong: Option<(u8, u64)>,

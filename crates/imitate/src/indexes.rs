@@ -206,7 +206,7 @@ mod tests {
 { "key": { "amount": 1, "status": 1 }, "name": "a", "unique": true }
 {amount: 1, status: 1}"#;
 
-    /// Each with the reason.
+    /// Indexes that are left out, each with its reason.
     const LEFT_OUT: &str = r#"{ "key": { "status": "text" } }
 text, geo and hashed
 { "key": { "status": "hashed" } }

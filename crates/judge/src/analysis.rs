@@ -306,9 +306,9 @@ pub struct Curve {
 pub struct StatementSummary {
     /// The name of the whole with its number.
     pub name: String,
-    /// Answers in all runs.
+    /// Answers to the operation, in all runs of the cell.
     pub count: u64,
-    /// Answers per second.
+    /// Answers to the operation per second.
     pub throughput: Estimate,
     /// From sending it to its last batch, nanoseconds.
     pub mean: Estimate,
@@ -833,7 +833,7 @@ pub struct Comparison {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArmApplication {
     pub arm: String,
-    /// Inserts left out.
+    /// By operations of the mix; those that insert are left out.
     pub operations: Vec<OperationUse>,
     /// Of all collections, that of `_id` first.
     pub indexes: Vec<IndexUse>,

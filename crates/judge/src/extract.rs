@@ -149,7 +149,6 @@ pub(crate) struct OfOperation {
     service: Option<Distribution>,
     /// Those that a client kept for a batch are among them.
     succeeded: u64,
-    /// Calls that found nothing.
     missing: u64,
 }
 

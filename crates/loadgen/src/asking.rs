@@ -43,7 +43,6 @@ pub(crate) trait Source: Send {
     }
 }
 
-/// What an operation inserts.
 #[derive(Clone, Copy)]
 pub(crate) enum Inserted {
     Nothing,

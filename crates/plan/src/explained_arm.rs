@@ -44,7 +44,7 @@ pub struct ArmExplanation {
     pub disk: Option<String>,
     /// What is made on the disk.
     pub filesystem: Option<String>,
-    /// Settings of the kernel.
+    /// Settings of the kernel that the arm asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Limits of what is under test.

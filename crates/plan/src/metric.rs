@@ -37,9 +37,9 @@ pub enum Metric {
     WriteAmplification,
     /// A metric of one operation alone.
     Of {
-        /// The operation.
+        /// Place and name of the operation.
         operation: Operation,
-        /// What of it.
+        /// What of the operation is judged.
         of: OfOperation,
     },
 }

@@ -16,7 +16,9 @@ mod ycsb;
 pub use agent::{Agent, AgentUse, Hosts, Nats, NatsCommand, NatsInit};
 pub use audit::Audit;
 pub use bundle::Bundle;
-pub use disk::{Calibrate, Characterise, Disk, DiskLog, Mount, Presets, SetDisk, Trace, Unmount};
+pub use disk::{
+    Calibrate, Characterise, CloneDisk, Disk, DiskLog, Mount, Presets, SetDisk, Trace, Unmount,
+};
 pub use diskmap::Diskmap;
 pub use export::Export;
 pub use gallery::Gallery;
@@ -183,7 +185,7 @@ pub enum Command {
     },
 }
 
-/// Other machines.
+/// Machines that generate load or run servers.
 #[derive(Debug, Subcommand)]
 pub enum Remote {
     /// Show the machines of an experiment: how they are reached, what they are, what they lack, and how far their clocks are known.
@@ -209,28 +211,20 @@ pub enum Foreign {
 /// Commands by the names that they had before 0.2, which release 0.3 will not know any more.
 #[derive(Debug, Subcommand)]
 pub enum Old {
-    /// `plimsoll remote hosts`
     #[command(hide = true)]
     Hosts(Hosts),
-    /// `plimsoll remote agent`
     #[command(hide = true)]
     Agent(Agent),
-    /// `plimsoll remote nats`
     #[command(hide = true, subcommand)]
     Nats(NatsCommand),
-    /// `plimsoll disk map`
     #[command(hide = true)]
     Diskmap(Diskmap),
-    /// `plimsoll foreign import`
     #[command(hide = true)]
     Import(Import),
-    /// `plimsoll foreign audit`
     #[command(hide = true)]
     Audit(Audit),
-    /// `plimsoll foreign ycsb`
     #[command(hide = true)]
     Ycsb(Ycsb),
-    /// `plimsoll clean`
     #[command(hide = true)]
     Rm(Clean),
 }

@@ -15,7 +15,7 @@ pub struct ApplicationState {
 /// A collection and its indexes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CollectionState {
-    /// Its name.
+    /// Name of the collection in the file.
     pub name: String,
     /// Its documents, by the server's own count.
     pub documents: u64,
@@ -30,12 +30,12 @@ pub struct CollectionState {
     pub indexes: Vec<IndexState>,
 }
 
-/// An index.
+/// An index of a collection, as the server describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IndexState {
     /// Its name, such as `customer_1_placed_-1`.
     pub name: String,
-    /// Its bytes on disk.
+    /// Bytes of the index on disk.
     pub bytes: u64,
     /// How often operations have used it since it was made or the server started; `None` where the user may not ask. What `explain` uses counts as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,9 +45,9 @@ pub struct IndexState {
 /// How a server carries out an operation, from commands that were drawn as for measuring and explained, not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationPlan {
-    /// Which operation.
+    /// The operation whose commands were explained.
     pub operation: OwnOperation,
-    /// Commands that were explained.
+    /// How many of its commands were explained.
     pub commands: u32,
     /// The different plans of these commands, each from the index or the collection upwards: `IXSCAN customer_1 → FETCH → LIMIT`.
     pub stages: Vec<String>,

@@ -15,15 +15,15 @@ const MOST_NAMES: usize = 10_000;
 /// What a statement asks of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StatementKind {
-    /// Documents by a filter.
+    /// Reads the documents that a filter matches.
     Find,
-    /// Documents through a pipeline.
+    /// Reads documents through the stages of a pipeline.
     Aggregate,
     /// How many documents a filter matches.
     Count,
     /// The different values of a field.
     Distinct,
-    /// New documents.
+    /// Adds new documents to a collection.
     Insert,
     /// Changes of one document or of several.
     Update,
@@ -119,7 +119,7 @@ pub enum UnknownOperation {
         "`{0}` cannot name an operation: letters, digits, `-` and `_`, at most {MOST_NAME_BYTES} of them"
     )]
     Name(String),
-    /// Too many names.
+    /// More names than a record can hold.
     #[error("there are more than {MOST_NAMES} different operations")]
     TooMany,
 }
@@ -153,7 +153,7 @@ impl OwnOperation {
         self.name
     }
 
-    /// What it does.
+    /// Which kind of statement the operation is.
     pub fn kind(self) -> StatementKind {
         self.kind
     }

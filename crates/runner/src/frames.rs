@@ -86,7 +86,7 @@ impl WorkerRole {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DataPhase {
-    /// Stores it and measures.
+    /// Data is stored, then the points are measured.
     #[default]
     Load,
     /// Stores it, so that it can be copied, and measures nothing.

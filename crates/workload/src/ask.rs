@@ -68,7 +68,7 @@ pub struct Statement<'a> {
     pub command: &'a [u8],
     /// The most documents that are fetched, through as many batches as it takes; 0 for all of them.
     pub limit: u32,
-    /// What it must find.
+    /// How many documents it must find.
     pub expected: Expected,
     /// How many units of work it counts for when it succeeds: 1, and of a load one for each document.
     pub units: u32,
@@ -171,7 +171,7 @@ impl<'a> Sequence<'a> {
 /// What became of a transaction or of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceEnd {
-    /// Its changes are made.
+    /// The transaction was committed, with all its changes.
     Committed,
     /// None of its changes is made.
     Undone,
@@ -192,7 +192,7 @@ pub type CommandProbes = Vec<(String, Vec<u8>)>;
 pub enum Expected {
     /// Known from the seed: at least the first and at most the second number.
     Between(u64, u64),
-    /// At least one.
+    /// At least one document is found.
     Some,
     /// It cannot be known, or may be none.
     Any,
@@ -229,7 +229,7 @@ pub struct NewDocuments {
 /// A collection as it must be before its documents are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionOrder {
-    /// Its name.
+    /// Name of the operation in the file.
     pub name: String,
     /// Documents in it after the load.
     pub documents: u64,

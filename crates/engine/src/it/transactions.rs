@@ -87,7 +87,6 @@ pub(super) mod slow {
         }
     }
 
-    /// Commits a transaction.
     pub fn commit_one(session: &mut dyn Session, generator: &mut OpGenerator) -> Answer {
         let Ask::Statement(statement) = generator.next() else { panic!() };
         let mut answer = Answer::default();

@@ -75,7 +75,7 @@ struct State {
     known: Mutex<Known>,
     /// Rises with every change of a role.
     version: AtomicU64,
-    /// A member was asked.
+    /// Notified after a member was asked.
     news: Condvar,
     /// Somebody waits, or all is over.
     wake: Condvar,

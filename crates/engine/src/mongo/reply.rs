@@ -244,7 +244,7 @@ impl<'a> Batch<'a> {
 pub struct StatementReply {
     /// Documents returned, counted, matched or inserted, or different values.
     pub documents: u64,
-    /// Documents that were changed.
+    /// Documents that the statement changed.
     pub modified: u64,
     /// Bytes of the documents or values returned.
     pub bytes: u64,

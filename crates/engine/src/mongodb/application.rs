@@ -137,7 +137,6 @@ fn add(plan: &mut OperationPlan, one: &Explained) {
     }
 }
 
-/// One explained command.
 #[derive(Debug, Default, PartialEq)]
 struct Explained {
     /// From the index or the collection upwards.

@@ -70,7 +70,7 @@ impl Session for Length {
 #[derive(Default)]
 struct List {
     statements: Vec<Statement<'static>>,
-    /// How many were given.
+    /// How many commands were given out so far.
     given: AtomicU64,
     acknowledged: Mutex<Vec<NewDocuments>>,
     ends: Vec<SequenceEnd>,

@@ -64,14 +64,14 @@ pub enum Miss {
         /// The operation that is bounded; `None`: all together.
         operation: Option<Operation>,
     },
-    /// Too many operations failed.
+    /// More operations failed than the objective allows.
     Errors {
         /// Share of the finished operations that failed, 0 to 1.
         share: f64,
     },
     /// Too little of the offered rate was achieved.
     Achieved {
-        /// Finished over due operations.
+        /// Operations that finished over those that were due.
         share: f64,
     },
 }

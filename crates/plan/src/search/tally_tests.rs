@@ -46,7 +46,7 @@ fn part(operation: Operation, responses: &[(u64, u64)]) -> OperationSlice {
     OperationSlice { operation, status: Status::Ok, latencies }
 }
 
-/// Reads alone.
+/// A slice of reads, by latency and count.
 fn slice(index: u32, responses: &[(u64, u64)], errors: u64) -> Slice {
     let count = responses.iter().map(|(_, count)| count).sum();
     Slice {

@@ -26,7 +26,6 @@ pub fn find(directory: &Path) -> anyhow::Result<(PathBuf, ShownDisk)> {
     }
 }
 
-/// `plimsoll disk set`.
 pub fn set(arguments: &arguments::SetDisk) -> anyhow::Result<Exit> {
     let (_, disk) = find(&arguments.directory)?;
     let mut control = Control::connect(&disk.control_socket)?;
@@ -45,7 +44,6 @@ pub fn set(arguments: &arguments::SetDisk) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// `plimsoll disk log`.
 pub fn log(arguments: &arguments::DiskLog) -> anyhow::Result<Exit> {
     let (directory, disk) = find(&arguments.directory)?;
     let mut control = Control::connect(&disk.control_socket)?;

@@ -37,7 +37,7 @@ impl KeptData {
         Ok(Self { _place: place, data })
     }
 
-    /// Where it is.
+    /// The directory that holds the data.
     pub fn data(&self) -> &Path {
         &self.data
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct ShownDisk {
     /// What belongs to it is in here.
     pub place: PathBuf,
-    /// Where it takes commands.
+    /// Socket at which the disk takes commands.
     pub control_socket: PathBuf,
 }
 

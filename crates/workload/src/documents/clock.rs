@@ -10,9 +10,9 @@ use plimsoll_record::OwnOperation;
 /// A date of a collection that begins at the present time, and how fast it goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataClock {
-    /// Name of the collection.
+    /// Name of the collection in the file.
     pub collection: String,
-    /// Name of the field.
+    /// Name of the field that holds the date.
     pub field: String,
     /// From one document to the next, in milliseconds.
     pub every_ms: f64,

@@ -18,7 +18,7 @@ pub(crate) const MOST_LENGTH: i64 = 15_000_000;
 /// Bytes of a text in which a share of it repeats. In shorter blocks, what compressors write besides would be several per cent.
 pub(crate) const BLOCK: usize = 1_024;
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-/// Six bits each.
+/// Six bits of a draw make a letter.
 const LETTERS_A_DRAW: usize = 10;
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 /// Odd, and divisible by neither 2 nor 3: multiplying by it permutes the numbers below a power of 36.
@@ -34,7 +34,7 @@ pub(crate) const MOST_ITEMS: u64 = 1 << 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) name: Box<str>,
-    /// Of its streams.
+    /// Key of the random streams of the field.
     pub(crate) key: u64,
     /// Whether a document has it: where the value is 1. Absent where all have it.
     pub(crate) present: Option<Finite>,
@@ -67,7 +67,6 @@ pub(crate) enum Shape {
     },
     Text(Text),
     Bytes(Text),
-    /// Milliseconds since 1970.
     Date(Number),
     ObjectId,
     Uuid,
@@ -99,7 +98,6 @@ pub(crate) enum Number {
     },
 }
 
-/// Texts and bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) prefix: Box<str>,
@@ -357,7 +355,6 @@ fn fill_letters(stream: &mut Stream, out: &mut [u8]) {
     }
 }
 
-/// Random bytes.
 #[inline]
 fn fill_bytes(stream: &mut Stream, out: &mut [u8]) {
     for piece in out.chunks_mut(8) {

@@ -70,7 +70,6 @@ impl Permutation {
 pub(crate) enum Shares {
     /// This many values, all alike.
     Even(u64),
-    /// Weights.
     Weights(Vec<f64>),
 }
 
@@ -134,7 +133,6 @@ impl Finite {
         Self { documents, key, ends }
     }
 
-    /// Of the permutation.
     pub(crate) fn key(&self) -> u64 {
         self.key
     }

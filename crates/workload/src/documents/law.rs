@@ -8,12 +8,11 @@ use crate::zipfian::Zipfian;
 /// The 99th percentile of the standard normal distribution.
 const Z99: f64 = 2.326_347_874_040_841;
 
-/// How numbers are distributed.
 #[derive(Clone, Debug)]
 pub(crate) enum Law {
     Constant(f64),
     Uniform(f64, f64),
-    /// Small ones most often.
+    /// By the exponent: small numbers are the most frequent.
     Zipfian(f64, Zipfian),
     Normal {
         mean: f64,

@@ -9,20 +9,20 @@ use std::fmt::{self, Write};
 /// A value of an experiment file. Maps keep the order of their keys, which matters to a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Literal {
-    /// Nothing.
+    /// What `null` or nothing at all stands for.
     #[default]
     Null,
-    /// `true` or `false`.
+    /// One of the words `true` and `false`.
     Bool(bool),
-    /// A whole number.
+    /// A number without a point or an exponent.
     Int(i64),
-    /// Another number.
+    /// A number with a point or an exponent.
     Double(f64),
     /// A text, or a quantity such as `2M` that the key which takes it reads.
     Text(String),
     /// Values in brackets or with dashes.
     List(Vec<Literal>),
-    /// Keys with their values.
+    /// Keys with their values, in the order of the file.
     Map(Vec<(String, Literal)>),
 }
 
@@ -115,7 +115,6 @@ impl Literal {
     }
 }
 
-/// Writes a whole document.
 pub(crate) fn write_document(entries: &[(String, Literal)], out: &mut Vec<u8>) {
     let at = bson::begin(out);
     for (key, value) in entries {

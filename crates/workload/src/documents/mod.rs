@@ -44,11 +44,9 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentsSpec {
-    /// Of all values.
     seed: u64,
     /// Names of collections, each with `records`, `document`, `indexes` and `options`.
     collections: Literal,
-    /// Names of operations.
     operations: Literal,
     #[serde(skip)]
     reading: SharedReading,
@@ -80,9 +78,9 @@ impl PartialEq for SharedReading {
 /// What can be said about an operation before it runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OperationNote {
-    /// Its name and kind.
+    /// Name and kind of the operation.
     pub operation: OwnOperation,
-    /// Its collection.
+    /// Name of the collection that it asks.
     pub collection: String,
     /// How the number of documents that it finds is verified.
     pub verified: String,
@@ -93,15 +91,15 @@ pub struct OperationNote {
 /// What can be said about a collection before it is loaded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CollectionNote {
-    /// Its name.
+    /// Name of the collection in the file.
     pub name: String,
-    /// Documents after the load.
+    /// Number of documents after the load.
     pub documents: u64,
     /// Mean size of a document in BSON, in bytes.
     pub mean_bytes: f64,
     /// Names of its indexes, that of `_id` left out.
     pub indexes: Vec<String>,
-    /// Some documents, as text.
+    /// The first documents, as text for people.
     pub examples: Vec<String>,
 }
 

@@ -35,10 +35,9 @@ pub(crate) struct OwnStatement {
     pub(crate) collection: usize,
     pub(crate) template: Template,
     pub(crate) parameters: Vec<Parameter>,
-    /// The parameter of `by`.
+    /// Place of the parameter that `by` names.
     by: Option<usize>,
     pub(crate) limit: u32,
-    /// Documents that it inserts.
     pub(crate) inserts: u32,
     pub(crate) known: Known,
     /// What is known where no index removes documents of its collection.
@@ -116,12 +115,12 @@ impl OwnStatement {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Known {
     /// As many as have the value of this parameter, at most `most`.
-    Having { parameter: usize, most: u64 },
-    /// Exactly this many.
+    Having {
+        parameter: usize,
+        most: u64,
+    },
     Exactly(u64),
-    /// One or more.
     Some(&'static str),
-    /// Nothing is known.
     Any(&'static str),
 }
 

@@ -79,11 +79,10 @@ pub struct DocumentProblem {
 #[derive(Clone, Debug)]
 pub(crate) struct Collection {
     pub(crate) name: Box<str>,
-    /// Documents after the load.
     pub(crate) records: u64,
-    /// `_id` first.
+    /// In the order of the file, `_id` first.
     pub(crate) fields: Vec<Arc<Field>>,
-    /// Besides that of `_id`.
+    /// Without the index of `_id`, which every collection has.
     pub(crate) indexes: Vec<Index>,
     /// Options of `create`, as they are given.
     pub(crate) options: Vec<(String, Literal)>,
@@ -100,7 +99,6 @@ pub(crate) struct Collection {
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     pub(crate) name: String,
-    /// Fields with their directions.
     pub(crate) keys: Vec<(String, Literal)>,
     /// A BSON document for `createIndexes`.
     pub(crate) order: Vec<u8>,
@@ -158,7 +156,6 @@ impl Collection {
     }
 }
 
-/// Reads, and collects problems.
 pub(crate) struct Reading {
     pub(crate) problems: Vec<DocumentProblem>,
     pub(crate) seed: u64,
@@ -348,7 +345,6 @@ impl Reading {
         }
     }
 
-    /// Options of `create`.
     fn options(&mut self, given: &Literal) -> Option<Vec<(String, Literal)>> {
         let Literal::Map(entries) = given else {
             return self

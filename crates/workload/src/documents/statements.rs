@@ -214,7 +214,6 @@ impl Choosers {
 pub(crate) struct StatementDesk {
     space: Arc<DocumentSpace>,
     weighted: Weighted,
-    /// For each operation.
     choosers: Vec<Choosers>,
     /// Place of each operation among those of the mix.
     slots: Vec<u8>,

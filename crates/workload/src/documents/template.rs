@@ -11,7 +11,7 @@ use crate::stream::Stream;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Documents inside each other.
+/// How deep documents may lie inside each other.
 const MOST_DEPTH: usize = 40;
 
 /// A command with its holes.
@@ -24,7 +24,7 @@ pub(crate) struct Template {
 
 #[derive(Clone, Debug)]
 enum Piece {
-    /// Bytes of the constants.
+    /// A range of the bytes that never change.
     Bytes(Range<usize>),
     /// A document or list begins.
     Open,
@@ -81,13 +81,21 @@ pub(crate) enum Drawn {
     /// That of a document of the collection.
     Document,
     /// Those of a document, and of one this many documents later; with `newest` the last documents that are certain to be there.
-    Range { documents: u64, newest: bool },
+    Range {
+        documents: u64,
+        newest: bool,
+    },
     /// That of the document this many before the newest one, or of the first.
-    Before { documents: u64 },
+    Before {
+        documents: u64,
+    },
     /// One that no document has: its pick is at least this.
-    Absent { from: u64 },
-    /// A new one.
-    New { records: u64 },
+    Absent {
+        from: u64,
+    },
+    New {
+        records: u64,
+    },
 }
 
 /// What an operation was drawn for.
@@ -221,7 +229,6 @@ impl Template {
         }
     }
 
-    /// Writes the command.
     pub(crate) fn render(&self, draws: &Draws<'_>, stream: &mut Stream, out: &mut Vec<u8>) {
         let mut open = [0; MOST_DEPTH];
         let mut depth = 0;
@@ -266,7 +273,6 @@ impl Template {
     }
 }
 
-/// The name in `<name>`.
 fn hole(text: &str) -> Option<&str> {
     text.strip_prefix('<')?.strip_suffix('>').filter(|name| !name.is_empty())
 }

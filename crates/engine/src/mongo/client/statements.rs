@@ -26,7 +26,7 @@ pub(super) struct Statements {
     numbers_changes: bool,
     /// Whether the connection's own write concern wants an answer.
     is_acknowledged: bool,
-    /// By their slots.
+    /// Place in the list is the slot of a mix.
     shapes: Vec<Option<Shape>>,
 }
 
@@ -37,7 +37,7 @@ struct Tail {
     number_from_end: usize,
 }
 
-/// Slots of a mix.
+/// Shapes of commands that are kept for a mix.
 const SLOTS: usize = 32;
 
 /// The place of a tail with these elements.

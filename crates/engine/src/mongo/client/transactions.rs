@@ -20,7 +20,6 @@ const UNSATISFIABLE: [i32; 2] = [100, 79];
 /// The server ended the commit for its time limit.
 const TIME_LIMIT: i32 = 50;
 
-/// `{abortTransaction: 1}`.
 const ABORT: &[u8] = b"\x1b\0\0\0\x10abortTransaction\0\x01\0\0\0\0";
 
 /// Why a transaction was not committed.

@@ -80,7 +80,7 @@ struct Sent {
     result: Result<(), LeanError>,
     answer: Answer,
     retries: u64,
-    /// Commands without their session.
+    /// Commands as they arrived, without their session.
     requests: Vec<Document>,
 }
 
