@@ -72,9 +72,17 @@ struct Direction {
     iops: Option<Limit>,
     bandwidth: Option<Limit>,
     latency: Law,
+    /// Bytes per second at which one request is moved.
+    transfer: Option<f64>,
 }
 
 impl Direction {
+    /// How long a request is served.
+    fn served_ns(&self, bytes: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
+        let moved_ns = self.transfer.map_or(0.0, |rate| bytes as f64 * 1e9 / rate);
+        self.latency.draw(random).saturating_add(moved_ns as u64)
+    }
+
     /// The earliest instant from which all limits here allow such a request.
     fn earliest(&self, from: u128, units: u64, bytes: u64) -> u128 {
         let mut at = from;
@@ -108,11 +116,13 @@ impl Shaper {
                 iops: Limit::new(spec.iops.read, None),
                 bandwidth: Limit::new(spec.bandwidth.read, None),
                 latency: Law::new(&spec.read_latency),
+                transfer: spec.transfer.read.or(spec.transfer.joint),
             },
             writes: Direction {
                 iops: Limit::new(spec.iops.write, None),
                 bandwidth: Limit::new(spec.bandwidth.write, None),
                 latency: Law::new(&spec.write_latency),
+                transfer: spec.transfer.write.or(spec.transfer.joint),
             },
             joint: Direction {
                 iops: Limit::new(spec.iops.joint, burst.map(|burst| burst.iops)),
@@ -121,6 +131,7 @@ impl Shaper {
                     burst.and_then(|burst| burst.bandwidth),
                 ),
                 latency: Law::None,
+                transfer: None,
             },
             bucket: burst.map(Bucket::new),
             flush_latency: Law::new(&spec.flush_latency),
@@ -140,7 +151,7 @@ impl Shaper {
             RequestKind::Discard => return now_ns,
         };
         let units = self.io_unit_bytes.map_or(1, |unit| request.bytes.div_ceil(unit.max(1)).max(1));
-        let latency_ns = direction.latency.draw(&mut self.random);
+        let latency_ns = direction.served_ns(request.bytes, &mut self.random);
 
         let now = fine_of_ns(now_ns);
         let mut at = now;

@@ -394,6 +394,7 @@ fn subject<'s>(
             origins: reader.origins,
             limits,
             base_dir: given.base_dir,
+            read_file: given.read_file,
         };
         let server = rig_reader.server(arm, &engine, &mut settings);
         let chosen = reader.data_of(&base, arm, &engine, &settings, server.as_ref());
@@ -410,6 +411,7 @@ fn subject<'s>(
             origins: reader.origins,
             limits,
             base_dir: given.base_dir,
+            read_file: given.read_file,
         };
         let stored = StoredData {
             loaded_bytes: loaded_bytes(&data, working_set.as_ref()),

@@ -279,6 +279,8 @@ mistakes! {
     // Disks, filesystems, limits, machines, prices, servers and working sets.
     UnknownPreset { what: &'static str, name: String, presets: Vec<String> } = "unknown-preset", ("there is no {what} {}", quoted(name)),
         nearest_or_all(name, presets, "the presets are");
+    DiskFile { reason: String } = "disk-file", ("the file of the disk has a mistake: {reason}"),
+        "such a file has the keys of `disk`, such as `iops: 600`; `plimsoll disk clone` writes one";
     DiskWithoutData { engine: &'static str } = "disk-without-data", ("the engine {engine} keeps no data on a disk"),
         "remove the disk, or name another engine";
     FilesystemWithoutDisk = "filesystem-without-disk", ("there is no disk to make a filesystem on"),

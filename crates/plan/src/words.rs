@@ -4,12 +4,12 @@ use crate::WorkingSet;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::{
-    Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, EventSpec, LimitsSpec, Price,
-    RigSpec,
+    Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskRates, DiskSpec, EventSpec, LimitsSpec,
+    Price, RigSpec,
 };
 
 /// The keys of a disk's figures, in the order of the file format.
-pub const DISK_FIGURES: [&str; 16] = [
+pub const DISK_FIGURES: [&str; 19] = [
     "capacity",
     "iops",
     "read_iops",
@@ -21,6 +21,9 @@ pub const DISK_FIGURES: [&str; 16] = [
     "latency",
     "read_latency",
     "write_latency",
+    "transfer",
+    "read_transfer",
+    "write_transfer",
     "flush",
     "queue_depth",
     "burst",
@@ -31,19 +34,9 @@ pub const DISK_FIGURES: [&str; 16] = [
 /// Every figure that a disk has, by its key among [`DISK_FIGURES`] and in their order. With `one_latency` that of reads and writes is one figure where both are alike.
 pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, String)> {
     let mut words = vec![("capacity", units::size(disk.capacity_bytes))];
-    let rates =
-        [("iops", disk.iops.joint), ("read_iops", disk.iops.read), ("write_iops", disk.iops.write)];
-    for (key, rate) in rates {
-        words.extend(rate.map(|rate| (key, units::rate(rate))));
-    }
-    let bandwidths = [
-        ("bandwidth", disk.bandwidth.joint),
-        ("read_bandwidth", disk.bandwidth.read),
-        ("write_bandwidth", disk.bandwidth.write),
-    ];
-    for (key, bandwidth) in bandwidths {
-        words.extend(bandwidth.map(|bytes| (key, bandwidth_words(bytes))));
-    }
+    words.extend(rate_words(["iops", "read_iops", "write_iops"], &disk.iops, units::rate));
+    let bandwidths = ["bandwidth", "read_bandwidth", "write_bandwidth"];
+    words.extend(rate_words(bandwidths, &disk.bandwidth, bandwidth_words));
     words.extend(disk.io_unit_bytes.map(|bytes| ("io_unit", units::size(bytes))));
     let mut latency = |key, law: &DiskLatency| {
         words.extend(latency_words(law).map(|text| (key, text)));
@@ -54,7 +47,9 @@ pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, Stri
         latency("read_latency", &disk.read_latency);
         latency("write_latency", &disk.write_latency);
     }
-    latency("flush", &disk.flush_latency);
+    let transfers = ["transfer", "read_transfer", "write_transfer"];
+    words.extend(rate_words(transfers, &disk.transfer, bandwidth_words));
+    words.extend(latency_words(&disk.flush_latency).map(|text| ("flush", text)));
     words.extend(disk.queue_depth.map(|depth| ("queue_depth", depth.to_string())));
     words.extend(disk.burst.as_ref().map(|burst| ("burst", burst_words(burst))));
     words.push(("backing", backing_word(disk.backing).to_owned()));
@@ -64,6 +59,16 @@ pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, Stri
     };
     words.push(("trace", trace));
     words
+}
+
+/// The rates of both directions together, of reads and of writes, as far as there are any, each by its key.
+fn rate_words(
+    keys: [&'static str; 3],
+    rates: &DiskRates,
+    spelled: impl Fn(f64) -> String,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let all = [rates.joint, rates.read, rates.write];
+    keys.into_iter().zip(all).filter_map(move |(key, rate)| Some((key, spelled(rate?))))
 }
 
 /// A disk in one line: `san-raid10: 2GiB, 600 IOPS, latency 7ms, in memory`.

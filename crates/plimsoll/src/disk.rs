@@ -1,5 +1,6 @@
 mod calibrate;
 mod characterise;
+mod clone;
 mod emulated;
 mod mount;
 mod mounted;
@@ -20,6 +21,7 @@ pub fn disk(command: &Disk, rigs: &Rigs, store: Option<&Path>) -> anyhow::Result
     let ended = match command {
         Disk::Presets(presets) => presets::presets(presets),
         Disk::Characterise(characterise) => characterise::characterise(characterise, rigs),
+        Disk::Clone(clone) => clone::clone(clone, rigs),
         Disk::Calibrate(calibrate) => calibrate::calibrate(calibrate, rigs),
         Disk::Mount(mount) => mount::mount(mount, rigs),
         Disk::Unmount(unmount) => mount::unmount(unmount, rigs),
@@ -41,4 +43,22 @@ pub fn disk(command: &Disk, rigs: &Rigs, store: Option<&Path>) -> anyhow::Result
 pub fn daemon() -> anyhow::Result<Exit> {
     plimsoll_disk::serve(std::io::stdin(), std::io::stdout())?;
     Ok(Exit::Good)
+}
+
+/// Rows of cells below each other: the first `left` columns begin, the others end at the same place.
+fn aligned(rows: &[Vec<String>], left: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(place, (cell, &width))| {
+            if place < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        out.push_str(&format!("  {}\n", line.trim_end()));
+    }
+    out
 }

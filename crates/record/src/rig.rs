@@ -67,6 +67,13 @@ pub struct DiskRates {
     pub joint: Option<f64>,
 }
 
+impl DiskRates {
+    /// Whether neither direction has a limit.
+    pub fn is_unlimited(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Credits that are earned while there is little load and spent while there is much: a token bucket, as of gp2 or a burstable Azure disk. One credit is one request (of
 /// at most `io_unit_bytes`). While there are credits, `iops` and `bandwidth` here hold; without, those of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,6 +117,9 @@ pub struct DiskSpec {
     pub read_latency: DiskLatency,
     /// Added to every write, after it was admitted by the limits.
     pub write_latency: DiskLatency,
+    /// Bytes per second at which one request is moved, beside its latency; `joint` is the rate of each direction that has none of its own.
+    #[serde(default, skip_serializing_if = "DiskRates::is_unlimited")]
+    pub transfer: DiskRates,
     /// Time that a flush takes.
     pub flush_latency: DiskLatency,
     /// Requests that the disk serves at once, each for its latency; others wait. `None`: all.
@@ -133,6 +143,7 @@ impl DiskSpec {
             io_unit_bytes: None,
             read_latency: DiskLatency::None,
             write_latency: DiskLatency::None,
+            transfer: DiskRates::default(),
             flush_latency: DiskLatency::None,
             queue_depth: None,
             burst: None,

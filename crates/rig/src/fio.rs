@@ -18,7 +18,8 @@
 //!
 //! let target = Target::read_only("/var/lib".as_ref())?;
 //! let state = plimsoll_rig::testbed::default_state_dir()?;
-//! let found = characterise(&target, &Profile::quick(), &state, &mut |_| ControlFlow::Continue(()))?;
+//! let profile = Profile::study(&Profile::STUDY_BLOCKS, &Profile::STUDY_THREADS).lasting(1_000, 200);
+//! let found = characterise(&target, &profile, &state, &mut |_| ControlFlow::Continue(()))?;
 //! for row in &found.rows {
 //!     println!("{}: {:.0} IOPS", row.job.label, row.measured.iops());
 //! }
@@ -30,6 +31,7 @@ mod characterise;
 mod checks;
 mod error;
 mod expected;
+mod fit;
 mod job;
 mod measured;
 #[cfg(test)]
@@ -40,6 +42,7 @@ mod target;
 pub use calibrate::calibrate;
 pub use characterise::{Characterisation, Profile, Row, characterise};
 pub use error::FioError;
+pub use fit::{Fitted, fit, grid, own_cost};
 pub use job::{Engine, Job, Kind};
 pub use measured::{Direction, Latencies, Measured};
 pub use run::{Progress, Watch, run_job, version};

@@ -60,6 +60,16 @@ fn a_disk_without_limits_answers_at_once() {
 }
 
 #[test]
+fn a_large_request_takes_longer_by_its_bytes() {
+    let transfer = DiskRates { read: Some(1e9), joint: Some(2e9), ..DiskRates::default() };
+    let mut shaper = shaper(DiskSpec { read_latency: constant(80_000), transfer, ..disk() });
+    assert_eq!(shaper.admit(0, read(250_000)), 80_000 + 250_000);
+    assert_eq!(shaper.admit(0, write(250_000)), 125_000);
+    // It is no limit: the next one is moved at the same time.
+    assert_eq!(shaper.admit(0, read(1_000)), 81_000);
+}
+
+#[test]
 fn requests_through_a_cap_take_exactly_their_share_of_time() {
     let mut shaper = shaper(DiskSpec { iops: joint(600.0), ..disk() });
     let mut due = 0;

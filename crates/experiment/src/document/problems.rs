@@ -175,7 +175,8 @@ impl Problems {
         lines(&redact(&text)).into_owned()
     }
 
-    fn line_of(&self, problem: &Problem) -> String {
+    /// For people, in one line, with the file and the place.
+    pub(crate) fn line_of(&self, problem: &Problem) -> String {
         let mut line = self.file_name.clone();
         if let Some((row, column)) = self.position(problem) {
             line.push_str(&format!(":{row}:{column}"));

@@ -7,18 +7,19 @@ use crate::elements::latency::latencies;
 use crate::elements::rig::{RigReader, StoredData};
 use crate::keys::arm::arm;
 use crate::keys::disk::{BLOCK, NO_DISK};
-use crate::keys::disk::{DISK, DISK_OR_PRESET, FILE, disk};
+use crate::keys::disk::{DISK, DISK_FILES, DISK_OR_PRESET, FILE, disk};
 use crate::keys::disk::{TRACED, USUAL_CAPACITY};
 use crate::mistake::Mistake;
 use crate::presets::{DiskPreset, disk_presets};
 use crate::table::*;
-use crate::{Collector, Problems, Reader};
+use crate::{Collector, Problems, Reader, read_text_file};
 use plimsoll_plan::estimate::{ample_capacity, least_capacity, most_held};
 use plimsoll_plan::words::disk_words;
 use plimsoll_plan::{EngineKind, Source};
 use plimsoll_record::quantities::units;
-use plimsoll_record::{Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind};
-use std::path::PathBuf;
+use plimsoll_record::{Backing, DiskChoice, DiskLatency, DiskRates, DiskSpec, FilesystemKind};
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Names that stay with a device are found in folders that begin so.
 const STABLE_NAMES: &str = "/dev/disk/by-";
@@ -33,8 +34,8 @@ pub(crate) struct DiskDraft {
     pub backing_known: bool,
 }
 
-/// An emulated disk from text, as on a command line: the name of a preset, `gp3`, or figures as in an experiment file,
-/// `{iops: 600, latency: 7ms}`. Without `capacity` that of the preset, else 16 GiB; without `backing` it is kept in memory.
+/// An emulated disk from text, as on a command line: the name of a preset, `gp3`, or of a file, `my-ssd.yaml`, or figures as in an experiment
+/// file, `{iops: 600, latency: 7ms}`. Without `capacity` that of the preset, else 16 GiB; without `backing` it is kept in memory.
 pub fn disk_by_text(text: &str) -> Result<DiskSpec, Problems> {
     let source = SourceText::new(text);
     let mut problems = Collector::new(&source);
@@ -54,30 +55,90 @@ fn read(text: &str, problems: &mut Collector<'_>) -> Option<DiskDraft> {
     let checked = Reader::new(problems).read("", &DISK_OR_PRESET, &node);
     match checked.value {
         Value::Wrong => None,
-        Value::Map(_) => {
-            for key in [disk::device, disk::erase] {
-                if let Some(value) = checked.get(key) {
-                    problems.add(key.name, Some(value.place), Mistake::DeviceNotHere);
-                }
-            }
-            described("", &checked, problems)
-        }
-        _ => named("", &checked, problems),
+        Value::Map(_) => emulated(&checked, problems),
+        _ => named("", &checked, &|path| read_text_file(path), problems),
     }
 }
 
-/// A disk by the name of a preset.
-pub(crate) fn named(
+/// A disk by its figures, where a device has no place.
+fn emulated(checked: &Checked, problems: &mut Collector<'_>) -> Option<DiskDraft> {
+    for key in [disk::device, disk::erase] {
+        if let Some(value) = checked.get(key) {
+            problems.add(key.name, Some(value.place), Mistake::DeviceNotHere);
+        }
+    }
+    described("", checked, problems)
+}
+
+/// A disk by the name of a preset, or of a file with the same keys.
+fn named(
     path: &str,
     checked: &Checked,
+    read_file: &dyn Fn(&Path) -> io::Result<String>,
     problems: &mut Collector<'_>,
 ) -> Option<DiskDraft> {
+    let name = checked.text()?;
+    if DISK_FILES.iter().any(|ending| name.ends_with(ending)) {
+        let found = read_file(Path::new(name))
+            .map_err(|error| Mistake::File { path: name.to_owned(), reason: error.to_string() })
+            .and_then(|text| of_file(name, &text));
+        return found.map_err(|mistake| problems.add(path, Some(checked.place), mistake)).ok();
+    }
     let preset = preset(path, checked, problems)?;
     Some(DiskDraft {
         spec: preset.spec.clone(),
         capacity_known: preset.grows(),
         backing_known: false,
     })
+}
+
+/// A disk that was measured, as a file that [`disk_by_text`] and arms can name: without burst credits and lognormal laws, which no measurement
+/// finds, and without its blocks and trace.
+pub fn disk_as_file(spec: &DiskSpec) -> String {
+    let mut text = String::new();
+    for (key, words) in disk_words(spec, true) {
+        let law = match key {
+            "capacity" | "backing" | "trace" => continue,
+            "latency" | "read_latency" => &spec.read_latency,
+            "write_latency" => &spec.write_latency,
+            "flush" => &spec.flush_latency,
+            _ => &DiskLatency::None,
+        };
+        match law {
+            DiskLatency::Table { points } => {
+                text.push_str(&format!("{key}:\n  table:\n"));
+                for (percentile, ns) in points {
+                    text.push_str(&format!("    p{percentile}: {}\n", units::duration(*ns)));
+                }
+            }
+            _ => text.push_str(&format!("{key}: {words}\n")),
+        }
+    }
+    text
+}
+
+/// What is in such a file. It is shown by its name without folders and ending.
+fn of_file(name: &str, text: &str) -> Result<DiskDraft, Mistake> {
+    if text.trim().is_empty() {
+        return Err(Mistake::DiskFile { reason: format!("{name} is empty") });
+    }
+    let source = SourceText::new(text);
+    let mut problems = Collector::new(&source);
+    let draft = crate::document::read(text, &mut problems).and_then(|node| {
+        let checked = Reader::new(&mut problems).read("", &Shape::Object(&DISK), &node);
+        emulated(&checked, &mut problems)
+    });
+    let problems = problems.finish(name);
+    match (draft, problems.list().first()) {
+        (Some(mut draft), None) => {
+            let stem = Path::new(name).file_stem().unwrap_or_default();
+            draft.spec.preset = Some(stem.to_string_lossy().into_owned());
+            Ok(draft)
+        }
+        (_, first) => Err(Mistake::DiskFile {
+            reason: first.map_or_else(|| name.to_owned(), |problem| problems.line_of(problem)),
+        }),
+    }
 }
 
 fn preset(
@@ -131,6 +192,12 @@ pub(crate) fn described(
         spec.bandwidth,
         map,
         [disk::bandwidth, disk::read_bandwidth, disk::write_bandwidth],
+        bandwidth,
+    );
+    spec.transfer = rates(
+        spec.transfer,
+        map,
+        [disk::transfer, disk::read_transfer, disk::write_transfer],
         bandwidth,
     );
     if let Some(unit) = map.get(disk::io_unit) {
@@ -244,7 +311,10 @@ impl RigReader<'_, '_> {
                 }
                 described(&given.path, checked, self.problems)?
             }
-            _ => named(&given.path, checked, self.problems)?,
+            _ => {
+                let read_file = |file: &Path| (self.read_file)(&self.base_dir.join(file));
+                named(&given.path, checked, &read_file, self.problems)?
+            }
         };
         let spec = self.finished(draft.clone(), stored);
         self.origins_of_disk(&path, checked, &draft, &spec);
@@ -313,6 +383,8 @@ impl RigReader<'_, '_> {
             (disk::write_iops, disk::iops),
             (disk::read_bandwidth, disk::bandwidth),
             (disk::write_bandwidth, disk::bandwidth),
+            (disk::read_transfer, disk::transfer),
+            (disk::write_transfer, disk::transfer),
             (disk::read_latency, disk::latency),
             (disk::write_latency, disk::latency),
         ];

@@ -11,6 +11,7 @@ use crate::surroundings::Limits;
 use plimsoll_plan::estimate::Copies;
 use plimsoll_plan::{EngineKind, Settings, server_uri};
 use plimsoll_record::{DiskChoice, RigSpec, ServerSpec};
+use std::io;
 use std::path::Path;
 
 /// Estimated disk space of an arm's data.
@@ -30,6 +31,7 @@ pub(crate) struct RigReader<'r, 's> {
     pub limits: &'r Limits,
     /// Folder of the experiment file.
     pub base_dir: &'r Path,
+    pub read_file: &'r dyn Fn(&Path) -> io::Result<String>,
 }
 
 impl RigReader<'_, '_> {

@@ -1,10 +1,12 @@
 //! What arms stand on, working sets and scales.
 
-use crate::it::{ENGINES, check_with, plan};
-use crate::{Overrides, Surroundings, check, disk_by_text, disk_presets};
+use crate::it::{ENGINES, check_with, plan, surroundings};
+use crate::{Overrides, Surroundings, check, disk_as_file, disk_by_text, disk_presets};
 use plimsoll_plan::{Plan, differences, explain};
-use plimsoll_record::{Backing, DiskChoice, DiskLatency};
+use plimsoll_record::{Backing, DiskChoice, DiskLatency, DiskRates, DiskSpec};
+use plimsoll_testing::assert_contains;
 use std::cell::Cell;
+use std::path::Path;
 
 const RIGS: &str = include_str!("rigs.yaml");
 
@@ -178,6 +180,55 @@ fn disks_from_the_command_line() {
     assert_eq!(refill("{preset: gp2, iops: 200}"), Some(200.0));
     assert_eq!(refill("{preset: gp2, capacity: 2TiB}"), None);
     assert_eq!(refill("{preset: gp2, burst: off}"), None);
+}
+
+/// What `plimsoll disk clone` writes is what an arm gets.
+#[test]
+fn a_disk_that_was_measured_is_named_by_its_file() {
+    let table = |points: &[(f64, u64)]| DiskLatency::Table { points: points.to_vec() };
+    let measured = DiskSpec {
+        iops: DiskRates { read: Some(12_340.0), write: Some(7_891.0), joint: None },
+        bandwidth: DiskRates { joint: Some(201_300_000.0), ..DiskRates::default() },
+        read_latency: table(&[(0.0, 81_234), (50.0, 92_340), (99.9, 410_000), (100.0, 7_012_000)]),
+        write_latency: DiskLatency::Constant { ns: 41_230 },
+        transfer: DiskRates { read: Some(1_234_000_000.0), ..DiskRates::default() },
+        flush_latency: DiskLatency::Constant { ns: 1_204_000 },
+        ..DiskSpec::unlimited(16 << 30)
+    };
+    let written = disk_as_file(&measured);
+    let arm = |text: &str| {
+        let file = "plimsoll: 1\nname: one\nworkload: {records: 1k, preset: c}\narms: {one: {disk: disks/my-ssd.yaml}}\n\
+                    load: {closed: {threads: 1}}\n";
+        let overrides = Overrides::default();
+        let read_file = |path: &Path| match path.to_str() {
+            Some("/experiments/disks/my-ssd.yaml") => Ok(text.to_owned()),
+            _ => Err(std::io::ErrorKind::NotFound.into()),
+        };
+        check(file, "one.yaml", &Surroundings { read_file: &read_file, ..surroundings(&overrides) })
+    };
+    let Some(DiskChoice::Emulated { spec }) = arm(&written).unwrap().arms.remove(0).rig.disk else {
+        panic!("it is emulated");
+    };
+    assert_eq!(spec.preset.as_deref(), Some("my-ssd"));
+    let expected = DiskSpec {
+        preset: spec.preset.clone(),
+        capacity_bytes: spec.capacity_bytes,
+        trace_requests: spec.trace_requests,
+        ..measured
+    };
+    assert_eq!(spec, expected, "{written}");
+
+    for (text, description) in [
+        ("", "disks/my-ssd.yaml is empty"),
+        ("iosp: 600", "disks/my-ssd.yaml:1:1: "),
+        ("{device: /dev/sda, erase: true}", "a device"),
+        ("[1]", "disks/my-ssd.yaml:1:1: "),
+    ] {
+        let problems = arm(text).unwrap_err().to_string();
+        assert_contains(&problems, "the file of the disk has a mistake");
+        assert_contains(&problems, description);
+    }
+    assert_contains(&disk_by_text("nowhere.yaml").unwrap_err().to_string(), "cannot be read");
 }
 
 /// Large data does not go into memory, and disks are large enough for it.

@@ -36,7 +36,8 @@ object! {
         "Folder for the data directory, or for the file of the emulated disk; relative paths start at the folder of the experiment file. Without it, \
          the program's own data folder.";
     disk = DISK_OR_PRESET, Optional, "san-raid10";
-        "The disk under the data, with a filesystem of its own: the name of a preset, or its figures. `none`, the default, is a plain directory.";
+        "The disk under the data, with a filesystem of its own: the name of a preset, a file that `plimsoll disk clone` wrote (`my-ssd.yaml`), or figures. \
+         `none`, the default, is a plain directory.";
     filesystem = FILESYSTEM_OR_KIND, Default("xfs"), "ext4";
         "The filesystem made on the disk, with its stock options unless more are given. Only with a disk.";
     readahead = Shape::size(0, 1 << 30), Optional, "32KiB";

@@ -12,9 +12,12 @@ pub(crate) const MOST_TRACED: u64 = 1_000_000_000;
 /// The word for blocks that are kept in a file.
 pub(crate) const FILE: &str = "file";
 
-/// A disk by its name or by its figures.
+/// A disk by the name of a preset or of a file, or by its figures.
 pub(crate) const DISK_OR_PRESET: Shape =
-    Shape::Any(&[Shape::Text { most: 40 }, Shape::Object(&DISK)]);
+    Shape::Any(&[Shape::Text { most: 1_000 }, Shape::Object(&DISK)]);
+
+/// Endings of files that describe a disk, by the same keys.
+pub(crate) const DISK_FILES: [&str; 2] = [".yaml", ".yml"];
 
 object! {
     DISK disk: "A disk: an emulated one with these figures, or a block device of this machine. A missing figure is that of the preset, or has no limit."
@@ -43,6 +46,12 @@ object! {
         "Latency of reads, if it differs from `latency`.";
     write_latency = LAW, Optional, "{lognormal: {median: 1ms, p99: 8ms}}";
         "Latency of writes, if it differs from `latency`.";
+    transfer = Shape::Bandwidth, Optional, "2GB/s";
+        "Rate at which the bytes of one request are moved, beside its latency, so that larger requests take longer even on an idle disk.";
+    read_transfer = Shape::Bandwidth, Optional, "2GB/s";
+        "The same of reads, if it differs.";
+    write_transfer = Shape::Bandwidth, Optional, "1GB/s";
+        "The same of writes, if it differs.";
     flush = LAW, Optional, "1ms";
         "Duration of a flush.";
     queue_depth = Shape::count(1, 65_536), Optional, "32";

@@ -1,3 +1,4 @@
+use super::aligned;
 use super::emulated::{by_text, name};
 use super::progress::ProgressLine;
 use crate::arguments;
@@ -63,37 +64,15 @@ fn table(name: &str, calibration: &Calibration) -> String {
         out.push_str("  it has no limit and no latency, so there is nothing to check\n\n");
         return out;
     }
-    let spelled: Vec<[String; 5]> = calibration.checks.iter().map(cells).collect();
-    let header = ["", "requested", "measured", "off by", "allowed"].map(str::to_owned);
-    let width = |column: usize| {
-        spelled.iter().chain([&header]).map(|row| row[column].chars().count()).max().unwrap_or(0)
-    };
-    let widths: [usize; 5] = std::array::from_fn(width);
-    let verdicts =
-        calibration.checks.iter().map(|check| if check.passed() { "good" } else { "BAD" });
-    for (row, verdict) in [(&header, "")].into_iter().chain(spelled.iter().zip(verdicts)) {
-        let line = format!(
-            "  {:<4}  {:<what$}  {:>requested$}  {:>measured$}  {:>off$}  {:>allowed$}",
-            verdict,
-            row[0],
-            row[1],
-            row[2],
-            row[3],
-            row[4],
-            what = widths[0],
-            requested = widths[1],
-            measured = widths[2],
-            off = widths[3],
-            allowed = widths[4]
-        );
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
+    let header = ["", "", "requested", "measured", "off by", "allowed"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(header).chain(calibration.checks.iter().map(cells)).collect();
+    out.push_str(&aligned(&rows, 2));
     out.push('\n');
     out
 }
 
-fn cells(check: &CalibrationCheck) -> [String; 5] {
+fn cells(check: &CalibrationCheck) -> Vec<String> {
     let (unit, divisor, decimals) = match check.unit.as_str() {
         "ns" => ("ms", 1e6, 3),
         "bytes/s" => ("MB/s", 1e6, 2),
@@ -102,7 +81,8 @@ fn cells(check: &CalibrationCheck) -> [String; 5] {
     let spelled = |value: f64| format!("{:.decimals$} {unit}", value / divisor);
     let percent = |value: f64| format!("{:.2} %", value / check.requested * 100.0);
     let off = check.measured - check.requested;
-    [
+    vec![
+        if check.passed() { "good" } else { "BAD" }.to_owned(),
         check.what.clone(),
         spelled(check.requested),
         spelled(check.measured),

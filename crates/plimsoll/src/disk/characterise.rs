@@ -37,21 +37,18 @@ pub fn characterise(arguments: &arguments::Characterise, rigs: &Rigs) -> anyhow:
 }
 
 fn profile(arguments: &arguments::Characterise) -> Profile {
-    let mut profile = if arguments.quick { Profile::quick() } else { Profile::study() };
-    if let Some(size) = arguments.size {
-        profile.size_bytes = size;
+    let blocks = arguments.block.as_deref().unwrap_or(&Profile::STUDY_BLOCKS);
+    let threads = arguments.jobs.as_deref().unwrap_or(&Profile::STUDY_THREADS);
+    let mut profile = Profile::study(blocks, threads);
+    if arguments.quick {
+        profile = Profile { size_bytes: 1_000_000_000, ..profile }.lasting(1_000, 200);
     }
-    if let Some(jobs) = &arguments.jobs {
-        profile.jobs.clone_from(jobs);
-    }
-    if let Some(block) = &arguments.block {
-        profile.block_bytes.clone_from(block);
-    }
+    profile.size_bytes = arguments.size.unwrap_or(profile.size_bytes);
     profile
 }
 
 /// A directory or a device of this machine.
-fn target(path: &Path, erase: bool) -> anyhow::Result<Target> {
+pub(super) fn target(path: &Path, erase: bool) -> anyhow::Result<Target> {
     if !path.exists() {
         bail!(
             "{} is no directory and no device, and no published disk has that name: see `plimsoll disk presets`",

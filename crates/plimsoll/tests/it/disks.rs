@@ -2,7 +2,7 @@
 
 use crate::laboratory::{Laboratory, Said};
 use crate::stores::with_a_record;
-use plimsoll_record::{DiskSpec, RigRecord, TraceReference};
+use plimsoll_record::{DiskLatency, DiskSpec, RigRecord, TraceReference};
 use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Writer, finish, monotonic_ns,
@@ -68,6 +68,11 @@ fn what_is_no_target_is_told() {
         (&["characterise", ".", "--erase"], 1, no_block),
         (&["characterise", "{iops: 6OO}"], 104, unit),
         (&["calibrate", "gp3", "gp9"], 104, unknown),
+        (&["clone", "nowhere", "--to", "c.yaml"], 1, nowhere),
+        (&["clone", ".", "--to", "c.yaml", "--erase"], 1, no_block),
+        (&["clone", ".", "--to", "clone"], 1, "clone should end in .yaml"),
+        (&["clone", ".", "--to", "none/c.yaml"], 1, "there is no folder for none/c.yaml"),
+        (&["calibrate", "c.yaml"], 104, "`c.yaml` cannot be read"),
         (&["trace", "file"], 1, "is not a trace of an emulated disk"),
         (&["characterise", ".", "--jobs", "0"], 2, jobs),
     ] {
@@ -214,6 +219,42 @@ mod slow {
             assert_contains(&err, "fio failed at");
         }
         assert_eq!(fs::read_dir(laboratory.path("here")).unwrap().count(), 0);
+    }
+
+    /// What limits a disk is found from outside, and its description is a disk again.
+    #[test]
+    fn a_clone_has_the_limits_of_its_original() {
+        needs!(DISKS);
+        let laboratory = Laboratory::new();
+        fs::create_dir(laboratory.path("slow")).unwrap();
+        let original = "{iops: 200, latency: 8ms, flush: 3ms, capacity: 512MiB}";
+        let (code, _, err) = disk(&laboratory, &["mount", original, "slow"]);
+        assert_eq!(code, Some(0), "{err}");
+        let (code, out, err) =
+            disk(&laboratory, &["clone", "slow", "--to", "copy.yaml", "--quick", "--json"]);
+        // 106 where this machine is too busy to be like the original in all jobs.
+        assert!(code == Some(0) || code == Some(106), "{err}");
+        let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let iops = found["disk"]["iops"]["joint"].as_f64().unwrap();
+        // Never faster, and a busy machine makes it slower.
+        assert!((100.0..=206.0).contains(&iops), "{}", found["disk"]);
+        for law in ["read_latency", "write_latency"] {
+            let law: DiskLatency = serde_json::from_value(found["disk"][law].clone()).unwrap();
+            assert!(law.median_ns() > 7_800_000.0, "{law:?}");
+        }
+        let text = fs::read_to_string(laboratory.path("copy.yaml")).unwrap();
+        assert_contains(&text, "# A clone of the disk below ");
+        let again = disk(&laboratory, &["clone", "slow", "--to", "copy.yaml"]);
+        assert_eq!(again.0, Some(1));
+        assert_contains(&again.2, "copy.yaml is there already");
+        let (code, _, err) = disk(&laboratory, &["unmount", "slow"]);
+        assert_eq!(code, Some(0), "{err}");
+        fs::create_dir(laboratory.path("copy")).unwrap();
+        let (code, _, err) = disk(&laboratory, &["mount", "copy.yaml", "copy"]);
+        assert_eq!(code, Some(0), "{err}");
+        let (code, _, err) = disk(&laboratory, &["unmount", "copy"]);
+        assert_eq!(code, Some(0), "{err}");
+        assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
     }
 
     /// What the file says about readahead and caches is so, is in the record, and what was not reached is said.

@@ -10,54 +10,41 @@ use std::path::Path;
 /// The jobs that characterise a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Sizes of random reads, bytes.
-    pub block_bytes: Vec<u32>,
-    /// Threads of random reads, each with one request in flight.
-    pub jobs: Vec<u32>,
-    /// Threads of random writes, and of random writes with fsync, both of 4 KiB; none where the target may only be read.
-    pub write_jobs: Vec<u32>,
+    /// In this order. Where the target may only be read, those that write are left out.
+    pub jobs: Vec<Job>,
     /// Bytes of the target that are used, at most; also at most the whole device, or half of what is free.
     pub size_bytes: u64,
-    /// Each job is measured for this long, milliseconds.
-    pub runtime_ms: u64,
-    /// And runs this long before, milliseconds.
-    pub ramp_ms: u64,
 }
 
 impl Profile {
-    /// That of the memory-and-disk study: psync, 10 GB, 4 to 32 kB; with writes and fsync beside it.
-    pub fn study() -> Self {
-        Self {
-            block_bytes: vec![4 << 10, 8 << 10, 16 << 10, 32 << 10],
-            jobs: vec![1, 4, 16, 64],
-            write_jobs: vec![1, 16],
-            size_bytes: 10_000_000_000,
-            runtime_ms: 10_000,
-            ramp_ms: 1_000,
+    /// Sizes and threads of the reads in the memory-and-disk study, which asked by psync, on 10 GB.
+    pub const STUDY_BLOCKS: [u32; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
+    /// Threads of its reads, each with one request in flight.
+    pub const STUDY_THREADS: [u32; 4] = [1, 4, 16, 64];
+
+    /// Random reads of these sizes by so many threads, then writes of 4 KiB, without and with fsync: each for ten seconds, on 10 GB.
+    pub fn study(block_bytes: &[u32], threads: &[u32]) -> Self {
+        let mut jobs = Vec::new();
+        for &block in block_bytes {
+            jobs.extend(
+                threads.iter().map(|&threads| Job::psync(Kind::RandomRead, block, threads)),
+            );
         }
+        for kind in [Kind::RandomWrite, Kind::RandomWriteFsync] {
+            jobs.extend([1, 16].map(|threads| Job::psync(kind, 4 << 10, threads)));
+        }
+        Self { jobs, size_bytes: 10_000_000_000 }.lasting(10_000, 1_000)
     }
 
-    /// The same questions on 1 GB, each for a second.
-    pub fn quick() -> Self {
-        Self { size_bytes: 1_000_000_000, runtime_ms: 1_000, ramp_ms: 200, ..Self::study() }
+    /// Each job measured for this long after this long a ramp, both in milliseconds.
+    pub fn lasting(self, runtime_ms: u64, ramp_ms: u64) -> Self {
+        let jobs = self.jobs.into_iter().map(|job| job.lasting(runtime_ms, ramp_ms)).collect();
+        Self { jobs, ..self }
     }
 
-    /// The jobs, in order: those that only read first.
-    pub fn all_jobs(&self, with_writes: bool) -> Vec<Job> {
-        let mut all = Vec::new();
-        for &block_bytes in &self.block_bytes {
-            for &jobs in &self.jobs {
-                all.push(Job::psync(Kind::RandomRead, block_bytes, jobs));
-            }
-        }
-        if with_writes {
-            for kind in [Kind::RandomWrite, Kind::RandomWriteFsync] {
-                for &jobs in &self.write_jobs {
-                    all.push(Job::psync(kind, 4 << 10, jobs));
-                }
-            }
-        }
-        all.into_iter().map(|job| job.lasting(self.runtime_ms, self.ramp_ms)).collect()
+    fn jobs_on(&self, target: &Target) -> Vec<Job> {
+        let writes = target.takes_writes();
+        self.jobs.iter().filter(|job| writes || !job.kind.writes()).cloned().collect()
     }
 }
 
@@ -92,7 +79,7 @@ pub fn characterise(
 ) -> Result<Characterisation, FioError> {
     let fio_version = version()?;
     let at = now();
-    let jobs = profile.all_jobs(target.takes_writes());
+    let jobs = profile.jobs_on(target);
     let ready = Ready::make(target, profile.size_bytes, state)?;
     let size_bytes = ready.size_bytes;
     let parts = jobs.len() as u32 + u32::from(ready.is_new());
@@ -124,12 +111,14 @@ pub(crate) fn now() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fio::Permission;
 
     #[test]
     fn a_device_that_may_only_be_read_is_asked_for_reads_alone() {
-        let profile = Profile::study();
-        assert_eq!(profile.all_jobs(true).len(), 4 * 4 + 2 * 2);
-        let reads = profile.all_jobs(false);
+        let profile = Profile::study(&Profile::STUDY_BLOCKS, &Profile::STUDY_THREADS);
+        let device = |permission| Target::Device { path: "/dev/none".into(), permission };
+        assert_eq!(profile.jobs_on(&device(Permission::MadeHere)).len(), 4 * 4 + 2 * 2);
+        let reads = profile.jobs_on(&device(Permission::ReadOnly));
         assert_eq!(reads.len(), 16);
         assert!(reads.iter().all(|job| !job.kind.writes()));
         assert_eq!(reads[1].label, "random reads of 4 KiB, 4 jobs");

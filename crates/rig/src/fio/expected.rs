@@ -131,7 +131,10 @@ impl Load {
         let (read, write) = (rates.read.unwrap_or(none), rates.write.unwrap_or(none));
         let own = match self.kind {
             Kind::RandomRead | Kind::Read => read,
-            Kind::RandomWrite | Kind::Write | Kind::RandomWriteFsync => write,
+            Kind::RandomWrite
+            | Kind::Write
+            | Kind::RandomWriteFsync
+            | Kind::RandomWriteDatasync => write,
             // Half of the requests are of each kind.
             Kind::RandomMix => 2.0 * read.min(write),
         };
@@ -140,33 +143,39 @@ impl Load {
 
     /// Mean latency without any queue, nanoseconds.
     pub(crate) fn latency_ns(self, disk: &DiskSpec) -> f64 {
+        let [reads, writes] = self.moved_ns(disk);
+        let (reads, writes) =
+            (reads + mean_ns(&disk.read_latency), writes + mean_ns(&disk.write_latency));
         match self.kind {
-            Kind::RandomRead | Kind::Read => mean_ns(&disk.read_latency),
-            Kind::RandomWrite | Kind::Write | Kind::RandomWriteFsync => {
-                mean_ns(&disk.write_latency)
-            }
-            Kind::RandomMix => {
-                f64::midpoint(mean_ns(&disk.read_latency), mean_ns(&disk.write_latency))
-            }
+            Kind::RandomMix => f64::midpoint(reads, writes),
+            kind if kind.writes() => writes,
+            _ => reads,
         }
+    }
+
+    /// How long the bytes of one read and of one write are moved, nanoseconds.
+    fn moved_ns(self, disk: &DiskSpec) -> [f64; 2] {
+        let DiskRates { read, write, joint } = disk.transfer;
+        [read, write]
+            .map(|rate| rate.or(joint).map_or(0.0, |rate| f64::from(self.block_bytes) * 1e9 / rate))
     }
 
     /// The median of the same.
     pub(crate) fn single_median_ns(self, disk: &DiskSpec) -> f64 {
-        self.single_law(disk).median_ns().max(1e9 / self.limit(disk))
+        let (law, moved_ns) = self.single(disk);
+        (law.median_ns() + moved_ns).max(1e9 / self.limit(disk))
     }
 
     /// Mean time from one request of a single thread to its next, nanoseconds: its latency, or what the limits make it wait.
     pub(crate) fn single_ns(self, disk: &DiskSpec) -> f64 {
         let gap_ns = 1e9 / self.limit(disk);
-        mean_of(self.single_law(disk), |nanos| nanos.max(gap_ns))
+        let (law, moved_ns) = self.single(disk);
+        mean_of(law, |nanos| (nanos + moved_ns).max(gap_ns))
     }
 
-    fn single_law(self, disk: &DiskSpec) -> &DiskLatency {
-        match self.kind {
-            Kind::RandomRead | Kind::Read => &disk.read_latency,
-            _ => &disk.write_latency,
-        }
+    fn single(self, disk: &DiskSpec) -> (&DiskLatency, f64) {
+        let [reads, writes] = self.moved_ns(disk);
+        if self.kind.writes() { (&disk.write_latency, writes) } else { (&disk.read_latency, reads) }
     }
 }
 

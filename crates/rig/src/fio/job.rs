@@ -17,6 +17,8 @@ pub enum Kind {
     Write,
     /// Writes at random places, an fsync after each.
     RandomWriteFsync,
+    /// Writes at random places, an fdatasync after each: on a filesystem, no journal comes with it.
+    RandomWriteDatasync,
 }
 
 impl Kind {
@@ -28,7 +30,7 @@ impl Kind {
     fn rw(self) -> &'static str {
         match self {
             Self::RandomRead => "randread",
-            Self::RandomWrite | Self::RandomWriteFsync => "randwrite",
+            Self::RandomWrite | Self::RandomWriteFsync | Self::RandomWriteDatasync => "randwrite",
             Self::RandomMix => "randrw",
             Self::Read => "read",
             Self::Write => "write",
@@ -49,6 +51,7 @@ impl fmt::Display for Kind {
             Self::Read => "reads in a row",
             Self::Write => "writes in a row",
             Self::RandomWriteFsync => "random writes with fsync",
+            Self::RandomWriteDatasync => "random writes with fdatasync",
         })
     }
 }
@@ -157,8 +160,10 @@ impl Job {
             all.push(format!("--size={part}"));
             all.push(format!("--offset_increment={part}"));
         }
-        if self.kind == Kind::RandomWriteFsync {
-            all.push("--fsync=1".to_owned());
+        match self.kind {
+            Kind::RandomWriteFsync => all.push("--fsync=1".to_owned()),
+            Kind::RandomWriteDatasync => all.push("--fdatasync=1".to_owned()),
+            _ => {}
         }
         if !self.kind.writes() {
             all.push("--readonly".to_owned());
@@ -224,7 +229,7 @@ mod tests {
             let arguments = Job::psync(kind, 4096, 1).arguments("/dev/loop7", 1 << 20);
             assert!(arguments.contains(&"--readonly".to_owned()));
         }
-        for kind in [Kind::RandomWrite, Kind::RandomMix, Kind::Write, Kind::RandomWriteFsync] {
+        for kind in [Kind::RandomWrite, Kind::RandomMix, Kind::Write, Kind::RandomWriteDatasync] {
             assert!(kind.writes());
         }
     }

@@ -79,38 +79,38 @@ fn direction<'a>(threads: impl Iterator<Item = &'a Side> + Clone) -> Option<Dire
 impl Latencies {
     /// Of all threads together; `None` where nothing was timed.
     fn of<'a>(threads: impl Iterator<Item = &'a Spread>) -> Option<Self> {
-        let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
-        let (mut count, mut sum, mut max_ns) = (0, 0.0, 0.0);
-        for spread in threads {
-            count += spread.count;
-            sum += spread.mean * spread.count as f64;
-            max_ns = f64::max(max_ns, spread.max);
-            for (nanos, requests) in &spread.bins {
-                *bins.entry(*nanos).or_default() += requests;
-            }
-        }
-        if count == 0 {
-            return None;
-        }
-        let percentile = |share: f64| {
-            let rank = (share * count as f64).ceil();
-            let mut passed = 0;
-            for (nanos, requests) in &bins {
-                passed += requests;
-                if passed as f64 >= rank {
-                    return *nanos as f64;
-                }
-            }
-            max_ns
-        };
-        Some(Self {
-            mean_ns: sum / count as f64,
-            p50_ns: percentile(0.5),
-            p99_ns: percentile(0.99),
-            p999_ns: percentile(0.999),
-            max_ns,
+        let all = Spread::merged(threads);
+        (all.count > 0).then(|| Self {
+            mean_ns: all.mean,
+            p50_ns: all.quantile(0.5),
+            p99_ns: all.quantile(0.99),
+            p999_ns: all.quantile(0.999),
+            max_ns: all.max,
         })
     }
+}
+
+/// Which latencies of a job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Timed {
+    Reads,
+    Writes,
+    Syncs,
+}
+
+/// Percentiles (0 to 100) of the latencies in fio's output, nanoseconds; `None` where nothing was timed.
+pub(crate) fn percentiles(
+    output: &serde_json::Value,
+    timed: Timed,
+    of: &[f64],
+) -> Option<Vec<(f64, f64)>> {
+    let output = Output::deserialize(output).ok()?;
+    let all = Spread::merged(output.jobs.iter().map(|thread| match timed {
+        Timed::Reads => &thread.read.clat_ns,
+        Timed::Writes => &thread.write.clat_ns,
+        Timed::Syncs => &thread.sync.lat_ns,
+    }));
+    (all.count > 0).then(|| of.iter().map(|&p| (p, all.quantile(p / 100.0))).collect())
 }
 
 /// The part of fio's JSON that is read here.
@@ -148,6 +148,35 @@ struct Spread {
     max: f64,
     #[serde(default)]
     bins: BTreeMap<u64, u64>,
+}
+
+impl Spread {
+    fn merged<'a>(threads: impl Iterator<Item = &'a Self>) -> Self {
+        let mut all = Self::default();
+        let mut sum = 0.0;
+        for spread in threads {
+            all.count += spread.count;
+            sum += spread.mean * spread.count as f64;
+            all.max = all.max.max(spread.max);
+            for (nanos, requests) in &spread.bins {
+                *all.bins.entry(*nanos).or_default() += requests;
+            }
+        }
+        all.mean = sum / all.count.max(1) as f64;
+        all
+    }
+
+    fn quantile(&self, share: f64) -> f64 {
+        let rank = (share * self.count as f64).ceil().max(1.0);
+        let mut passed = 0;
+        for (nanos, requests) in &self.bins {
+            passed += requests;
+            if passed as f64 >= rank {
+                return *nanos as f64;
+            }
+        }
+        self.max
+    }
 }
 
 #[cfg(test)]

@@ -100,18 +100,12 @@ mod slow {
         needs!([Need::Program("fio")]);
         let state = tempfile::tempdir().unwrap();
         let directory = directory();
-        let profile = Profile {
-            block_bytes: vec![4096, 32 << 10],
-            jobs: vec![1, 4],
-            write_jobs: vec![1],
-            size_bytes: SIZE,
-            runtime_ms: 50,
-            ramp_ms: 0,
-        };
+        let mut profile = Profile::study(&[4096, 32 << 10], &[1, 4]).lasting(50, 0);
+        profile.size_bytes = SIZE;
         let target = Target::read_only(directory.path()).unwrap();
         let found = characterise(&target, &profile, state.path(), &mut go_on).unwrap();
-        assert_eq!(found.rows.len(), 6);
-        assert_eq!(found.results.len(), 6);
+        assert_eq!(found.rows.len(), 8);
+        assert_eq!(found.results.len(), 8);
         assert_eq!(found.size_bytes, SIZE);
         assert!(found.rows.iter().all(|row| row.measured.iops() > 0.0));
         assert!(is_empty(directory.path()));
