@@ -28,8 +28,8 @@ use std::time::Duration;
 const USUAL_PORT: u16 = 27017;
 /// How long a server of this machine may take to accept a connection.
 const LONGEST_LOOK: Duration = Duration::from_millis(300);
-/// How long an experiment may take unless somebody says so.
-const USUAL_NS: u64 = 600_000_000_000;
+/// How long an experiment may take unless somebody says so: with the installation, ten minutes until the verdict.
+const USUAL_NS: u64 = 480_000_000_000;
 /// Lengths of points that are tried, seconds; the first with which enough blocks fit is taken. Shorter ones cannot be judged.
 const LENGTHS: [u64; 3] = [30, 20, 10];
 /// Sizes of the data that are tried where nobody says one, until storing it takes no longer than measuring.

@@ -36,7 +36,7 @@ pub struct Init {
     /// How much data, e.g. 2GiB [default: twice the cache, and less where storing it would take longer than measuring].
     #[arg(long)]
     pub data: Option<String>,
-    /// How long it may take, e.g. 30m.
+    /// How long it may take, e.g. 30m [default: 8m].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub within: Option<u64>,
     /// Replace the file if there is one.
