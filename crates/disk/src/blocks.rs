@@ -2,9 +2,11 @@
 
 use crate::DiskError;
 use plimsoll_record::{Backing, DiskSpec};
-use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, memfd_create, seek};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -79,6 +81,15 @@ impl Blocks {
     pub(crate) fn discard(&self, offset: u64, length: u64) -> io::Result<()> {
         let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         Ok(fallocate(&self.file, mode, offset, length)?)
+    }
+
+    /// The first blocks from here on that were written and not discarded since.
+    pub(crate) fn next_data(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        match seek(&self.file, SeekFrom::Data(from)) {
+            Ok(begin) => Ok(Some(begin..seek(&self.file, SeekFrom::Hole(begin))?)),
+            Err(Errno::NXIO) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn file_for(&self, memory: *const u8, length: usize, offset: u64) -> &File {

@@ -2,10 +2,10 @@
 
 use crate::due::Due;
 use crate::flow::Flow;
-use crate::{Counters, DiskError, Way};
+use crate::{Counters, DiskError, Power, PowerCut, Way};
 use plimsoll_record::DiskSpec;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +23,9 @@ enum Command {
     HoldAll(Option<u64>),
     AllowFor(Way),
     Counters,
+    Cut { seed: u64, sector_bytes: u64 },
+    Power,
+    SetPower(Power),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,6 +34,8 @@ enum Reply {
     Done,
     Refused(String),
     Counters(Box<Counters>),
+    Cut(Box<PowerCut>),
+    Power(Power),
 }
 
 /// A connection to a running daemon.
@@ -50,6 +55,12 @@ impl Control {
             Ok(stream)
         });
         let stream = connected.map_err(|error| {
+            if error.kind() == ErrorKind::PermissionDenied {
+                return DiskError::Refused(format!(
+                    "the disk belongs to another user, who alone may command it ({}): use sudo",
+                    socket.display()
+                ));
+            }
             DiskError::Died(format!("no answer at {}: {error}", socket.display()))
         })?;
         Ok(Self { socket: socket.to_owned(), stream: BufReader::new(stream), line: String::new() })
@@ -71,6 +82,27 @@ impl Control {
         self.done(&Command::Mark(label.to_owned()))
     }
 
+    /// Cuts the power of a disk with a volatile cache: whoever has it open gets errors from now on, and what no flush has covered is kept or lost by the
+    /// seed, in sectors of 512 or 4096 bytes. Whoever opens the disk from now on finds what is left.
+    pub fn cut(&mut self, seed: u64, sector_bytes: u64) -> Result<PowerCut, DiskError> {
+        match self.ask(&Command::Cut { seed, sector_bytes })? {
+            Reply::Cut(cut) => Ok(*cut),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    pub fn power(&mut self) -> Result<Power, DiskError> {
+        match self.ask(&Command::Power)? {
+            Reply::Power(power) => Ok(power),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Reports what became of the filesystem after a power cut, for those who wait for it.
+    pub fn set_power(&mut self, power: Power) -> Result<(), DiskError> {
+        self.done(&Command::SetPower(power))
+    }
+
     /// Has every request held for this many nanoseconds, or ends that: for [`Way::measure`].
     pub(crate) fn hold_all(&mut self, hold_ns: Option<u64>) -> Result<(), DiskError> {
         self.done(&Command::HoldAll(hold_ns))
@@ -85,15 +117,21 @@ impl Control {
     pub fn counters(&mut self) -> Result<Counters, DiskError> {
         match self.ask(&Command::Counters)? {
             Reply::Counters(counters) => Ok(*counters),
-            Reply::Refused(why) => Err(DiskError::Refused(why)),
-            Reply::Done => Err(self.died("it answered another question")),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    fn unexpected(&self, reply: Reply) -> DiskError {
+        match reply {
+            Reply::Refused(why) => DiskError::Refused(why),
+            _ => self.died("it answered another question"),
         }
     }
 
     fn done(&mut self, command: &Command) -> Result<(), DiskError> {
         match self.ask(command)? {
-            Reply::Refused(why) => Err(DiskError::Refused(why)),
-            Reply::Done | Reply::Counters(_) => Ok(()),
+            Reply::Done => Ok(()),
+            other => Err(self.unexpected(other)),
         }
     }
 
@@ -176,5 +214,19 @@ fn obey(command: Command, flow: &Flow, due: &Due) -> Reply {
             Reply::Done
         }
         Command::Counters => Reply::Counters(Box::new(flow.counters())),
+        Command::Cut { seed, sector_bytes } => match due.storage.cut(seed, sector_bytes) {
+            Ok(cut) => {
+                // Every answer that is held is an error now.
+                due.hurry();
+                flow.mark(&format!("power cut, seed {seed}"));
+                Reply::Cut(Box::new(cut))
+            }
+            Err(why) => Reply::Refused(why),
+        },
+        Command::Power => Reply::Power(due.storage.power()),
+        Command::SetPower(power) => {
+            due.storage.set_power(power);
+            Reply::Done
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::blocks::Buffer;
 use crate::flow::{Arrival, Flow};
+use crate::storage::{Receipt, Storage};
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 use plimsoll_trace::monotonic_ns;
 use std::cmp::Ordering;
@@ -79,6 +80,7 @@ impl Answer {
 
 struct Held {
     arrival: Arrival,
+    receipt: Receipt,
     answer: Answer,
 }
 
@@ -106,6 +108,7 @@ impl Eq for Held {}
 /// Answers that are held until they are due.
 pub(crate) struct Due {
     flow: Arc<Flow>,
+    pub(crate) storage: Arc<Storage>,
     held: Mutex<BinaryHeap<Held>>,
     earlier: Condvar,
     /// Memory of answers that were given.
@@ -113,8 +116,14 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    pub(crate) fn new(flow: Arc<Flow>) -> Self {
-        Self { flow, held: Mutex::default(), earlier: Condvar::new(), spare: Mutex::default() }
+    pub(crate) fn new(flow: Arc<Flow>, storage: Arc<Storage>) -> Self {
+        Self {
+            flow,
+            storage,
+            held: Mutex::default(),
+            earlier: Condvar::new(),
+            spare: Mutex::default(),
+        }
     }
 
     fn held(&self) -> MutexGuard<'_, BinaryHeap<Held>> {
@@ -134,23 +143,26 @@ impl Due {
     }
 
     /// Gives the answer when it is due: at once, or from the thread that runs [`Due::run`].
-    pub(crate) fn answer(&self, arrival: Arrival, answer: Answer) {
+    pub(crate) fn answer(&self, arrival: Arrival, receipt: Receipt, answer: Answer) {
         if arrival.due_ns <= monotonic_ns() {
             self.flow.answer(&arrival);
-            self.give(answer);
+            self.give(receipt, answer);
             return;
         }
         let mut held = self.held();
         let is_first = held.peek().is_none_or(|first| arrival.due_ns < first.arrival.due_ns);
-        held.push(Held { arrival, answer });
+        held.push(Held { arrival, receipt, answer });
         drop(held);
         if is_first {
             self.earlier.notify_one();
         }
     }
 
-    fn give(&self, answer: Answer) {
-        if let Some(buffer) = answer.give() {
+    fn give(&self, receipt: Receipt, answer: Answer) {
+        // Before its answer: what is requested after it must find the write acknowledged.
+        if !self.storage.answered(receipt) {
+            answer.fail(Errno::EIO);
+        } else if let Some(buffer) = answer.give() {
             self.give_back(buffer);
         }
     }
@@ -168,7 +180,7 @@ impl Due {
                     drop(held);
                     // Counted before it is given: who asks for the counters after an answer finds it in them.
                     self.flow.answer(&first.arrival);
-                    self.give(first.answer);
+                    self.give(first.receipt, first.answer);
                     self.held()
                 }
                 Some(Step::Spin) => {
@@ -194,7 +206,7 @@ impl Due {
         let all = std::mem::take(&mut *self.held());
         for held in all {
             self.flow.answer(&held.arrival.due_at_once());
-            self.give(held.answer);
+            self.give(held.receipt, held.answer);
         }
     }
 

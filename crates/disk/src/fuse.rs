@@ -1,9 +1,9 @@
 //! The file system of one file, `disk.img`, which is the disk.
 
-use crate::blocks::Blocks;
 use crate::due::{Answer, Due};
 use crate::flow::{Arrival, Flow};
 use crate::shaper::RequestKind;
+use crate::storage::{Receipt, Storage};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
@@ -24,7 +24,7 @@ const BACKGROUND: u16 = 1024;
 const LARGEST_WRITE: u32 = 1 << 20;
 
 pub(crate) struct DiskFile {
-    pub(crate) blocks: Blocks,
+    pub(crate) storage: Arc<Storage>,
     pub(crate) capacity_bytes: u64,
     pub(crate) flow: Arc<Flow>,
     pub(crate) due: Arc<Due>,
@@ -62,9 +62,9 @@ impl DiskFile {
     }
 
     /// The work is done; the answer follows when it is due, or at once when it failed.
-    fn finish(&self, arrival: Arrival, worked: io::Result<()>, answer: Answer) {
+    fn finish(&self, arrival: Arrival, worked: io::Result<Receipt>, answer: Answer) {
         match worked {
-            Ok(()) => self.due.answer(arrival, answer),
+            Ok(receipt) => self.due.answer(arrival, receipt, answer),
             Err(error) => {
                 self.flow.fail(arrival);
                 answer.fail(Errno::from(error));
@@ -105,7 +105,7 @@ impl Filesystem for DiskFile {
             return reply.error(Errno::EISDIR);
         }
         let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-        reply.opened(FileHandle(0), flags);
+        reply.opened(FileHandle(self.storage.session()), flags);
     }
 
     fn readdir(
@@ -133,18 +133,21 @@ impl Filesystem for DiskFile {
         &self,
         _: &Request,
         _: INodeNo,
-        _: FileHandle,
+        FileHandle(session): FileHandle,
         offset: u64,
         size: u32,
         _: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
+        if self.storage.is_over(session) {
+            return reply.error(Errno::EIO);
+        }
         let length = u64::from(size).min(self.capacity_bytes.saturating_sub(offset));
         let arrival = self.flow.arrive(RequestKind::Read, offset, length);
         let mut buffer = self.due.buffer();
         let length = length as usize;
-        let worked = self.blocks.read(buffer.of_length(length), offset);
+        let worked = self.storage.read(session, buffer.of_length(length), offset);
         self.finish(arrival, worked, Answer::Data(reply, buffer, length));
     }
 
@@ -152,7 +155,7 @@ impl Filesystem for DiskFile {
         &self,
         _: &Request,
         _: INodeNo,
-        _: FileHandle,
+        FileHandle(session): FileHandle,
         offset: u64,
         data: &[u8],
         _: WriteFlags,
@@ -160,11 +163,14 @@ impl Filesystem for DiskFile {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
+        if self.storage.is_over(session) {
+            return reply.error(Errno::EIO);
+        }
         let length = data.len() as u64;
         let arrival = self.flow.arrive(RequestKind::Write, offset, length);
         let worked = if self.is_inside(offset, length) {
             let mut spare = self.due.buffer();
-            let written = self.blocks.write(data, offset, &mut spare);
+            let written = self.storage.write(session, data, offset, &mut spare);
             self.due.give_back(spare);
             written
         } else {
@@ -179,27 +185,42 @@ impl Filesystem for DiskFile {
         reply.ok();
     }
 
-    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+    fn fsync(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        FileHandle(session): FileHandle,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
+        if self.storage.is_over(session) {
+            return reply.error(Errno::EIO);
+        }
         let arrival = self.flow.arrive(RequestKind::Flush, 0, 0);
-        self.finish(arrival, self.blocks.flush(), Answer::Done(reply));
+        self.finish(arrival, self.storage.flush(session), Answer::Done(reply));
     }
 
     fn fallocate(
         &self,
         _: &Request,
         _: INodeNo,
-        _: FileHandle,
+        FileHandle(session): FileHandle,
         offset: u64,
         length: u64,
         mode: i32,
         reply: ReplyEmpty,
     ) {
+        if self.storage.is_over(session) {
+            return reply.error(Errno::EIO);
+        }
         let gives_zeros = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE;
         if mode & gives_zeros == 0 || !self.is_inside(offset, length) {
             return reply.error(Errno::EOPNOTSUPP);
         }
         let arrival = self.flow.arrive(RequestKind::Discard, offset, length);
-        let worked = self.blocks.discard(offset, length);
+        let mut spare = self.due.buffer();
+        let worked = self.storage.discard(session, offset, length, &mut spare);
+        self.due.give_back(spare);
         self.finish(arrival, worked, Answer::Done(reply));
     }
 }

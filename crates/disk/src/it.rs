@@ -11,4 +11,5 @@ mod commands;
 mod endings;
 mod laboratory;
 mod mistakes;
+mod power;
 mod pressure;

@@ -8,12 +8,13 @@
 //! - [`serve`] is the body of the daemon process.
 //! - [`Daemon`] starts one and ends it.
 //! - [`Way::measure`] finds out what requests take outside of the daemon, which is then part of their latency.
-//! - [`Control`] commands a running one: limits on and off, other limits, marks in its trace; and reads its [`Counters`].
+//! - [`Control`] commands a running one: limits on and off, other limits, marks in its trace, a power cut; and reads its [`Counters`].
 //!
 //! The daemon locks its memory and asks for none in the path of a request that it did not have before, so that it cannot wait for dirty pages
 //! to be written that only it can write. It has real-time priority where it is allowed to: a disk does not wait for a processor.
 
 mod blocks;
+mod cache;
 mod control;
 mod counters;
 mod daemon;
@@ -28,12 +29,15 @@ mod order;
 mod process;
 mod serve;
 pub mod shaper;
+mod storage;
 mod way;
 
+pub use cache::PowerCut;
 pub use control::Control;
 pub use counters::Counters;
 pub use daemon::{Daemon, DaemonProgram};
 pub use error::DiskError;
 pub use order::DaemonOrder;
 pub use serve::serve;
+pub use storage::Power;
 pub use way::Way;

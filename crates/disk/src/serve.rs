@@ -9,6 +9,7 @@ use crate::fuse::DiskFile;
 use crate::mount::{abort, mount, unmount};
 use crate::order::{DaemonOrder, Greeting};
 use crate::process::{prepare_process, wait_for_signal};
+use crate::storage::Storage;
 use fuser::{Config, Session, SessionACL};
 use plimsoll_trace::{Head, Writer};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -64,8 +65,9 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
         None => None,
     };
     let flow = Arc::new(Flow::new(&order.spec, order.shaped, trace));
-    let due = Arc::new(Due::new(Arc::clone(&flow)));
     let blocks = Blocks::create(&order.spec, order.backing_file.as_deref())?;
+    let storage = Arc::new(Storage::new(&order.spec, blocks));
+    let due = Arc::new(Due::new(Arc::clone(&flow), Arc::clone(&storage)));
     let socket = UnixListener::bind(&order.socket)
         .map_err(|error| DiskError::io(format!("listen at {}", order.socket.display()), error))?;
 
@@ -74,7 +76,7 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
         move || due.run()
     })?;
     let file = DiskFile {
-        blocks,
+        storage,
         capacity_bytes: order.spec.capacity_bytes,
         flow,
         due: Arc::clone(&due),

@@ -130,10 +130,13 @@ pub struct DiskSpec {
     pub backing: Backing,
     /// Requests that the trace holds, the last ones; 0 is no trace. 32 bytes each.
     pub trace_requests: u64,
+    /// Whether the disk has a volatile write cache that it remembers, so that its power can be cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub volatile_cache: bool,
 }
 
 impl DiskSpec {
-    /// A disk without any limit, with its blocks in memory and without trace.
+    /// A disk without any limit, with its blocks in memory, without trace and without a volatile cache.
     pub fn unlimited(capacity_bytes: u64) -> Self {
         Self {
             preset: None,
@@ -149,6 +152,7 @@ impl DiskSpec {
             burst: None,
             backing: Backing::Memory,
             trace_requests: 0,
+            volatile_cache: false,
         }
     }
 }
