@@ -17,7 +17,7 @@ pub use agent::{Agent, AgentUse, Hosts, Nats, NatsCommand, NatsInit};
 pub use audit::Audit;
 pub use bundle::Bundle;
 pub use disk::{
-    Calibrate, Characterise, CloneDisk, Disk, DiskLog, Mount, Presets, SetDisk, Trace, Unmount,
+    Calibrate, Characterise, CloneDisk, Cut, Disk, DiskLog, Mount, Presets, SetDisk, Trace, Unmount,
 };
 pub use diskmap::Diskmap;
 pub use export::Export;

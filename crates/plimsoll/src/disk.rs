@@ -1,6 +1,7 @@
 mod calibrate;
 mod characterise;
 mod clone;
+mod cut;
 mod emulated;
 mod mount;
 mod mounted;
@@ -24,6 +25,7 @@ pub fn disk(command: &Disk, rigs: &Rigs, store: Option<&Path>) -> anyhow::Result
         Disk::Clone(clone) => clone::clone(clone, rigs),
         Disk::Calibrate(calibrate) => calibrate::calibrate(calibrate, rigs),
         Disk::Mount(mount) => mount::mount(mount, rigs),
+        Disk::Cut(requested) => cut::cut(requested),
         Disk::Unmount(unmount) => mount::unmount(unmount, rigs),
         Disk::Set(set) => mounted::set(set),
         Disk::Log(log) => mounted::log(log),

@@ -4,6 +4,7 @@ use crate::RigError;
 use crate::fio::{Characterisation, Profile, Watch};
 use crate::orders::{Answer, Built, Characterised, Go, Order, RigRequest, TornDown};
 use crate::testbed::{Disturb, Disturbed};
+use plimsoll_disk::Power;
 use plimsoll_record::files::read_line_within;
 use plimsoll_record::{Calibration, DiskSpec, RigSpec};
 use plimsoll_trace::ExtentMap;
@@ -295,6 +296,11 @@ impl BuiltRig<'_> {
     /// Has the filesystem on the emulated disk seen at an empty directory too.
     pub fn show(&self, directory: PathBuf) -> Result<(), RigError> {
         self.ask(Order::Show { directory })
+    }
+
+    /// Mounts the filesystem on the emulated disk again after a power cut, and has it seen at the same directory.
+    pub fn remount(&self, directory: PathBuf) -> Result<Power, RigError> {
+        self.ask(Order::Remount { directory })
     }
 
     /// Gives the emulated disk its limits, or takes them away, and marks its trace with what begins now.

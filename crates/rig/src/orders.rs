@@ -84,6 +84,10 @@ pub enum Order {
     Hide {
         directory: PathBuf,
     },
+    /// Mounts the filesystem of an emulated disk again, and has it seen at the same directory, after its power was cut. Answered with `Power`.
+    Remount {
+        directory: PathBuf,
+    },
     /// Gives the emulated disk its limits, or takes them away, and marks its trace.
     Shape {
         shaped: bool,
@@ -148,6 +152,9 @@ impl std::fmt::Display for Order {
             Self::Extents => formatter.write_str("reading where the files lie"),
             Self::Show { directory } => write!(formatter, "mounting at {}", directory.display()),
             Self::Hide { directory } => write!(formatter, "unmounting {}", directory.display()),
+            Self::Remount { directory } => {
+                write!(formatter, "mounting {} again after a power cut", directory.display())
+            }
             Self::Shape { shaped, mark } => {
                 let how = if *shaped { "limited" } else { "without limits" };
                 write!(formatter, "disk {how}: {mark}")

@@ -234,6 +234,7 @@ impl Process {
                 value(&map.map_err(|error| RigError::Refused(error.to_string()))?)
             }
             Order::Show { directory } => value(&place.rig()?.show(&directory)?),
+            Order::Remount { directory } => value(&place.rig_mut()?.remount(&directory)?),
             Order::Hide { directory } if self.allowed.disk => value(&hide(&directory)?),
             Order::Hide { .. } => Err(refused("the agent here was started without --allow disk")),
             Order::Shape { shaped, mark } => {

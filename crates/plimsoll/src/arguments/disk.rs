@@ -22,6 +22,8 @@ pub enum Disk {
     Set(SetDisk),
     /// Show what a mounted disk does, second by second.
     Log(DiskLog),
+    /// Cut the power of a mounted disk: lose writes that no flush has covered, and mount what is left.
+    Cut(Cut),
     /// Unmount a disk and remove it.
     Unmount(Unmount),
     /// Summarise the trace of an emulated disk, or export it.
@@ -129,6 +131,7 @@ Examples:
   sudo plimsoll disk mount gp3 /mnt/slow --trace t       every request, for `plimsoll disk trace t`
   plimsoll disk log /mnt/slow                            requests, bytes, latency
   plimsoll disk set /mnt/slow spinning-disk              other limits, at once
+  sudo plimsoll disk mount gp3 /mnt/slow --volatile      for `plimsoll disk cut /mnt/slow`
   sudo plimsoll disk unmount /mnt/slow")]
 pub struct Mount {
     /// A preset, or a disk as in an experiment file.
@@ -139,6 +142,12 @@ pub struct Mount {
     /// The filesystem that is made on it: xfs, ext4 or btrfs.
     #[arg(long, default_value = "xfs", value_parser = filesystem)]
     pub filesystem: FilesystemKind,
+    /// Options of the mount, e.g. noatime,commit=30.
+    #[arg(long, value_name = "OPTIONS", value_delimiter = ',')]
+    pub mount_options: Vec<String>,
+    /// Give the disk a volatile write cache, so that its power can be cut. It remembers unflushed writes in up to 1 GiB of memory.
+    #[arg(long)]
+    pub volatile: bool,
     /// The capacity [default: that of the disk].
     #[arg(long, value_parser = size)]
     pub capacity: Option<u64>,
@@ -183,6 +192,32 @@ pub struct DiskLog {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+What a completed flush covers stays. Of later writes each is kept, lost or torn by the seed, in any order. Then the filesystem is mounted
+again at the same directory, after its own recovery. Programs that still have files open get I/O errors: end them as the power cut would.
+
+Examples:
+  sudo plimsoll disk mount gp3 /mnt/slow --volatile
+  sudo plimsoll disk cut /mnt/slow
+  sudo plimsoll disk cut /mnt/slow --seed 7 --sector 512    a disk that tears its own 4 KiB sectors
+
+Exit code 1 means that the filesystem does not mount any more; the disk is then seen as the file disk.img in the directory.")]
+pub struct Cut {
+    /// Where the disk is mounted.
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// Random seed of what is kept, lost and torn [default: another each time].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Size of the sectors that are kept or lost as a whole: 4KiB or 512.
+    #[arg(long, default_value = "4KiB", value_parser = sector)]
+    pub sector: u64,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
 pub struct Unmount {
     /// Where the disk is mounted.
     #[arg(value_hint = ValueHint::DirPath)]
@@ -218,6 +253,13 @@ fn block(text: &str) -> Result<u32, String> {
     match size(text)?.try_into() {
         Ok(bytes @ 512..=67_108_864) if u32::is_multiple_of(bytes, 512) => Ok(bytes),
         _ => Err(format!("`{text}` is not a multiple of 512 bytes up to 64 MiB")),
+    }
+}
+
+fn sector(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes @ (512 | 4096) => Ok(bytes),
+        _ => Err(format!("`{text}` is neither 512 nor 4KiB")),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::rig::Rigs;
 use crate::screen::{print, tell};
 use anyhow::{Context, bail};
+use plimsoll_disk::{Control, Power};
 use plimsoll_experiment::disk_by_text;
 use plimsoll_record::quantities::units;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, RigSpec};
@@ -74,7 +75,8 @@ pub fn mount(arguments: &arguments::Mount, rigs: &Rigs) -> anyhow::Result<Exit> 
     let process = rigs.get()?;
     process.open(&format!("the disk at {shown}"))?;
     let kind = arguments.filesystem;
-    let filesystem = FilesystemSpec { kind, mkfs: Vec::new(), mount: Vec::new() };
+    let mount = arguments.mount_options.clone();
+    let filesystem = FilesystemSpec { kind, mkfs: Vec::new(), mount };
     let label = shown.to_string().trim_start_matches('/').to_owned();
     let order = Order::Build {
         spec: Box::new(RigSpec {
@@ -92,18 +94,22 @@ pub fn mount(arguments: &arguments::Mount, rigs: &Rigs) -> anyhow::Result<Exit> 
     let rig = process.build(0, order)?;
     rig.shape(true, "mounted")?;
     rig.show(directory.clone())?;
+    let sudo = if crate::rights::is_for_another() { "sudo " } else { "" };
+    let cut = match arguments.volatile {
+        true => format!("cut its power: {sudo}plimsoll disk cut {shown}\n"),
+        false => String::new(),
+    };
     print(format!(
-        "{shown} is a disk {} of {} with {}; its limits are in force\nunmount it: {}plimsoll disk unmount {shown}\n",
+        "{shown} is a disk {} of {} with {}; its limits are in force\n{cut}unmount it: {sudo}plimsoll disk unmount {shown}\n",
         name(&spec, &arguments.disk),
         units::size(spec.capacity_bytes),
         kind.name(),
-        if crate::rights::is_for_another() { "sudo " } else { "" },
     ))?;
     if arguments.in_background {
         let nowhere = File::options().write(true).open("/dev/null")?;
         rustix::stdio::dup2_stdout(nowhere)?;
     }
-    let kept = keep(&rig, &directory, &stop);
+    let kept = keep(&rig, &directory, &stop, arguments.volatile);
     remove(rig, arguments.trace.as_deref())?;
     kept?;
     if arguments.foreground && std::io::stderr().is_terminal() {
@@ -117,6 +123,7 @@ fn described(arguments: &arguments::Mount) -> anyhow::Result<DiskSpec> {
     if let Some(bytes) = arguments.capacity {
         spec.capacity_bytes = bytes;
     }
+    spec.volatile_cache = arguments.volatile;
     match &arguments.trace {
         None => spec.trace_requests = 0,
         Some(file) if file.exists() => bail!("{} is there already", file.display()),
@@ -131,10 +138,26 @@ fn described(arguments: &arguments::Mount) -> anyhow::Result<DiskSpec> {
     Ok(spec)
 }
 
-/// Until it is unmounted, or this process is to end.
-fn keep(rig: &BuiltRig<'_>, directory: &Path, stop: &AtomicBool) -> anyhow::Result<()> {
+/// Until it is unmounted, or this process is to end. After a power cut, its filesystem is mounted again.
+fn keep(
+    rig: &BuiltRig<'_>,
+    directory: &Path,
+    stop: &AtomicBool,
+    is_volatile: bool,
+) -> anyhow::Result<()> {
+    let socket = rig.built().control_socket.as_deref().filter(|_| is_volatile);
+    let mut control = socket.map(Control::connect).transpose()?;
     let mut looks = 0;
     while !stop.load(Ordering::Relaxed) && shown_at(directory)?.is_some() {
+        if let Some(control) = &mut control
+            && control.power()? == Power::Off
+        {
+            let remounted = rig.remount(directory.to_owned());
+            control.set_power(remounted.unwrap_or_else(|error| Power::Unmountable {
+                users: Vec::new(),
+                why: error.to_string(),
+            }))?;
+        }
         if looks == LOOKS_OF_A_CHECK {
             rig.is_sound()?;
             looks = 0;

@@ -41,6 +41,7 @@ mod logging;
 mod mistakes;
 mod mounted;
 mod places;
+mod power_cuts;
 mod published;
 mod quiet;
 mod records;

@@ -6,9 +6,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::PathBuf;
 
-const DISKS: [Need<'_>; 3] = [Need::Root, Need::File("/dev/fuse"), Need::File("/dev/loop-control")];
+pub const DISKS: [Need<'_>; 3] =
+    [Need::Root, Need::File("/dev/fuse"), Need::File("/dev/loop-control")];
 
-fn disk(laboratory: &Laboratory, arguments: &[&str]) -> Said {
+pub fn disk(laboratory: &Laboratory, arguments: &[&str]) -> Said {
     let mut command = laboratory.command(&[&["disk"], arguments].concat());
     command.env("PATH", std::env::var_os("PATH").unwrap());
     Said::of(command.output().unwrap())
@@ -22,13 +23,13 @@ fn mounts(laboratory: &Laboratory) -> Vec<String> {
     points.filter(|point| point.starts_with(folder.to_str().unwrap())).collect()
 }
 
-fn is_clean(laboratory: &Laboratory) -> bool {
+pub fn is_clean(laboratory: &Laboratory) -> bool {
     let journals = fs::read_dir(laboratory.path(".local/state/plimsoll/journal"));
     mounts(laboratory).is_empty() && journals.is_ok_and(|all| all.count() == 0)
 }
 
 /// The directory at which a disk is mounted now.
-fn mounted(laboratory: &Laboratory, further: &[&str]) -> PathBuf {
+pub fn mounted(laboratory: &Laboratory, further: &[&str]) -> PathBuf {
     let directory = laboratory.path("slow");
     fs::create_dir(&directory).unwrap();
     let small = ["mount", "{iops: 5k, capacity: 512MiB}", "slow"];
@@ -39,7 +40,7 @@ fn mounted(laboratory: &Laboratory, further: &[&str]) -> PathBuf {
 }
 
 /// The process that keeps the disk.
-fn keeper(laboratory: &Laboratory) -> Pid {
+pub fn keeper(laboratory: &Laboratory) -> Pid {
     let folder = fs::canonicalize(laboratory.path(".")).unwrap();
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let entry = entry.unwrap();

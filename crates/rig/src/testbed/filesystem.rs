@@ -106,15 +106,18 @@ fn words_for_mkfs(spec: &FilesystemSpec, overwrite: bool) -> Vec<String> {
     words
 }
 
-/// Mounts a filesystem that was made on the device.
+/// Mounts a filesystem that was made on the device. `is_twin` says that the kernel has not let go of the same filesystem on another device yet.
 pub(crate) fn mount(
     tools: &Tools,
     spec: &FilesystemSpec,
     device: &Path,
     point: &Path,
+    is_twin: bool,
 ) -> Result<(), TestbedError> {
     refuse("mount", spec.kind.refused_for_mount(&spec.mount))?;
-    let options = spec.mount.join(",");
+    let of_a_twin = (is_twin && spec.kind == FilesystemKind::Xfs).then_some("nouuid");
+    let words = spec.mount.iter().map(String::as_str).chain(of_a_twin);
+    let options = words.collect::<Vec<_>>().join(",");
     let mut arguments: Vec<&OsStr> = vec!["-t".as_ref(), spec.kind.name().as_ref()];
     if !options.is_empty() {
         arguments.extend(["-o".as_ref(), OsStr::new(&options)]);

@@ -49,6 +49,11 @@ impl BackingFile {
             .is_ok_and(|output| output.trim() == self.filesystem)
     }
 
+    /// Whether it is in the filesystem with this major and minor number.
+    pub(crate) fn is_in(&self, filesystem: &str) -> bool {
+        self.filesystem == filesystem
+    }
+
     /// The loop devices over it, such as `loop3`, by what the kernel says.
     pub(crate) fn devices(&self, tools: &Tools) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir("/sys/block") else {

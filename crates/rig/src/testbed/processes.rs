@@ -3,7 +3,7 @@
 use crate::testbed::wait::bounded;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -156,6 +156,28 @@ fn carries(process: &Path, assignment: &str, until: Instant, between: Duration) 
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// The programs, except this one, that have files or directories below these paths open, such as `mongod (4711)`.
+pub(crate) fn users_below(paths: &[&Path]) -> Vec<String> {
+    let is_below = |link: PathBuf| {
+        fs::read_link(link).is_ok_and(|file| paths.iter().any(|path| file.starts_with(path)))
+    };
+    let ours = fs::read_link(Path::new(PROC).join("self/exe")).ok();
+    let named = |process: u32| {
+        let folder = Path::new(PROC).join(process.to_string());
+        if fs::read_link(folder.join("exe")).ok() == ours {
+            return None;
+        }
+        let open = fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
+        let others = ["cwd", "exe"].map(|name| folder.join(name));
+        if open.map(|entry| entry.path()).chain(others).any(is_below) {
+            let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
+            return Some(format!("{} ({process})", name.trim_end()));
+        }
+        None
+    };
+    all(Path::new(PROC)).into_iter().filter_map(named).collect()
 }
 
 fn all(proc: &Path) -> Vec<u32> {

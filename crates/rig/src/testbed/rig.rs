@@ -24,12 +24,18 @@ use crate::testbed::tools::Tools;
 use crate::testbed::user::RunUser;
 use crate::testbed::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
-use plimsoll_record::{Backing, DiskChoice, DiskSpec, KernelSetting, RigRecord, RigSpec};
+use plimsoll_record::{
+    Backing, DiskChoice, DiskSpec, FilesystemSpec, KernelSetting, RigRecord, RigSpec,
+};
 use plimsoll_telemetry::Host;
+use rustix::fs::syncfs;
 use rustix::mount::mount_bind;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+
+/// The directory of the data on a filesystem of its own, from the place of the rig.
+const DATA: &[&str] = &["mnt", "data"];
 
 /// What a rig is made from.
 #[derive(Clone, Copy, Debug)]
@@ -68,10 +74,13 @@ pub struct Rig {
 /// A filesystem that was mounted for a run.
 #[derive(Debug)]
 struct MountedOn {
+    spec: FilesystemSpec,
     point: PathBuf,
     device: PathBuf,
     name: String,
     from: MountedFrom,
+    /// What the kernel read ahead on the device before, bytes; `None` where that was not changed.
+    readahead_before: Option<u64>,
 }
 
 impl Rig {
@@ -198,13 +207,14 @@ impl Rig {
         let overwrite = self.ground.disk.is_none();
         let tools = self.ground.made.tools();
         // Whoever used the loop device before may have left another one.
-        if let Some(bytes) = order.spec.readahead() {
-            set_readahead(&self.ground.made, &name, &from, bytes)?;
-        }
+        let readahead_before = match order.spec.readahead() {
+            Some(bytes) => set_readahead(&self.ground.made, &name, &from, bytes)?,
+            None => None,
+        };
         let made = filesystem::make(tools, spec, &device, overwrite)?;
         let (point, _) = self.place.make("mnt")?;
         self.ground.made.making(Step::Mount { mount_point: point.clone(), from: from.clone() })?;
-        filesystem::mount(tools, spec, &device, &point)?;
+        filesystem::mount(tools, spec, &device, &point, false)?;
         if let Some(bytes) = order.spec.readahead_bytes
             && let Some(file) = Host::here().btrfs_readahead(&name)
         {
@@ -225,7 +235,8 @@ impl Rig {
         self.record.mkfs_version = Some(made.version);
         self.record.mount_options = mounts::at(&point)?.map(|mounted| mounted.all_options());
         self.data = data;
-        self.mounted = Some(MountedOn { point, device, name, from });
+        let spec = spec.clone();
+        self.mounted = Some(MountedOn { spec, point, device, name, from, readahead_before });
         Ok(())
     }
 
@@ -411,16 +422,17 @@ impl Rig {
         if !held.names().map_err(failed)?.is_empty() {
             return Err(TestbedError::InTheWay { path, reason: "is not empty" });
         }
-        let data = open_subdirectory(&self.place, &["mnt", "data"]).map_err(failed)?;
+        let data = open_subdirectory(&self.place, DATA).map_err(failed)?;
         let owner = self.user.as_ref().filter(|user| user.is_invoker);
         let (user, group) = owner.map_or((0, 0), |user| (user.user, user.group));
         hand_over(&data, user, group).map_err(failed)?;
         open_to_read(&data).map_err(failed)?;
+        // What was made here is to survive a power cut, whatever the filesystem does for its users.
+        syncfs(&data).map_err(|error| failed(error.into()))?;
+        flush(&disk.device_path()).map_err(failed)?;
         let from = MountedFrom::LoopOver(disk.image.clone());
         self.ground.made.making(Step::Shown { directory: path.clone(), from })?;
-        // Names could be exchanged meanwhile, what is open cannot.
-        let named = |open: BorrowedFd<'_>| format!("/proc/self/fd/{}", open.as_raw_fd());
-        mount_bind(named(data.as_fd()), named(held.as_fd())).map_err(|error| failed(error.into()))
+        bind(data, &held).map_err(failed)
     }
 
     /// Checks that all that was made is still there.
@@ -433,7 +445,9 @@ impl Rig {
             if started_ticks(process).is_none() {
                 return Err(TestbedError::DaemonDied { process });
             }
-            if loops::backing_file_of(&disk.device).as_ref() != Some(&disk.image.path) {
+            // Without a filesystem, which did not survive a power cut, nobody needs the device.
+            let is_there = loops::backing_file_of(&disk.device).as_ref() == Some(&disk.image.path);
+            if self.mounted.is_some() && !is_there {
                 return Err(vanished(&disk.mount_point));
             }
         }
@@ -544,24 +558,37 @@ pub(crate) fn place_of_disk(
     DataDirectory::create_for_socket(journal, parent, owner, label, LONGEST_DIRECTORY_BYTES)
 }
 
-/// Sets the readahead of the device of this name. The journal knows what it was before anything changes.
+/// Sets the readahead of the device of this name, and returns what it was where that is changed. The journal knows it before.
 fn set_readahead(
     made: &RigParts,
     name: &str,
     from: &MountedFrom,
     bytes: u64,
-) -> Result<(), TestbedError> {
+) -> Result<Option<u64>, TestbedError> {
     let file = readahead::file_of_device(name);
     let was_bytes = readahead::read(&file)?;
     if was_bytes == bytes {
-        return Ok(());
+        return Ok(None);
     }
     made.making(Step::Readahead { from: from.clone(), was_bytes, set_bytes: bytes })?;
     readahead::write(&file, name, bytes).inspect_err(|_| {
         // Nothing undoes a figure that was not requested.
         let _ = readahead::write(&file, name, was_bytes);
-    })
+    })?;
+    Ok(Some(was_bytes))
 }
 
+/// Has an open directory seen at another. Names could be exchanged meanwhile, what is open cannot.
+fn bind(directory: impl AsFd, at: impl AsFd) -> std::io::Result<()> {
+    let named = |open: BorrowedFd<'_>| format!("/proc/self/fd/{}", open.as_raw_fd());
+    Ok(mount_bind(named(directory.as_fd()), named(at.as_fd()))?)
+}
+
+/// Has a device keep what was written to it.
+fn flush(device: &Path) -> std::io::Result<()> {
+    std::fs::File::open(device)?.sync_all()
+}
+
+mod power;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use crate::testbed::loops::backing_file_of;
 use crate::testbed::mounts;
 use crate::testbed::privileged::unmount::unmount_shown;
 use crate::testbed::undo::is_emulated_disk;
+use plimsoll_telemetry::Mount;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +21,22 @@ pub struct ShownDisk {
 
 /// The emulated disk at a directory, whose path has no symbolic link; `None` where something else is mounted, or nothing.
 pub fn shown_at(directory: &Path) -> Result<Option<ShownDisk>, TestbedError> {
-    let mounted = mounts::at(directory)?;
-    let name = mounted.as_ref().and_then(|mounted| mounted.source.strip_prefix("/dev").ok());
-    let image = name.and_then(Path::to_str).and_then(backing_file_of);
-    let Some(below) = image.as_deref().and_then(Path::parent) else { return Ok(None) };
-    let is_disk = mounts::at(below)?.is_some_and(|mounted| is_emulated_disk(&mounted));
+    let Some(mounted) = mounts::at(directory)? else { return Ok(None) };
+    let below = if is_emulated_disk(&mounted) {
+        // Its filesystem did not survive a power cut, so that the disk itself is seen.
+        let is_in_its_place = |other: &Mount| {
+            other.device_number == mounted.device_number
+                && other.point != directory
+                && other.point.with_file_name(SOCKET).exists()
+        };
+        mounts::all()?.into_iter().find(is_in_its_place).map(|other| other.point)
+    } else {
+        let name = mounted.source.strip_prefix("/dev").ok().and_then(Path::to_str);
+        let image = name.and_then(backing_file_of);
+        image.as_deref().and_then(Path::parent).map(Path::to_owned)
+    };
+    let Some(below) = below else { return Ok(None) };
+    let is_disk = mounts::at(&below)?.is_some_and(|mounted| is_emulated_disk(&mounted));
     let place = below.parent().filter(|_| is_disk);
     Ok(place.map(|place| ShownDisk { place: place.to_owned(), control_socket: place.join(SOCKET) }))
 }

@@ -77,6 +77,10 @@ fn undo_mount(
     };
     let is_ours = match from {
         MountedFrom::Device(device) => mounted.source == *device,
+        // A disk is seen itself where its filesystem did not survive a power cut.
+        MountedFrom::LoopOver(file) if is_emulated_disk(&mounted) => {
+            file.is_in(&mounted.device_number)
+        }
         MountedFrom::LoopOver(file) => mounted
             .source
             .strip_prefix("/dev")
@@ -109,18 +113,19 @@ fn undo_loop(
     if devices.is_empty() {
         return Ok(Undone::WasGone);
     }
+    let mut busy = Vec::new();
     for device in devices {
-        if loops::detach(tools, &device, backing_file)? {
-            continue;
+        if !loops::detach(tools, &device, backing_file)? {
+            busy.push(device);
         }
-        if !last {
-            return Err(TestbedError::DeviceBusy { device });
-        }
-        return Ok(Undone::Going(format!(
-            "/dev/{device} is still in use by a program; it goes with its last user"
-        )));
     }
-    Ok(Undone::Gone)
+    match busy.pop() {
+        None => Ok(Undone::Gone),
+        Some(device) if !last => Err(TestbedError::DeviceBusy { device }),
+        Some(device) => Ok(Undone::Going(format!(
+            "/dev/{device} is still in use by a program; it goes with its last user"
+        ))),
+    }
 }
 
 /// Whether this is the mount of an emulated disk's file.

@@ -51,6 +51,23 @@ pub(crate) fn unmount_shown(point: &Path, lazily: bool) -> Result<bool, TestbedE
     }
 }
 
+/// Takes away what is mounted at a path at once, whoever uses it: the filesystem goes with its last user. What is mounted was found to be ours.
+pub(crate) fn detach_shown(point: &Path) -> Result<(), TestbedError> {
+    let target = point.to_owned();
+    let flags = UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+    match bounded(LONGEST_UNMOUNT, move || unmount_now(&target, flags)) {
+        Some(Ok(()) | Err(Errno::INVAL | Errno::NOENT)) => Ok(()),
+        Some(Err(error)) => Err(TestbedError::io("unmount", point, error)),
+        None => Err(TestbedError::io("unmount", point, Errno::TIMEDOUT)),
+    }
+}
+
+/// The same of a path in a data directory of ours.
+pub(crate) fn detach(point: &Path) -> Result<(), TestbedError> {
+    require_our_directory(point)?;
+    detach_shown(point)
+}
+
 /// Nobody else can change the way to the directory or its marker, and so not what the path means while it is unmounted.
 fn require_our_directory(point: &Path) -> Result<(), TestbedError> {
     let refused = |reason| TestbedError::NotUnmounted { path: point.to_owned(), reason };
