@@ -3,7 +3,7 @@
 use crate::due::Due;
 use crate::flow::Flow;
 use crate::{Counters, DiskError, Power, PowerCut, Way};
-use plimsoll_record::DiskSpec;
+use plimsoll_record::{DiskSpec, EventRecord, EventSpec};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -20,6 +20,7 @@ enum Command {
     Shape(bool),
     Respec(Box<DiskSpec>),
     Mark(String),
+    Timeline { events: Vec<EventSpec>, start_ns: u64 },
     HoldAll(Option<u64>),
     AllowFor(Way),
     Counters,
@@ -36,6 +37,7 @@ enum Reply {
     Counters(Box<Counters>),
     Cut(Box<PowerCut>),
     Power(Power),
+    Happened(Vec<EventRecord>),
 }
 
 /// A connection to a running daemon.
@@ -87,6 +89,20 @@ impl Control {
     pub fn cut(&mut self, seed: u64, sector_bytes: u64) -> Result<PowerCut, DiskError> {
         match self.ask(&Command::Cut { seed, sector_bytes })? {
             Reply::Cut(cut) => Ok(*cut),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Replaces the events of the disk by those of these that are of a disk. Their times count from `start_ns` of this machine's monotonic clock; what should
+    /// have begun before begins at once. They concern the disk while its limits are in force, and each edge leaves a mark in the trace. Returns what
+    /// happened of the events before, with the times of that clock.
+    pub fn timeline(
+        &mut self,
+        events: &[EventSpec],
+        start_ns: u64,
+    ) -> Result<Vec<EventRecord>, DiskError> {
+        match self.ask(&Command::Timeline { events: events.to_vec(), start_ns })? {
+            Reply::Happened(records) => Ok(records),
             other => Err(self.unexpected(other)),
         }
     }
@@ -204,6 +220,9 @@ fn obey(command: Command, flow: &Flow, due: &Due) -> Reply {
         Command::Mark(label) => {
             flow.mark(&label);
             Reply::Done
+        }
+        Command::Timeline { events, start_ns } => {
+            Reply::Happened(flow.set_timeline(&events, start_ns))
         }
         Command::HoldAll(hold_ns) => {
             flow.hold_all(hold_ns);

@@ -25,7 +25,9 @@ pub struct Counters {
     pub in_flight: u64,
     /// Requests that failed because the host could not read or write, for want of room for example.
     pub failed: u64,
-    /// Burst credits left, of a disk with burst credits.
+    /// Requests that an event of the disk made fail.
+    pub errors: u64,
+    /// Burst credits that can be spent, of a disk with burst credits.
     pub credits: Option<f64>,
     /// Whether the limits are in force.
     pub shaped: bool,

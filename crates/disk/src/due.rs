@@ -69,12 +69,17 @@ impl Answer {
         None
     }
 
-    pub(crate) fn fail(self, error: Errno) {
+    /// Gives an error in its place, and gives its memory back.
+    pub(crate) fn fail(self, error: Errno) -> Option<Buffer> {
         match self {
-            Self::Data(reply, ..) => reply.error(error),
+            Self::Data(reply, buffer, _) => {
+                reply.error(error);
+                return Some(buffer);
+            }
             Self::Written(reply, _) => reply.error(error),
             Self::Done(reply) => reply.error(error),
         }
+        None
     }
 }
 
@@ -145,24 +150,37 @@ impl Due {
     /// Gives the answer when it is due: at once, or from the thread that runs [`Due::run`].
     pub(crate) fn answer(&self, arrival: Arrival, receipt: Receipt, answer: Answer) {
         if arrival.due_ns <= monotonic_ns() {
-            self.flow.answer(&arrival);
-            self.give(receipt, answer);
-            return;
+            self.conclude(Held { arrival, receipt, answer });
+        } else {
+            self.hold(Held { arrival, receipt, answer });
         }
+    }
+
+    fn hold(&self, one: Held) {
+        let due_ns = one.arrival.due_ns;
         let mut held = self.held();
-        let is_first = held.peek().is_none_or(|first| arrival.due_ns < first.arrival.due_ns);
-        held.push(Held { arrival, receipt, answer });
+        let is_first = held.peek().is_none_or(|first| due_ns < first.arrival.due_ns);
+        held.push(one);
         drop(held);
         if is_first {
             self.earlier.notify_one();
         }
     }
 
-    fn give(&self, receipt: Receipt, answer: Answer) {
+    /// Gives an answer that is due. In a stall it is held until the end of the stall.
+    fn conclude(&self, mut one: Held) {
+        if self.storage.is_cut_off(&one.receipt) {
+            one.arrival = one.arrival.past_stalls();
+        }
+        // Counted before it is given: who asks for the counters after an answer finds it in them.
+        if let Err(stall_end_ns) = self.flow.answer(&one.arrival) {
+            one.arrival.due_ns = stall_end_ns;
+            return self.hold(one);
+        }
         // Before its answer: what is requested after it must find the write acknowledged.
-        if !self.storage.answered(receipt) {
-            answer.fail(Errno::EIO);
-        } else if let Some(buffer) = answer.give() {
+        let fails = one.arrival.fails || !self.storage.answered(one.receipt);
+        let buffer = if fails { one.answer.fail(Errno::EIO) } else { one.answer.give() };
+        if let Some(buffer) = buffer {
             self.give_back(buffer);
         }
     }
@@ -178,9 +196,7 @@ impl Due {
                 Some(Step::Give) => {
                     let first = held.pop().expect("it was just seen, under the same lock");
                     drop(held);
-                    // Counted before it is given: who asks for the counters after an answer finds it in them.
-                    self.flow.answer(&first.arrival);
-                    self.give(first.receipt, first.answer);
+                    self.conclude(first);
                     self.held()
                 }
                 Some(Step::Spin) => {
@@ -204,9 +220,8 @@ impl Due {
     /// Gives every held answer now.
     pub(crate) fn hurry(&self) {
         let all = std::mem::take(&mut *self.held());
-        for held in all {
-            self.flow.answer(&held.arrival.due_at_once());
-            self.give(held.receipt, held.answer);
+        for Held { arrival, receipt, answer } in all {
+            self.conclude(Held { arrival: arrival.due_at_once(), receipt, answer });
         }
     }
 

@@ -1,10 +1,11 @@
 //! Requests from their arrival to their answer: when each is due, what they add up to, and the trace.
 
-use crate::shaper::{Request, RequestKind, Shaper};
+use crate::shaper::{Request, RequestKind, Shaper, Timeline};
 use crate::{Counters, Way};
 use hdrhistogram::Histogram;
-use plimsoll_record::{DiskSpec, Lateness};
+use plimsoll_record::{DiskSpec, EventRecord, EventSpec, Lateness};
 use plimsoll_trace::{Kind, Writer, monotonic_ns};
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Draws of latencies are the same for every disk of the same description.
@@ -22,6 +23,10 @@ pub(crate) struct Arrival {
     is_counted: bool,
     /// When its answer is to be given.
     pub(crate) due_ns: u64,
+    /// Whether its answer is to be an I/O error, and nothing is read or written.
+    pub(crate) fails: bool,
+    /// Whether a stall of the disk holds its answer.
+    stalls: bool,
 }
 
 impl Arrival {
@@ -29,6 +34,17 @@ impl Arrival {
     pub(crate) fn due_at_once(mut self) -> Self {
         self.due_ns = self.at_ns;
         self
+    }
+
+    /// The same, which no stall holds.
+    pub(crate) fn past_stalls(mut self) -> Self {
+        self.stalls = false;
+        self
+    }
+
+    /// Does its work, unless it is to fail.
+    pub(crate) fn work<T: Default>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if self.fails { Ok(T::default()) } else { work() }
     }
 }
 
@@ -92,9 +108,12 @@ impl Flow {
         let at_ns = monotonic_ns();
         let due_ns = state.due_ns(at_ns, request);
         let is_counted = state.hold_ns.is_none();
+        let mut fails = false;
         if is_counted {
+            self.pass_edges(&mut state, at_ns);
             state.flow_until(at_ns);
             state.counters.in_flight += 1;
+            fails = state.counters.shaped && state.shaper.timeline.fails(at_ns, kind);
         }
         Arrival {
             request,
@@ -103,16 +122,30 @@ impl Flow {
             in_flight: u16::try_from(state.counters.in_flight).unwrap_or(u16::MAX),
             is_counted,
             due_ns,
+            fails,
+            stalls: true,
         }
     }
 
-    /// Its answer is given now.
-    pub(crate) fn answer(&self, arrival: &Arrival) {
+    /// Its answer is given now. In a stall it is not, and the error is the end of the stall.
+    pub(crate) fn answer(&self, arrival: &Arrival) -> Result<(), u64> {
         if !arrival.is_counted {
-            return;
+            return Ok(());
         }
-        let mut state = self.state();
+        let state = self.state();
         let now_ns = monotonic_ns();
+        match state.shaper.timeline.stall_end(now_ns) {
+            Some(end_ns) if state.counters.shaped && arrival.stalls => Err(end_ns),
+            _ => {
+                self.count(state, now_ns, arrival);
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts and traces a request that is answered now.
+    fn count(&self, mut state: MutexGuard<'_, State>, now_ns: u64, arrival: &Arrival) {
+        self.pass_edges(&mut state, now_ns);
         let latency_ns = now_ns.saturating_sub(arrival.at_ns);
         // An answer that was never to be held cannot be late: the disk is as fast as its host.
         let is_held = arrival.due_ns > arrival.at_ns;
@@ -144,6 +177,7 @@ impl Flow {
                 Kind::Discard
             }
         };
+        counters.errors += u64::from(arrival.fails);
         if is_held {
             state.lateness.saturating_record(lateness_ns.max(1));
         }
@@ -163,8 +197,12 @@ impl Flow {
 
     /// The host could not do it.
     pub(crate) fn fail(&self, arrival: Arrival) {
-        self.answer(&arrival.due_at_once());
-        self.state().counters.failed += 1;
+        let mut state = self.state();
+        state.counters.failed += 1;
+        if arrival.is_counted {
+            let now_ns = monotonic_ns();
+            self.count(state, now_ns, &arrival.due_at_once());
+        }
     }
 
     /// Puts the limits in force, or takes them away. What was admitted before no longer counts.
@@ -181,7 +219,28 @@ impl Flow {
         let mut state = self.state();
         let DiskSpec { capacity_bytes, backing, .. } = state.spec;
         state.spec = DiskSpec { capacity_bytes, backing, ..spec.clone() };
-        state.shaper = Shaper::new(&state.spec, SEED);
+        let shaper = Shaper::new(&state.spec, SEED);
+        let timeline = std::mem::replace(&mut state.shaper, shaper).timeline;
+        state.shaper.timeline = timeline;
+    }
+
+    /// Replaces the events of the disk; times count from `start_ns` of the monotonic clock. Returns what happened of those before.
+    pub(crate) fn set_timeline(&self, events: &[EventSpec], start_ns: u64) -> Vec<EventRecord> {
+        let mut state = self.state();
+        let now_ns = monotonic_ns();
+        self.pass_edges(&mut state, now_ns);
+        let timeline = Timeline::new(events, start_ns, now_ns, SEED);
+        let before = std::mem::replace(&mut state.shaper.timeline, timeline);
+        before.records(now_ns)
+    }
+
+    /// Marks the edges of events that came since the last look, at their own times.
+    fn pass_edges(&self, state: &mut State, now_ns: u64) {
+        for (at_ns, label) in state.shaper.timeline.pass(now_ns) {
+            if let Some(trace) = &self.trace {
+                trace.mark(at_ns, &label);
+            }
+        }
     }
 
     pub(crate) fn mark(&self, label: &str) {
@@ -193,6 +252,7 @@ impl Flow {
     pub(crate) fn counters(&self) -> Counters {
         let mut state = self.state();
         let now_ns = monotonic_ns();
+        self.pass_edges(&mut state, now_ns);
         state.flow_until(now_ns);
         let lateness = &state.lateness;
         Counters {
@@ -219,7 +279,7 @@ impl State {
         }
         let due_ns = self.shaper.admit(at_ns, request);
         let way_ns = self.way.ns(request.kind, due_ns.saturating_sub(at_ns));
-        due_ns.saturating_sub(way_ns).max(at_ns)
+        self.shaper.timeline.after_stall(due_ns.saturating_sub(way_ns).max(at_ns))
     }
 
     /// Adds up the time since the number of requests in flight changed last.
@@ -236,7 +296,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_record::DiskLatency;
+    use plimsoll_record::{Act, DiskFault, DiskLatency};
 
     const READ: Request = Request { kind: RequestKind::Read, bytes: 4096 };
     fn spec(ns: u64) -> DiskSpec {
@@ -270,6 +330,56 @@ mod tests {
         // A latency that is shorter than the way: at once, and not before it came.
         state.shaper = Shaper::new(&spec(20_000), SEED);
         assert_eq!(state.due_ns(4_000_000, READ), 4_000_000);
+        // No way leads into a stall.
+        state.shaper.timeline = Timeline::new(&[during(5_000_000, DiskFault::Stall)], 0, 0, SEED);
+        assert_eq!(state.due_ns(5_000_500, READ), 5_001_000);
+    }
+
+    /// For a microsecond.
+    fn during(at_ns: u64, fault: DiskFault) -> EventSpec {
+        EventSpec { at_ns, act: Act::Disk { for_ns: 1_000, fault } }
+    }
+
+    #[test]
+    fn a_request_is_answered_after_a_stall_and_without_limits_at_once() {
+        let flow = flow(1);
+        let hour_ns = 3_600_000_000_000;
+        let stall = Act::Disk { for_ns: hour_ns, fault: DiskFault::Stall };
+        let before = flow.arrive(RequestKind::Read, 0, 4096);
+        let start_ns = monotonic_ns();
+        assert_eq!(flow.set_timeline(&[EventSpec { at_ns: 0, act: stall }], start_ns), []);
+        let end_ns = start_ns + hour_ns;
+        assert_eq!(flow.answer(&before), Err(end_ns));
+        assert_eq!(flow.arrive(RequestKind::Write, 0, 4096).due_ns, end_ns + 1);
+        flow.respec(&spec(2));
+        assert_eq!(flow.answer(&before), Err(end_ns), "other limits leave the events");
+        flow.shape(false);
+        assert_eq!(flow.answer(&before), Ok(()));
+        let happened = flow.set_timeline(&[], 0);
+        assert_eq!((happened.len(), happened[0].event, happened[0].until_ns), (1, 0, None));
+        assert!(happened[0].at_ns >= start_ns);
+        assert_eq!(flow.answer(&flow.arrive(RequestKind::Read, 0, 4096)), Ok(()));
+    }
+
+    #[test]
+    fn a_request_that_is_made_to_fail_does_no_work_and_is_counted() {
+        let flow = flow(1);
+        let fault = DiskFault::Errors { read: 0.0, write: 1.0, flush: 0.0 };
+        let act = Act::Disk { for_ns: 3_600_000_000_000, fault };
+        flow.set_timeline(&[EventSpec { at_ns: 0, act }], monotonic_ns());
+        for (kind, fails) in [(RequestKind::Read, false), (RequestKind::Write, true)] {
+            let arrival = flow.arrive(kind, 0, 4096);
+            let mut has_worked = false;
+            let worked = arrival.work(|| {
+                has_worked = true;
+                Ok(())
+            });
+            assert!(worked.is_ok());
+            assert_eq!((arrival.fails, has_worked), (fails, !fails));
+            flow.answer(&arrival).unwrap();
+        }
+        let counters = flow.counters();
+        assert_eq!((counters.errors, counters.writes, counters.failed), (1, 1, 0));
     }
 
     #[test]
@@ -280,7 +390,7 @@ mod tests {
         let arrival = flow.arrive(RequestKind::Read, 0, 4096);
         assert_eq!(arrival.due_ns - arrival.at_ns, 500_000);
         flow.hold_all(None);
-        flow.answer(&arrival);
+        flow.answer(&arrival).unwrap();
         let counters = flow.counters();
         assert_eq!(counters.reads, 0);
         assert_eq!(counters.in_flight, 0);

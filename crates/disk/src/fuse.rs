@@ -67,7 +67,9 @@ impl DiskFile {
             Ok(receipt) => self.due.answer(arrival, receipt, answer),
             Err(error) => {
                 self.flow.fail(arrival);
-                answer.fail(Errno::from(error));
+                if let Some(buffer) = answer.fail(Errno::from(error)) {
+                    self.due.give_back(buffer);
+                }
             }
         }
     }
@@ -147,7 +149,7 @@ impl Filesystem for DiskFile {
         let arrival = self.flow.arrive(RequestKind::Read, offset, length);
         let mut buffer = self.due.buffer();
         let length = length as usize;
-        let worked = self.storage.read(session, buffer.of_length(length), offset);
+        let worked = arrival.work(|| self.storage.read(session, buffer.of_length(length), offset));
         self.finish(arrival, worked, Answer::Data(reply, buffer, length));
     }
 
@@ -170,7 +172,7 @@ impl Filesystem for DiskFile {
         let arrival = self.flow.arrive(RequestKind::Write, offset, length);
         let worked = if self.is_inside(offset, length) {
             let mut spare = self.due.buffer();
-            let written = self.storage.write(session, data, offset, &mut spare);
+            let written = arrival.work(|| self.storage.write(session, data, offset, &mut spare));
             self.due.give_back(spare);
             written
         } else {
@@ -197,7 +199,8 @@ impl Filesystem for DiskFile {
             return reply.error(Errno::EIO);
         }
         let arrival = self.flow.arrive(RequestKind::Flush, 0, 0);
-        self.finish(arrival, self.storage.flush(session), Answer::Done(reply));
+        let worked = arrival.work(|| self.storage.flush(session));
+        self.finish(arrival, worked, Answer::Done(reply));
     }
 
     fn fallocate(

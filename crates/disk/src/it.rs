@@ -13,3 +13,4 @@ mod laboratory;
 mod mistakes;
 mod power;
 mod pressure;
+mod timeline;

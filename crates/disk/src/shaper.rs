@@ -6,11 +6,14 @@
 //!
 //! A flush takes its own latency alone. It promises that what was *answered* before it is kept, and what was answered is stored
 //! already; so it neither waits for requests that are still held nor counts against a limit. A discard is due at once.
+//!
+//! A [`Timeline`] changes this for a time: it adds latency, lets nothing start or end during a stall, or takes the burst credits away.
 
 mod burst;
 mod lane;
 mod law;
 mod limit;
+mod timeline;
 
 use burst::Bucket;
 use law::Law;
@@ -20,6 +23,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+pub use timeline::Timeline;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
@@ -64,6 +68,7 @@ pub struct Shaper {
     /// When each server is free; empty when there are as many as requests.
     servers: BinaryHeap<Reverse<u128>>,
     random: Xoshiro256PlusPlus,
+    pub timeline: Timeline,
 }
 
 /// The limits and the latency of reads, of writes, or of both.
@@ -137,43 +142,50 @@ impl Shaper {
             flush_latency: Law::new(&spec.flush_latency),
             servers: (0..spec.queue_depth.unwrap_or(0)).map(|_| Reverse(0)).collect(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            timeline: Timeline::empty(),
         }
     }
 
     /// When a request that arrives now is due, in the same nanoseconds. Call in the order in which requests arrive.
     pub fn admit(&mut self, now_ns: u64, request: Request) -> u64 {
+        let timeline = &self.timeline;
+        let from_ns = timeline.after_stall(now_ns);
+        let added_ns = timeline.latency_ns(now_ns);
         let direction = match request.kind {
             RequestKind::Read => &mut self.reads,
             RequestKind::Write => &mut self.writes,
             RequestKind::Flush => {
-                return now_ns.saturating_add(self.flush_latency.draw(&mut self.random));
+                let latency_ns = self.flush_latency.draw(&mut self.random).saturating_add(added_ns);
+                return timeline.after_stall(from_ns.saturating_add(latency_ns));
             }
-            RequestKind::Discard => return now_ns,
+            RequestKind::Discard => return timeline.after_stall(from_ns.saturating_add(added_ns)),
         };
         let units = self.io_unit_bytes.map_or(1, |unit| request.bytes.div_ceil(unit.max(1)).max(1));
-        let latency_ns = direction.served_ns(request.bytes, &mut self.random);
+        let latency_ns =
+            direction.served_ns(request.bytes, &mut self.random).saturating_add(added_ns);
 
-        let now = fine_of_ns(now_ns);
-        let mut at = now;
+        let mut at = fine_of_ns(from_ns);
         if let Some(Reverse(free)) = self.servers.peek() {
             at = at.max(*free);
         }
         loop {
             let own = direction.earliest(at, units, request.bytes);
             let both = self.joint.earliest(own, units, request.bytes);
-            if both == at {
+            let running = timeline.stall_end(ns_of_fine(both)).map_or(both, fine_of_ns);
+            if running == at {
                 break;
             }
-            at = both;
+            at = running;
         }
 
         let bursting = match &mut self.bucket {
-            Some(bucket) => bucket.spend(at, units),
-            None => false,
+            Some(bucket) if timeline.has_credits(ns_of_fine(at)) => bucket.spend(at, units),
+            _ => false,
         };
+        let now = fine_of_ns(now_ns);
         direction.take(now, at, units, request.bytes, false);
         self.joint.take(now, at, units, request.bytes, bursting);
-        let due_ns = ns_of_fine(at).saturating_add(latency_ns);
+        let due_ns = timeline.after_stall(ns_of_fine(at).saturating_add(latency_ns));
         if self.servers.pop().is_some() {
             self.servers.push(Reverse(fine_of_ns(due_ns)));
         }
@@ -193,9 +205,11 @@ impl Shaper {
         self.servers.extend((0..depth).map(|_| Reverse(0)));
     }
 
-    /// Burst credits at that time; `None` for a disk without.
+    /// Burst credits that can be spent at that time; `None` for a disk without.
     pub fn credits(&self, now_ns: u64) -> Option<f64> {
-        self.bucket.as_ref().map(|bucket| bucket.credits_at(fine_of_ns(now_ns)))
+        let bucket = self.bucket.as_ref()?;
+        let can_spend = self.timeline.has_credits(now_ns);
+        Some(if can_spend { bucket.credits_at(fine_of_ns(now_ns)) } else { 0.0 })
     }
 }
 

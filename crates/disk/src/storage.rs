@@ -132,6 +132,11 @@ impl Storage {
         Ok(Receipt { session, work: Work::Writes(numbers) })
     }
 
+    /// Whether the power was cut since such a request came.
+    pub(crate) fn is_cut_off(&self, receipt: &Receipt) -> bool {
+        self.is_over(receipt.session)
+    }
+
     /// A request is answered. Returns whether it was, or the power was cut meanwhile, so that the answer must be an error.
     pub(crate) fn answered(&self, receipt: Receipt) -> bool {
         let Receipt { session, work } = receipt;

@@ -74,6 +74,7 @@ pub use check::{check, read_text_file};
 pub use document::Problems;
 use document::{Collector, Reader};
 pub use elements::disk::{disk_as_file, disk_by_text};
+pub use elements::events::timeline_by_text;
 pub use elements::working_set::{MeasureRecords, cannot_measure};
 pub use mistake::Mistake;
 pub use presets::{DiskPreset, MachinePreset, disk_presets, machine_presets};

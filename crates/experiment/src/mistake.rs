@@ -181,6 +181,14 @@ mistakes! {
         "measure a server that plimsoll starts: `engine: mongodb` without `uri`";
     EventOfOneMember { arm: String, needs: &'static str } = "event-of-one-member", ("{needs} needs several members, but the server of arm {arm} is one process"),
         "write `server: {members: 3}`";
+    EventWithoutDisk { arm: String } = "event-without-disk", ("this event needs an emulated disk, and arm {arm} has none"),
+        "write `disk: gp3` or another disk in `defaults`: `plimsoll disk presets` lists some";
+    EventWithoutCredits { disk: String } = "event-without-credits", ("there are no burst credits to take away: {disk} has no `burst`"),
+        "remove this event, or use a disk with burst credits, such as gp2";
+    EventsOverlap { first_ns: u64, until_ns: u64, second_ns: u64 } = "events-overlap", ("events of the disk overlap: one lasts from {} to {}, and another begins at {}", units::duration(*first_ns), units::duration(*until_ns), units::duration(*second_ns)),
+        "move one of them or make it shorter: a disk does one such thing at a time";
+    EventOfNoDisk = "event-of-no-disk", ("this event is not of a disk, and here is nothing else"),
+        "write `disk: {…}` and what the disk is to do";
     EventKeyAlone { key: &'static str, of: &'static str } = "event-key-alone", ("`{key}` needs `{of}`, which is missing"),
         format!("write `{of}` as well, or remove `{key}`");
     EventOfNothing = "event-of-nothing", ("this event does nothing"),

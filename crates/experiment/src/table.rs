@@ -50,21 +50,24 @@ pub(crate) const fn rate_from(least: f64) -> Shape {
 
 /// Makes the table `NAME` of a map's keys, and a module `name` with a constant for each key.
 ///
-/// A line holds a key, the shape of its value, whether it must be there or its default, and an example; below it is what the key means.
+/// A line holds a key, the shape of its value, whether it must be there or its default, and an example; below it is what the key means. A key that is a
+/// word of Rust has another name for readers: `lasts as "for"`.
 /// Readers can only name a key by its constant, so a key that is read is in the table; and a constant that no reader uses does not compile.
 macro_rules! object {
+    (@name $key:ident) => { stringify!($key) };
+    (@name $key:ident $name:literal) => { $name };
     (@others) => { None };
     (@others $others:expr) => { Some($others) };
     (
         $(#[$doc:meta])* $object:ident $keys:ident: $object_about:literal
-        $($key:ident = $shape:expr, $need:expr, $example:literal; $about:literal;)*
+        $($key:ident $(as $name:literal)? = $shape:expr, $need:expr, $example:literal; $about:literal;)*
         $(=> any of [$($any:ident),*];)* $(=> one of [$($required:ident),*];)* $(=> at most one of [$($allowed:ident),*];)*
         $(=> others $others:expr;)?
     ) => {
         $(#[$doc])*
         pub(crate) static $object: Object = Object {
             about: $object_about,
-            keys: &[$(Key { name: stringify!($key), about: $about, shape: $shape, need: $need, example: $example },)*],
+            keys: &[$(Key { name: object!(@name $key $($name)?), about: $about, shape: $shape, need: $need, example: $example },)*],
             choices: &[
                 $(Choice { keys: &[$(stringify!($any)),*], required: true, exclusive: false },)*
                 $(Choice { keys: &[$(stringify!($required)),*], required: true, exclusive: true },)*
@@ -83,7 +86,7 @@ macro_rules! object {
         #[deny(dead_code)]
         pub(crate) mod $keys {
             use super::*;
-            $(pub(crate) const $key: &Key = &Key { name: stringify!($key), about: $about, shape: $shape, need: $need, example: $example };)*
+            $(pub(crate) const $key: &Key = &Key { name: object!(@name $key $($name)?), about: $about, shape: $shape, need: $need, example: $example };)*
         }
     };
 }

@@ -1,4 +1,4 @@
-//! What was done to the servers at one point of one run.
+//! What was done to the servers and disks at one point of one run.
 
 use crate::SeriesEvent;
 use plimsoll_plan::{Plan, words::event_in_words};
@@ -7,7 +7,7 @@ use plimsoll_record::{Disturbance, PointRecord};
 /// Begin and end, nanoseconds from the start of the point.
 pub(crate) type Window = (u64, u64);
 
-/// What was done to the server at one point of one run, and what came of it.
+/// What was done to the server or its disk at one point of one run, and its consequences.
 pub(crate) struct EventOutcome {
     pub(crate) disturbance: Disturbance,
     /// Failed operations of each slice.
@@ -33,7 +33,10 @@ impl EventOutcome {
                 Some(SeriesEvent {
                     at: seconds(event.at_ns),
                     until: event.until_ns.map(seconds),
-                    words: format!("{} ({})", event_in_words(*spec), event.member),
+                    words: match &event.member {
+                        Some(member) => format!("{} ({member})", event_in_words(*spec)),
+                        None => event_in_words(*spec),
+                    },
                 })
             })
             .collect()

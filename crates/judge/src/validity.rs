@@ -52,7 +52,7 @@ pub(crate) fn validity(
     strip.push(if plan.events.is_empty() {
         steadiness(&points)
     } else {
-        let text = "not judged: something was done to the servers on purpose";
+        let text = "not judged: something was done to the servers or disks on purpose";
         Validity::of("steadiness", ValidityState::Note, text.to_owned())
     });
     strip.push(records(selection, &all));

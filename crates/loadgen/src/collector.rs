@@ -134,9 +134,10 @@ impl<'a, C: Clock> Collector<'a, C> {
     fn sample(&mut self, until_ns: u64) {
         loop {
             let start_ns = self.grid.start_of(self.sampled);
-            if self.measuring_from.is_some_and(|from_ns| from_ns <= start_ns) {
+            if let Some(from_ns) = self.measuring_from.filter(|from_ns| *from_ns <= start_ns) {
                 self.measuring_from = None;
-                self.sink.measuring_begins();
+                let ago_ns = self.clock.now().saturating_sub(from_ns);
+                self.sink.measuring_begins(Duration::from_nanos(ago_ns));
             }
             if self.grid.end_of(self.sampled) > until_ns {
                 break;
@@ -193,8 +194,8 @@ mod tests {
         /// Index and completed operations of each slice that was sent.
         sent: Vec<(u32, u64)>,
         samples: u32,
-        /// How many samples were taken before each time that the measured part began.
-        begins: Vec<u32>,
+        /// How many samples were taken before each time that the measured part began, and how long ago that was said to be.
+        begins: Vec<(u32, Duration)>,
     }
 
     impl SliceSink for Sums {
@@ -208,8 +209,8 @@ mod tests {
             Default::default()
         }
 
-        fn measuring_begins(&mut self) {
-            self.begins.push(self.samples);
+        fn measuring_begins(&mut self, ago: Duration) {
+            self.begins.push((self.samples, ago));
         }
     }
 
@@ -254,15 +255,17 @@ mod tests {
     }
 
     /// What a sink of a point with this much warm-up sees when the collector looks at the clock at these times.
-    fn begins(warm_up_ns: u64, looks: &[u64]) -> Vec<u32> {
+    fn begins(warm_up_ns: u64, looks: &[u64]) -> Vec<(u32, Duration)> {
         let clock = Jumping::default();
         let shared = Shared::new(u64::MAX);
         let mut sums = Sums::default();
         let grid = Grid::new(warm_up_ns);
         let from = Some(warm_up_ns);
         let recording = recording();
+        let time = clock.clone();
         let mut collector = Collector::new(clock, grid, from, &shared, &recording, &mut sums, &[]);
         for time_ns in looks {
+            time.jump_to(*time_ns);
             collector.sample(*time_ns);
         }
         sums.begins
@@ -272,10 +275,12 @@ mod tests {
     fn the_measured_part_begins_once_and_between_the_samples_of_its_neighbours() {
         let warm_up_ns = 3 * SLICE_NS / 2;
         assert!(begins(warm_up_ns, &[0, SLICE_NS, warm_up_ns - 1]).is_empty());
-        assert_eq!(begins(warm_up_ns, &[warm_up_ns - 1, warm_up_ns]), [2]);
+        let just_now = (2, Duration::ZERO);
+        assert_eq!(begins(warm_up_ns, &[warm_up_ns - 1, warm_up_ns]), [just_now]);
         let later = [warm_up_ns, warm_up_ns + 1, warm_up_ns + 5 * SLICE_NS];
-        assert_eq!(begins(warm_up_ns, &later), [2]);
+        assert_eq!(begins(warm_up_ns, &later), [just_now]);
         // Also when this thread was kept from its work for some slices.
-        assert_eq!(begins(warm_up_ns, &[9 * SLICE_NS]), [2]);
+        let ago = Duration::from_nanos(9 * SLICE_NS - warm_up_ns);
+        assert_eq!(begins(warm_up_ns, &[9 * SLICE_NS]), [(2, ago)]);
     }
 }

@@ -16,6 +16,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// What the sessions of a point are to do.
 pub(crate) struct Jobs<'a> {
@@ -212,7 +213,7 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
         let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
         if measuring_from == Some(0) {
             // Sent before the clock starts, so that whatever the sink does about it takes nothing from the measured part.
-            sink.measuring_begins();
+            sink.measuring_begins(Duration::ZERO);
             measuring_from = None;
         }
         if let Some(start_ns) = sink.ready() {

@@ -42,9 +42,9 @@ pub trait SliceSink {
     }
 
     /// The warm-up is over, the measured part begins. Called once for each point, at the boundary: after the sample of the last slice of the
-    /// warm-up. Without a warm-up, before [`SliceSink::ready`] and so before the clock starts. Not called in a load phase, nor when a point ends in its
-    /// warm-up.
-    fn measuring_begins(&mut self) {}
+    /// warm-up, so some time `ago`. Without a warm-up, before [`SliceSink::ready`] and so before the clock starts. Not called in a load phase, nor when a
+    /// point ends in its warm-up.
+    fn measuring_begins(&mut self, _ago: Duration) {}
 
     /// The point ended this long ago, sessions are still inside a call, and the calls that can be ended were. Said many times a second, for as long as it is so.
     fn overdue(&mut self, _since_end: Duration) {}

@@ -45,7 +45,7 @@ pub struct PlanExplanation {
     pub arms: Vec<ArmExplanation>,
     /// The points of each run in words, in the order in which they are measured: a sweep and a search are one line each.
     pub points: Vec<String>,
-    /// What is done to the servers at each point, in words.
+    /// What is done to the servers and disks at each point, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
     /// Points of each run, at most where there are sweeps; a search counts as one.

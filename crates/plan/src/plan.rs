@@ -47,7 +47,7 @@ pub struct Plan {
     pub load_phase: LoadPhase,
     /// How long, how often, in which order.
     pub measurement: Measurement,
-    /// What is done to the servers at each point, by time.
+    /// What is done to the servers and disks at each point, by time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventSpec>,
     /// What counts as good service, where the file says so.

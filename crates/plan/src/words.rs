@@ -212,6 +212,9 @@ fn act_in_words(act: Act) -> String {
         Act::Pause { member, for_ns } => {
             format!("the {} stands still for {}", member.name(), units::duration(for_ns))
         }
+        Act::Disk { for_ns, fault } => {
+            format!("the disk {fault} for {}", units::duration(for_ns))
+        }
     }
 }
 

@@ -1,18 +1,32 @@
-//! What was done to a server on purpose while a point was measured, and what its clients saw of it.
+//! What was done to a server or its disk on purpose while a point was measured, and what its clients saw of it.
 
+use crate::quantities::units;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// Something that is to be done to the server of an arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Something that is to be done to the server or the disk of an arm.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventSpec {
     /// Nanoseconds from the beginning of the measured part of each point.
     pub at_ns: u64,
-    /// What is done to the servers.
+    /// What is done to the server or its disk.
     pub act: Act,
 }
 
-/// What can be done to a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+impl EventSpec {
+    /// Begin, end and kind of an event of the disk; times as [`EventSpec::at_ns`].
+    pub fn of_disk(&self) -> Option<(u64, u64, DiskFault)> {
+        match self.act {
+            Act::Disk { for_ns, fault } => {
+                Some((self.at_ns, self.at_ns.saturating_add(for_ns), fault))
+            }
+            Act::StepDown | Act::Kill { .. } | Act::Pause { .. } => None,
+        }
+    }
+}
+
+/// What can be done to a server or its disk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Act {
     /// The primary gets the command to step down, and another member is elected.
@@ -31,6 +45,57 @@ pub enum Act {
         /// How long it stands still, nanoseconds.
         for_ns: u64,
     },
+    /// The emulated disk changes its behaviour for a time.
+    Disk {
+        /// How long it does so, nanoseconds.
+        for_ns: u64,
+        /// What it does in that time.
+        fault: DiskFault,
+    },
+}
+
+/// How an emulated disk behaves during an event.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum DiskFault {
+    /// Each request that arrives takes this much longer.
+    Latency {
+        /// How much longer, in nanoseconds.
+        ns: u64,
+    },
+    /// Requests that arrive fail with an I/O error (EIO).
+    Errors {
+        /// Share of reads that fail, from 0 to 1.
+        read: f64,
+        /// Share of writes that fail, from 0 to 1.
+        write: f64,
+        /// Share of flushes that fail, from 0 to 1.
+        flush: f64,
+    },
+    /// No request is answered.
+    Stall,
+    /// No burst credits can be spent.
+    NoCredits,
+}
+
+/// What the disk does: `adds 200ms to each request`.
+impl fmt::Display for DiskFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Latency { ns } => {
+                write!(formatter, "adds {} to each request", units::duration(ns))
+            }
+            Self::Errors { read, write, flush } => {
+                let shares = [(read, "reads"), (write, "writes"), (flush, "flushes")];
+                let failing = shares.iter().filter(|(share, _)| *share > 0.0);
+                let words = failing.map(|(share, of)| format!("{} of {of}", units::share(*share)));
+                let words: Vec<String> = words.collect();
+                write!(formatter, "fails {}", words.join(" and "))
+            }
+            Self::Stall => formatter.write_str("answers nothing"),
+            Self::NoCredits => formatter.write_str("has no burst credits"),
+        }
+    }
 }
 
 /// A member of a server by what it is at the time. A server that is one process is its own primary.
@@ -77,13 +142,14 @@ pub const SHORTEST_GAP_NS: u64 = 100_000_000;
 pub struct EventRecord {
     /// Place in the plan's list of events, from 0.
     pub event: u32,
-    /// When it was done: the signal was sent, or the command was about to be given.
+    /// When it was done: the signal was sent, the command was about to be given, or the disk changed its behaviour.
     pub at_ns: u64,
-    /// When it was over: a killed member took connections again, a paused one went on, the command to step down was answered. `None` where it was not by the
-    /// end of the point.
+    /// When it was over: a killed member took connections again, a paused one went on, the command to step down was answered, the disk was as before. `None`
+    /// where it was not by the end of the point.
     pub until_ns: Option<u64>,
-    /// Host and port of the member.
-    pub member: String,
+    /// Host and port of the member; `None` for the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
 }
 
 /// What became of the writes of a point: inserts and updates, those of its warm-up too. All records that they changed were read after the point, when

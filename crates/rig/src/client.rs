@@ -6,7 +6,7 @@ use crate::orders::{Answer, Built, Characterised, Go, Order, RigRequest, TornDow
 use crate::testbed::{Disturb, Disturbed};
 use plimsoll_disk::Power;
 use plimsoll_record::files::read_line_within;
-use plimsoll_record::{Calibration, DiskSpec, RigSpec};
+use plimsoll_record::{Calibration, DiskSpec, EventRecord, EventSpec, RigSpec};
 use plimsoll_trace::ExtentMap;
 use rustix::io::FdFlags;
 use rustix::net::Shutdown as Direction;
@@ -307,6 +307,16 @@ impl BuiltRig<'_> {
     pub fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError> {
         let mark = mark.to_owned();
         self.ask(Order::Shape { shaped, mark })
+    }
+
+    /// Replaces the events of the emulated disk by those of these that are its own; their times count from `start_ns` of the monotonic clock of the rig's
+    /// machine. Returns what happened of those before.
+    pub fn timeline(
+        &self,
+        events: &[EventSpec],
+        start_ns: u64,
+    ) -> Result<Vec<EventRecord>, RigError> {
+        self.ask(Order::Timeline { events: events.to_vec(), start_ns })
     }
 
     /// Limits the memory to what is taken now and the page cache that was requested. Returns the limit, bytes; `None` where none was requested.

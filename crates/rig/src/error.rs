@@ -2,6 +2,7 @@
 
 use crate::fio::FioError;
 use crate::testbed::TestbedError;
+use plimsoll_disk::DiskError;
 use serde::{Deserialize, Serialize};
 
 /// Why an order was not carried out.
@@ -23,6 +24,12 @@ pub enum RigError {
 
 impl From<TestbedError> for RigError {
     fn from(error: TestbedError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<DiskError> for RigError {
+    fn from(error: DiskError) -> Self {
         Self::Refused(error.to_string())
     }
 }

@@ -4,7 +4,7 @@ use crate::RigError;
 use crate::fio::{Profile, Progress, Target};
 use crate::log::LogLine;
 use crate::testbed::{Disturb, GroupPaths};
-use plimsoll_record::{DiskSpec, Lateness, RigRecord, RigSpec, Storage};
+use plimsoll_record::{DiskSpec, EventSpec, Lateness, RigRecord, RigSpec, Storage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -93,6 +93,12 @@ pub enum Order {
         shaped: bool,
         mark: String,
     },
+    /// Replaces the events of the emulated disk by those of these that are its own. Answered with `Vec<EventRecord>`, what happened of those before.
+    Timeline {
+        events: Vec<EventSpec>,
+        /// From which their times count, nanoseconds of the monotonic clock of the rig's machine.
+        start_ns: u64,
+    },
     /// Limits the memory to what is taken now and the page cache that was requested. Answered with `Option<u64>`, the limit in bytes.
     SizeMemory,
     /// Has the kernel drop what its page cache holds of the data.
@@ -158,6 +164,9 @@ impl std::fmt::Display for Order {
             Self::Shape { shaped, mark } => {
                 let how = if *shaped { "limited" } else { "without limits" };
                 write!(formatter, "disk {how}: {mark}")
+            }
+            Self::Timeline { events, .. } => {
+                write!(formatter, "timeline of the disk with {} events", events.len())
             }
             Self::SizeMemory => formatter.write_str("sizing the memory"),
             Self::DropPageCache => formatter.write_str("emptying the page cache"),

@@ -169,6 +169,13 @@ impl RigSlot {
         self.rig.as_mut().ok_or_else(no_rig)
     }
 
+    /// The emulated disk, which takes commands.
+    fn disk(&self) -> Result<Control, RigError> {
+        let socket = self.rig()?.control_socket();
+        let socket = socket.ok_or_else(|| refused("there is no emulated disk"))?;
+        Ok(Control::connect(socket)?)
+    }
+
     fn tear_down(&mut self, journal: &mut Journal) -> Result<TornDown, RigError> {
         let rig = self.rig.take().ok_or_else(no_rig)?;
         let lateness = rig.control_socket().and_then(lateness);
@@ -238,13 +245,12 @@ impl Process {
             Order::Hide { directory } if self.allowed.disk => value(&hide(&directory)?),
             Order::Hide { .. } => Err(refused("the agent here was started without --allow disk")),
             Order::Shape { shaped, mark } => {
-                let socket = place.rig()?.control_socket();
-                let socket = socket.ok_or_else(|| refused("there is no emulated disk"))?;
-                let entered = Control::connect(socket).and_then(|mut control| {
-                    control.shape(shaped)?;
-                    control.mark(&mark)
-                });
-                value(&entered.map_err(|error| RigError::Refused(error.to_string()))?)
+                let mut control = place.disk()?;
+                let entered = control.shape(shaped).and_then(|()| control.mark(&mark));
+                value(&entered?)
+            }
+            Order::Timeline { events, start_ns } => {
+                value(&place.disk()?.timeline(&events, start_ns)?)
             }
             Order::SizeMemory => {
                 let rig = place.rig_mut()?;

@@ -1,4 +1,4 @@
-//! What is done to the server of a run while it is measured, at its time.
+//! What is done to the server and the disk of a run while it is measured, at its time.
 
 use crate::below::Below;
 use plimsoll_record::{Act, EventRecord, EventSpec};
@@ -28,27 +28,42 @@ impl<'a> Agenda<'a> {
         Self { events, due: Vec::new(), done: Vec::new() }
     }
 
-    /// The measured part of a point begins now, or this much later.
-    pub(crate) fn begins(&mut self, later: Duration) {
-        let now = Instant::now() + later;
+    /// The measured part of a point begins then: at `start_ns` of the rig's monotonic clock. Events of the disk are done by the disk itself.
+    pub(crate) fn begins(
+        &mut self,
+        start: Instant,
+        start_ns: u64,
+        below: &dyn Below,
+    ) -> Result<(), RigError> {
         self.done.clear();
-        self.due = (0..)
-            .zip(self.events)
-            .map(|(event, spec)| Due {
-                at: now + Duration::from_nanos(spec.at_ns),
-                event,
-                what: match spec.act {
-                    Act::StepDown => Disturb::StepDown,
-                    Act::Kill { member, .. } => Disturb::Kill(member),
-                    Act::Pause { member, .. } => Disturb::Pause(member),
-                },
-            })
-            .collect();
+        self.due.clear();
+        for (event, spec) in self.events.iter().enumerate() {
+            let what = match spec.act {
+                Act::StepDown => Disturb::StepDown,
+                Act::Kill { member, .. } => Disturb::Kill(member),
+                Act::Pause { member, .. } => Disturb::Pause(member),
+                Act::Disk { .. } => continue,
+            };
+            self.due.push(Due { at: start + Duration::from_nanos(spec.at_ns), event, what });
+        }
+        if self.is_of_disk() {
+            below.timeline(self.events, start_ns)?;
+        }
+        Ok(())
     }
 
-    /// The point is over: what is still due is not done any more.
-    pub(crate) fn is_over(&mut self) {
+    /// The point is over: what is still due is not done any more, and the disk is as before.
+    pub(crate) fn is_over(&mut self, below: &dyn Below) -> Result<(), RigError> {
         self.due.clear();
+        if self.is_of_disk() {
+            self.done.extend(below.timeline(&[], 0)?);
+            self.done.sort_by_key(|record| record.at_ns);
+        }
+        Ok(())
+    }
+
+    fn is_of_disk(&self) -> bool {
+        self.events.iter().any(|event| event.of_disk().is_some())
     }
 
     /// How long there is nothing to do, at most `longest`.
@@ -73,7 +88,7 @@ impl<'a> Agenda<'a> {
                         event: event as u32,
                         at_ns: done.at_ns,
                         until_ns: done.until_ns,
-                        member: done.address,
+                        member: Some(done.address),
                     });
                     match act {
                         Act::Kill { restart_after_ns: Some(nanos), .. } => self
@@ -82,7 +97,7 @@ impl<'a> Agenda<'a> {
                         Act::Pause { for_ns, .. } => self
                             .due
                             .push(next(Disturb::Resume(done.member), Duration::from_nanos(for_ns))),
-                        Act::StepDown | Act::Kill { .. } => {}
+                        Act::StepDown | Act::Kill { .. } | Act::Disk { .. } => {}
                     }
                 }
                 (Disturb::Restart(member), _) => {
@@ -115,13 +130,13 @@ impl<'a> Agenda<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_record::Role;
+    use plimsoll_record::{DiskFault, Role};
     use plimsoll_rig::Disturbed;
     use std::cell::RefCell;
 
-    /// Notes the requests; a member is back when it was looked for the second time.
+    /// Notes the requests, and the number of events of each timeline with its start; a member is back when it was looked for the second time.
     #[derive(Default)]
-    struct Noting(RefCell<Vec<Disturb>>);
+    struct Noting(RefCell<Vec<Disturb>>, RefCell<Vec<(usize, u64)>>);
 
     impl Below for Noting {
         fn admit(&self, _: u32) -> Result<(), RigError> {
@@ -161,9 +176,39 @@ mod tests {
             })
         }
 
+        fn timeline(
+            &self,
+            events: &[EventSpec],
+            start_ns: u64,
+        ) -> Result<Vec<EventRecord>, RigError> {
+            let mut timelines = self.1.borrow_mut();
+            timelines.push((events.len(), start_ns));
+            let stall = EventRecord { event: 1, at_ns: 900, until_ns: Some(950), member: None };
+            Ok(if events.is_empty() { vec![stall] } else { Vec::new() })
+        }
+
         fn heal(&self) -> Result<(), RigError> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn the_disk_does_its_events_itself_and_tells_when_it_did() {
+        const HOUR_NS: u64 = 3_600_000_000_000;
+        let events = [
+            EventSpec { at_ns: HOUR_NS, act: Act::StepDown },
+            EventSpec { at_ns: 0, act: Act::Disk { for_ns: 50, fault: DiskFault::Stall } },
+        ];
+        let below = Noting::default();
+        let mut agenda = Agenda::of(&events);
+        agenda.begins(Instant::now(), 900, &below).unwrap();
+        agenda.carry_out(&below).unwrap();
+        assert!(below.0.borrow().is_empty(), "nothing is sent to a server");
+        agenda.is_over(&below).unwrap();
+        assert_eq!(*below.1.borrow(), [(2, 900), (0, 0)]);
+        let done = agenda.take(600);
+        assert_eq!(done.len(), 1);
+        assert_eq!((done[0].event, done[0].at_ns, done[0].until_ns), (1, 300, Some(350)));
     }
 
     #[test]
@@ -178,7 +223,7 @@ mod tests {
         let below = Noting::default();
         let mut agenda = Agenda::of(&events);
         assert_eq!(agenda.rest(LOOK), LOOK, "nothing is measured yet");
-        agenda.begins(Duration::ZERO);
+        agenda.begins(Instant::now(), 0, &below).unwrap();
         while below.0.borrow().len() < 4 {
             std::thread::sleep(agenda.rest(LOOK));
             agenda.carry_out(&below).unwrap();
@@ -192,11 +237,12 @@ mod tests {
                 Disturb::LookFor(2),
             ]
         );
-        agenda.is_over();
+        agenda.is_over(&below).unwrap();
+        assert!(below.1.borrow().is_empty(), "the disk is left alone");
         assert_eq!(agenda.rest(LOOK), LOOK, "the rest is not done any more");
         let done = agenda.take(600);
         assert_eq!(done.len(), 1);
         assert_eq!((done[0].at_ns, done[0].until_ns), (400, Some(1_400)));
-        assert_eq!((done[0].event, done[0].member.as_str()), (0, "there"));
+        assert_eq!((done[0].event, done[0].member.as_deref()), (0, Some("there")));
     }
 }

@@ -14,9 +14,10 @@ use crate::supervise::{Member, PARTNER_FAILED, Start, Supervised, WorkerEnd, sup
 use crate::watcher::{Event, Watcher};
 use plimsoll_engine::kind;
 use plimsoll_plan::search::Known;
+use plimsoll_plan::words::event_in_words;
 use plimsoll_plan::{Arm, PlannedRun};
 use plimsoll_record::redact::redact;
-use plimsoll_record::{Half, ProbeTime, RigRecord, RunRecord, RunState};
+use plimsoll_record::{Act, DiskFault, EventSpec, Half, ProbeTime, RigRecord, RunRecord, RunState};
 use plimsoll_rig::RigError;
 use plimsoll_store::{RunId, Store};
 use plimsoll_workload::schedule::Share;
@@ -295,7 +296,7 @@ fn measure(
             let on = attempt.arm(execution).on.as_deref();
             gone = Some(of_host(on, error.clone().into()));
         }
-        attempt.head.state = state_of(end, cause);
+        attempt.head.state = state_of(end, cause, &execution.plan.events);
     }
     if attempts.iter().any(Attempt::has_failed) {
         // Half a duet is nothing.
@@ -378,14 +379,22 @@ fn lost_host(grounds: &[Ground<'_>]) -> Option<RunnerError> {
 }
 
 /// How a run ended whose workers ended so, and whose rig may not have been sound.
-fn state_of(end: WorkerEnd, unsound: Option<RigError>) -> RunState {
-    let message = match (end, unsound) {
+fn state_of(end: WorkerEnd, unsound: Option<RigError>, events: &[EventSpec]) -> RunState {
+    let mut message = match (end, unsound) {
         (WorkerEnd::Stopped, _) => return RunState::Interrupted,
         (WorkerEnd::Done, None) => return RunState::Finished,
         (WorkerEnd::Done, Some(cause)) => cause.to_string(),
         (WorkerEnd::Failed(message), None) => message,
         (WorkerEnd::Failed(worker), Some(cause)) => format!("{cause}; then {worker}"),
     };
+    let makes_errors =
+        |event: &&EventSpec| matches!(event.act, Act::Disk { fault: DiskFault::Errors { .. }, .. });
+    if let Some(event) = events.iter().find(makes_errors) {
+        message.push_str(&format!(
+            "; the file asks for I/O errors ({}), after which filesystems and databases may give up",
+            event_in_words(*event)
+        ));
+    }
     RunState::Failed { message: redact(&message) }
 }
 

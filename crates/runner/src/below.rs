@@ -1,5 +1,6 @@
 //! What the workers of a run need of the rig below them.
 
+use plimsoll_record::{EventRecord, EventSpec};
 use plimsoll_rig::{Disturb, Disturbed, RigError};
 
 /// What the rig below a worker does for it.
@@ -18,6 +19,9 @@ pub(crate) trait Below {
     fn drop_page_cache(&self) -> Result<(), RigError>;
     /// Does something to a member of the server.
     fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError>;
+    /// Gives the emulated disk those of these events that are its own; their times count from `start_ns` of the rig's monotonic clock. Returns what happened
+    /// of the events before.
+    fn timeline(&self, events: &[EventSpec], start_ns: u64) -> Result<Vec<EventRecord>, RigError>;
     /// Brings all members of the server back.
     fn heal(&self) -> Result<(), RigError>;
 }

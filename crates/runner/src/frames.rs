@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 15;
+pub const FRAMES_VERSION: u32 = 16;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -112,7 +112,7 @@ pub struct Order {
     #[serde(default)]
     pub data: DataPhase,
     pub measurement: Measurement,
-    /// What is done to the server at each point.
+    /// What is done to the server or its disk at each point.
     pub events: Vec<EventSpec>,
     /// What counts as good service, where the run decides anything by it.
     pub objective: Option<Objective>,
@@ -217,6 +217,8 @@ pub enum Frame {
     Measuring {
         /// Which point, for the trace.
         mark: String,
+        /// When it began, nanoseconds of the worker's `CLOCK_MONOTONIC`.
+        at_ns: u64,
     },
     /// The point is over for its clients, and all that was done to the server is to be undone. The worker waits for the word to go on.
     Heal,

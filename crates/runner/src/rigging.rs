@@ -7,7 +7,7 @@ use crate::frames::{DataPhase, RigAccess};
 use crate::host::RunHost;
 use plimsoll_plan::{Arm, explain, keeps_data_here};
 use plimsoll_record::files::OwnFolder;
-use plimsoll_record::{DiskChoice, RigRecord, RunRecord, TraceReference};
+use plimsoll_record::{DiskChoice, EventRecord, EventSpec, RigRecord, RunRecord, TraceReference};
 use plimsoll_rig::{Built, BuiltRig, Disturb, Disturbed, Order, RigError};
 use plimsoll_trace::ExtentMap;
 use std::cell::{Cell, RefCell};
@@ -222,6 +222,13 @@ impl Below for Option<Rigging<'_>> {
         match self {
             Some(this) => this.rig.disturb(what),
             None => Err(RigError::Refused("there is no server".into())),
+        }
+    }
+
+    fn timeline(&self, events: &[EventSpec], start_ns: u64) -> Result<Vec<EventRecord>, RigError> {
+        match self {
+            Some(this) => this.rig.timeline(events, start_ns),
+            None => Err(RigError::Refused("there is no emulated disk".into())),
         }
     }
 

@@ -17,7 +17,7 @@ use plimsoll_record::{
 };
 use plimsoll_rig::RigError;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How far ahead a common start is, beside the time that the word takes to get there.
 const LEAD: Duration = Duration::from_millis(20);
@@ -189,16 +189,19 @@ impl<'a> Team<'a> {
                     workers[place].say(&Word::GoOn);
                 }
             }
-            Frame::Measuring { mark } if leads => {
+            Frame::Measuring { mark, at_ns } if leads => {
+                let start = Instant::now();
+                let mut done = Ok(());
+                if self.order.is_on_emulated_disk() {
+                    done = self.below.shape(true, &mark);
+                }
                 // Without a warm-up it is sent before all are ready.
                 if self.is_joint() && !self.phase.is_under_way {
                     self.phase.measures = true;
                 } else {
-                    self.agenda.begins(Duration::ZERO);
-                }
-                let mut done = Ok(());
-                if self.order.is_on_emulated_disk() {
-                    done = self.below.shape(true, &mark);
+                    let start_ns = self.on_the_rig(self.phase.clocks[place].here(at_ns));
+                    let begun = self.agenda.begins(start, start_ns, self.below);
+                    done = done.and(begun);
                 }
                 // Once more: caches and buffers have grown since the load.
                 if self.order.arm.rig.limits.page_cache_bytes.is_some() {
@@ -261,7 +264,7 @@ impl<'a> Team<'a> {
         match frame {
             Frame::Enter { shaped, mark } => self.below.shape(shaped, &mark),
             Frame::Heal => {
-                self.agenda.is_over();
+                self.agenda.is_over(self.below)?;
                 self.below.heal()
             }
             Frame::SizeMemory => self.below.size_memory(),
@@ -321,7 +324,9 @@ impl<'a> Team<'a> {
         }
         self.phase.began_ns = began_ns;
         if self.phase.measures {
-            self.agenda.begins(ahead);
+            let start_ns = self.on_the_rig(began_ns);
+            let begun = self.agenda.begins(Instant::now() + ahead, start_ns, self.below);
+            self.done = self.done.take().or(begun.err());
         }
         let mut warm_up = 0;
         match self.phase.begins.take() {
@@ -346,6 +351,12 @@ impl<'a> Team<'a> {
             worker.say(&Word::Begin { at_ns: clock.there(began_ns), warm_up_ns: warm_up });
         }
         Ok(())
+    }
+
+    /// A time of this machine's monotonic clock on that of the rig's machine.
+    fn on_the_rig(&self, here_ns: u64) -> u64 {
+        let rig = self.members.iter().position(|member| member.is_below);
+        rig.map_or(here_ns, |place| self.phase.clocks[place].there(here_ns))
     }
 
     /// How the clocks of all stand to that of this machine, by place.
@@ -469,10 +480,8 @@ impl<'a> Team<'a> {
             merged.foreign = watched.foreign;
         }
         if let Some(seen) = &mut merged.disturbance {
-            // The rig has the clock of its own machine.
             let here = self.phase.clocks[0].here(seen.started_ns);
-            let rig = self.members.iter().position(|member| member.is_below);
-            let there = rig.map_or(here, |place| self.phase.clocks[place].there(here));
+            let there = self.on_the_rig(here);
             seen.events = self.agenda.take(there);
         }
         if self.is_several() {

@@ -11,7 +11,8 @@ use plimsoll_engine::{
     Answer, Engine, EngineError, FieldVisitor, Opening, Outcome, Session, kind, open,
 };
 use plimsoll_loadgen::{
-    LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
+    LoadError, LoadSpec, PointSpec, SliceSink, monotonic_ns, run_load_with, run_point,
+    run_point_noting,
 };
 use plimsoll_plan::Caches;
 use plimsoll_plan::search::{MixObjective, PointSequence, Step, Tally};
@@ -817,9 +818,10 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
         }
     }
 
-    fn measuring_begins(&mut self) {
+    fn measuring_begins(&mut self, ago: Duration) {
         let mark = self.mark("measuring");
-        self.speaker.say(&Frame::Measuring { mark });
+        let at_ns = monotonic_ns() - ago.as_nanos() as u64;
+        self.speaker.say(&Frame::Measuring { mark, at_ns });
         // By now all connections stand.
         if let Some(network) = &mut self.network {
             network.round_trips = round_trips(&Host::here());

@@ -1,5 +1,7 @@
-use super::{Request, RequestKind, Shaper};
-use plimsoll_record::{DiskBurst, DiskLatency, DiskRates, DiskSpec};
+use super::{Request, RequestKind, Shaper, Timeline};
+use plimsoll_record::{
+    Act, DiskBurst, DiskFault, DiskLatency, DiskRates, DiskSpec, EventRecord, EventSpec,
+};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -269,6 +271,134 @@ fn a_flush_takes_its_own_latency_and_nothing_else() {
     assert_eq!(shaper.admit(5, flush), 3_000_005);
     let discard = request(RequestKind::Discard, 1 << 30);
     assert_eq!(shaper.admit(5, discard), 5);
+}
+
+/// A disk with this timeline, in seconds.
+fn during(spec: DiskSpec, events: &[(u64, u64, DiskFault)]) -> Shaper {
+    let mut shaper = shaper(spec);
+    let events: Vec<EventSpec> = events.iter().map(|event| event_of(*event)).collect();
+    shaper.timeline = Timeline::new(&events, 0, 0, 1);
+    shaper
+}
+
+fn event_of((at, lasts, fault): (u64, u64, DiskFault)) -> EventSpec {
+    EventSpec { at_ns: at * SECOND, act: Act::Disk { for_ns: lasts * SECOND, fault } }
+}
+
+#[test]
+fn latency_is_added_to_every_request_that_arrives_in_its_time() {
+    let added = 200_000_000;
+    let spec = DiskSpec { read_latency: constant(5), flush_latency: constant(7), ..disk() };
+    let mut shaper = during(spec, &[(2, 3, DiskFault::Latency { ns: added })]);
+    let flush = request(RequestKind::Flush, 0);
+    let discard = request(RequestKind::Discard, 4096);
+    for (now, more) in [
+        (0, 0),
+        (2 * SECOND - 1, 0),
+        (2 * SECOND, added),
+        (5 * SECOND - 1, added),
+        (5 * SECOND, 0),
+        (9 * SECOND, 0),
+    ] {
+        for (request, own) in [(read(1), 5), (write(1), 0), (flush, 7), (discard, 0)] {
+            assert_eq!(shaper.admit(now, request), now + own + more, "{now} {request:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_answered_in_a_stall_and_limits_hold_after_it() {
+    let spec = DiskSpec { iops: joint(10.0), flush_latency: constant(SECOND), ..disk() };
+    let mut shaper = during(spec, &[(2, 3, DiskFault::Stall)]);
+    let begin = 2 * SECOND - 150_000_000;
+    let dues = [0, 0, 0, 0, 200_000_000, 3_300_000_000].map(|after| {
+        let due = shaper.admit(begin + after, read(1));
+        (due - begin) / 1_000_000
+    });
+    // Two before it, and from its end on, one each 100 ms.
+    assert_eq!(dues, [0, 100, 3_150, 3_250, 3_350, 3_450]);
+    let flush = request(RequestKind::Flush, 0);
+    // One that would end in it ends with it, and one that would begin in it begins after it.
+    assert_eq!(shaper.admit(begin, flush), 5 * SECOND);
+    assert_eq!(shaper.admit(2 * SECOND, flush), 6 * SECOND);
+    assert_eq!(shaper.admit(5 * SECOND, flush), 6 * SECOND);
+    assert_eq!(shaper.admit(3 * SECOND, request(RequestKind::Discard, 1)), 5 * SECOND);
+}
+
+#[test]
+fn a_server_of_the_disk_is_taken_for_as_long_as_its_request_stalls() {
+    let spec = DiskSpec { queue_depth: Some(1), read_latency: constant(SECOND), ..disk() };
+    let mut shaper = during(spec, &[(2, 3, DiskFault::Stall)]);
+    let late = SECOND + 500_000_000;
+    assert_eq!(shaper.admit(late, read(1)), 5 * SECOND);
+    assert_eq!(shaper.admit(late, read(1)), 6 * SECOND);
+}
+
+#[test]
+fn a_share_of_the_requests_of_a_kind_fails_and_no_other() {
+    let errors = DiskFault::Errors { read: 0.01, write: 1.0, flush: 0.0 };
+    let mut shaper = during(disk(), &[(2, 3, errors)]);
+    let mut failed = |now, kind| {
+        let failing = (0..100_000).filter(|_| shaper.timeline.fails(now, kind));
+        failing.count()
+    };
+    let kinds = [RequestKind::Read, RequestKind::Write, RequestKind::Flush, RequestKind::Discard];
+    for outside in [0, 2 * SECOND - 1, 5 * SECOND] {
+        assert_eq!(kinds.map(|kind| failed(outside, kind)), [0; 4]);
+    }
+    let [reads, writes, flushes, discards] = kinds.map(|kind| failed(2 * SECOND, kind));
+    assert!((900..1_100).contains(&reads), "{reads}");
+    assert_eq!([writes, flushes, discards], [100_000, 0, 0]);
+}
+
+#[test]
+fn without_burst_credits_the_base_rate_holds_and_they_are_there_again() {
+    let mut shaper = during(gp2(), &[(2, 3, DiskFault::NoCredits)]);
+    let rate = |shaper: &mut Shaper, now| {
+        let begin = shaper.admit(now, read(1));
+        let mut due = begin;
+        for _ in 0..10 {
+            due = shaper.admit(now, read(1));
+        }
+        (10.0 / ((due - begin) as f64 / 1e9)).round()
+    };
+    assert_eq!(rate(&mut shaper, 0), 3_000.0);
+    let credits = shaper.credits(2 * SECOND - 1).unwrap();
+    assert_eq!(rate(&mut shaper, 2 * SECOND), 100.0);
+    assert_eq!(shaper.credits(4 * SECOND), Some(0.0));
+    assert!(shaper.credits(5 * SECOND).unwrap() >= credits);
+    assert_eq!(rate(&mut shaper, 5 * SECOND), 3_000.0);
+}
+
+#[test]
+fn edges_pass_once_and_what_is_past_when_it_is_ordered_begins_then_or_never() {
+    let latency = DiskFault::Latency { ns: 1_000_000 };
+    let of_server = EventSpec { at_ns: SECOND, act: Act::StepDown };
+    let events = [
+        event_of((1, 2, DiskFault::Stall)),
+        of_server,
+        event_of((4, 3, latency)),
+        event_of((9, 1, DiskFault::NoCredits)),
+    ];
+    let start = 100 * SECOND;
+    let mut timeline = Timeline::new(&events, start, start + 5 * SECOND, 1);
+    let edge = |at, words: &str| (start + at * SECOND, words.to_owned());
+    assert_eq!(timeline.records(start + 5 * SECOND - 1), []);
+    let begins = edge(5, "event 3 begins: the disk adds 1ms to each request");
+    assert_eq!(timeline.pass(start + 5 * SECOND), [begins]);
+    assert_eq!(timeline.pass(start + 6 * SECOND), []);
+    let ends = edge(7, "event 3 ends: the disk adds 1ms to each request");
+    let next = edge(9, "event 4 begins: the disk has no burst credits");
+    assert_eq!(timeline.pass(start + 9 * SECOND), [ends, next]);
+    assert_eq!(timeline.pass(start + 9 * SECOND), []);
+    let record = |event, at, until: Option<u64>| EventRecord {
+        event,
+        at_ns: start + at * SECOND,
+        until_ns: until.map(|until| start + until * SECOND),
+        member: None,
+    };
+    let happened = timeline.records(start + 9 * SECOND);
+    assert_eq!(happened, [record(2, 5, Some(7)), record(3, 9, None)]);
 }
 
 /// No window of any length has more requests than its cap allows, and one.

@@ -2,9 +2,9 @@
 
 use crate::it::servers::ENGINES;
 use crate::it::surroundings;
-use crate::{Overrides, Problems, Surroundings, check};
+use crate::{Overrides, Problems, Surroundings, check, disk_by_text, timeline_by_text};
 use plimsoll_plan::{Plan, explain};
-use plimsoll_record::{Act, EventSpec, Role};
+use plimsoll_record::{Act, DiskFault, DiskRates, DiskSpec, EventSpec, Role};
 
 const SET: &str = "  one: {server: {members: 3}}";
 const OPEN: &str = "load: {open: {rates: [100]}}\nmeasurement: {duration: 60s}";
@@ -60,6 +60,108 @@ fn events_are_told_and_sorted_by_time() {
     let alone = format!("  one: {{}}\n{OPEN}\nevents: {{at: 0s, kill: primary}}");
     let kill = Act::Kill { member: Role::Primary, restart_after_ns: None };
     assert_eq!(checked(&alone).unwrap().events, [event(0, kill)]);
+}
+
+/// Events on arms with a disk of burst credits.
+fn disk_events(list: &str) -> String {
+    format!("  one: {{disk: gp2}}\n{OPEN}\nevents: {list}")
+}
+
+#[test]
+fn events_of_a_disk_are_told_and_are_the_same_for_a_disk_alone() {
+    let list = "[{at: 40s, disk: {stall: 3s}}, {at: 20s, for: 5s, disk: {latency: 200ms}}, \
+                {at: 25s, for: 10s, disk: {errors: {read: 2%, write: 50%}}}, {at: 50s, for: 9s, disk: {throttle: burst}}]";
+    let plan = checked(&disk_events(list)).unwrap();
+    const S: u64 = 1_000_000_000;
+    let event = |at: u64, lasts: u64, fault| EventSpec {
+        at_ns: at * S,
+        act: Act::Disk { for_ns: lasts * S, fault },
+    };
+    let errors = DiskFault::Errors { read: 0.02, write: 0.5, flush: 0.0 };
+    let expected = [
+        event(20, 5, DiskFault::Latency { ns: 200_000_000 }),
+        event(25, 10, errors),
+        event(40, 3, DiskFault::Stall),
+        event(50, 9, DiskFault::NoCredits),
+    ];
+    assert_eq!(plan.events, expected);
+    let description = explain(&plan, &ENGINES).to_string();
+    for words in [
+        "at 20s: the disk adds 200ms to each request for 5s",
+        "at 25s: the disk fails 2% of reads and 50% of writes for 10s",
+        "at 40s: the disk answers nothing for 3s",
+        "at 50s: the disk has no burst credits for 9s",
+    ] {
+        assert!(description.contains(words), "{description}");
+    }
+    let gp2 = disk_by_text("gp2").unwrap();
+    let mut alone = timeline_by_text(list, &gp2).unwrap();
+    alone.sort_by_key(|event| event.at_ns);
+    assert_eq!(alone, expected);
+}
+
+#[test]
+fn what_a_disk_cannot_do_is_one_error_each() {
+    for (list, code) in [
+        ("[{at: 55s, for: 5s, disk: {latency: 1ms}}]", "event-after-end"),
+        ("[{at: 58s, disk: {stall: 3s}}]", "event-after-end"),
+        ("[{at: 1s, disk: {latency: 1ms}}]", "missing-key"),
+        ("[{at: 1s, disk: {errors: {write: 1%}}}]", "missing-key"),
+        ("[{at: 1s, disk: {throttle: burst}}]", "missing-key"),
+        ("[{at: 1s, for: 2s, disk: {stall: 3s}}]", "exclusive"),
+        ("[{at: 1s, for: 0s, disk: {latency: 1ms}}]", "out-of-range"),
+        ("[{at: 1s, for: 1s, disk: {latency: 0s}}]", "out-of-range"),
+        ("[{at: 1s, for: 1s, disk: {errors: {write: 101%}}}]", "out-of-range"),
+        ("[{at: 1s, for: 1s, disk: {errors: {write: 0%}}}]", "event-of-nothing"),
+        ("[{at: 1s, for: 1s, disk: {errors: {}}}]", "missing-one-of"),
+        ("[{at: 1s, for: 1s, disk: {errors: {write: 1%, reads: 1%}}}]", "unknown-key"),
+        ("[{at: 1s, for: 1s, disk: {throttle: iops}}]", "not-one-of"),
+        ("[{at: 1s, disk: {latency: 1ms, stall: 1s}}]", "exclusive"),
+        ("[{at: 1s, for: 1s, disk: gp3}]", "wrong-kind"),
+        (
+            "[{at: 1s, for: 5s, disk: {latency: 1ms}}, {at: 5s, disk: {stall: 1s}}]",
+            "events-overlap",
+        ),
+        (
+            "[{at: 5s, disk: {stall: 1s}}, {at: 1s, for: 5s, disk: {latency: 1ms}}]",
+            "events-overlap",
+        ),
+    ] {
+        assert_eq!(codes_of(&disk_events(list)), [code], "{list}");
+    }
+    let stall = "[{at: 1s, disk: {stall: 3s}}]";
+    let throttle = "[{at: 1s, for: 1s, disk: {throttle: burst}}]";
+    let on = |arm: &str, list: &str| format!("  one: {arm}\n{OPEN}\nevents: {list}");
+    for (text, code) in [
+        (on("{}", stall), "event-without-disk"),
+        (on("{disk: {device: /dev/disk/by-id/x, erase: true}}", stall), "event-without-disk"),
+        (on("{disk: {iops: 600}}", throttle), "event-without-credits"),
+        (on("{}", "[{at: 1s, pause: 1s, for: 1s}]"), "event-key-alone"),
+        (on("{disk: gp2}", "[{at: 1s, disk: {stall: 3s}, pause: 1s}]"), "exclusive"),
+        (
+            format!("  one: {{disk: gp2}}\nload: {{closed: {{threads: 4}}}}\nevents: {stall}"),
+            "events-need-open-loop",
+        ),
+    ] {
+        assert_eq!(codes_of(&text), [code], "{text}");
+    }
+    // One may begin when another ends.
+    let next = "[{at: 1s, disk: {stall: 3s}}, {at: 4s, disk: {stall: 3s}}]";
+    assert_eq!(checked(&disk_events(next)).unwrap().events.len(), 2);
+    let plain = DiskSpec {
+        iops: DiskRates { joint: Some(600.0), ..DiskRates::default() },
+        ..DiskSpec::unlimited(1 << 30)
+    };
+    for (list, words) in [
+        (throttle, "this disk has no `burst`"),
+        ("[{at: 1s, pause: 1s}]", "this event is not of a disk"),
+        ("[{at: 1s, disk: {stall: 3s}}, {at: 2s, disk: {stall: 3s}}]", "overlap"),
+        ("[{at: 1s, for: 1s, disk: {latency: 200}}]", "`200` has no unit"),
+        ("", "empty"),
+    ] {
+        let refused = timeline_by_text(list, &plain).unwrap_err().to_string();
+        assert!(refused.contains(words), "{refused}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! `events`: what is done to the servers of the arms while they are measured.
+//! `events`: what is done to the servers and disks of the arms while they are measured.
 
+use crate::keys::latency::LONGEST_WAIT_NS;
 use crate::table::*;
 
 pub(crate) const MOST_EVENTS: usize = 100;
@@ -9,8 +10,8 @@ pub(crate) const SECONDARY: &str = "secondary";
 pub(crate) const ROLE: Shape = Shape::choice(&["primary", SECONDARY]);
 
 object! {
-    /// Something that is done to a server.
-    EVENT event: "Something that is deliberately done to the server of each arm, at each point."
+    /// Something that is done to a server or a disk.
+    EVENT event: "Something that is deliberately done to the server or the emulated disk of each arm, at each point."
     at = Shape::duration(0, LONGEST_NS), Required, "30s";
         "Time from the beginning of the measured part of the point.";
     step_down = FLAG, Optional, "true";
@@ -24,5 +25,34 @@ object! {
         "A member is paused for this time (SIGSTOP, SIGCONT).";
     member = ROLE, Optional, "secondary";
         "The member that is paused. Without it, the primary.";
-    => one of [step_down, kill, pause];
+    disk = Shape::Object(&DISK_EVENT), Optional, "{latency: 200ms}";
+        "The emulated disk changes its behaviour for a time. Its trace has a mark where that begins and where it ends. A disk does one such thing at a time.";
+    lasts as "for" = Shape::duration(SHORTEST_NS, LONGEST_NS), Optional, "5s";
+        "How long the disk does so; a `stall` has its own time.";
+    => one of [step_down, kill, pause, disk];
+}
+
+object! {
+    DISK_EVENT disk_event: "What an emulated disk does during an event. Afterwards it is as before."
+    latency = Shape::duration(1, LONGEST_WAIT_NS), Optional, "200ms";
+        "Latency added to each request that arrives.";
+    errors = Shape::Object(&DISK_ERRORS), Optional, "{write: 1%}";
+        "Requests that fail with an I/O error (EIO). Filesystems and databases may give up after one: XFS shuts down after a failed write of its log. A run \
+         that ends so is marked failed.";
+    stall = Shape::duration(SHORTEST_NS, LONGEST_NS), Optional, "3s";
+        "No request is answered for this time. Its length, in place of `for`.";
+    throttle = Shape::choice(&["burst"]), Optional, "burst";
+        "`burst`: no burst credits can be spent, so the disk has its base rates. Credits are earned on.";
+    => one of [latency, errors, stall, throttle];
+}
+
+object! {
+    DISK_ERRORS disk_errors: "Shares of the requests to a disk that fail."
+    read = SHARE, Optional, "1%";
+        "Share of reads that fail.";
+    write = SHARE, Optional, "1%";
+        "Share of writes that fail; they change nothing on the disk.";
+    flush = SHARE, Optional, "1%";
+        "Share of flushes that fail.";
+    => any of [read, write, flush];
 }

@@ -41,7 +41,7 @@ fn laboratory(blocks: u32, lost: u64) -> Laboratory {
             event,
             at_ns,
             until_ns,
-            member: "127.0.0.1:1".into(),
+            member: Some("127.0.0.1:1".into()),
         };
         let lost = if run.block + 1 == blocks { lost } else { 0 };
         let disturbance = Disturbance {

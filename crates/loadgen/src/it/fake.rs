@@ -8,6 +8,7 @@ use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 pub type Record = Vec<(Vec<u8>, Vec<u8>)>;
 type Answer = dyn Fn(Question<'_>) -> Outcome + Send + Sync;
@@ -183,7 +184,7 @@ impl SliceSink for Keep {
         self.slices.push(slice);
     }
 
-    fn measuring_begins(&mut self) {
+    fn measuring_begins(&mut self, _: Duration) {
         self.begins += 1;
     }
 

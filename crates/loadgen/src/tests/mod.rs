@@ -17,6 +17,7 @@ use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Stream, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -181,7 +182,7 @@ impl SliceSink for Keep {
         self.slices.push(slice);
     }
 
-    fn measuring_begins(&mut self) {
+    fn measuring_begins(&mut self, _: Duration) {
         self.begins += 1;
     }
 }

@@ -9,6 +9,7 @@ use plimsoll_record::{EngineDescription, PointEnd, Slice};
 use plimsoll_workload::Mix;
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A monotonic clock on which each reading takes 100 ns, and each sleep 60 µs more than was wanted.
 struct Slow {
@@ -132,7 +133,7 @@ impl SliceSink for Ready {
         self.start_ns
     }
 
-    fn measuring_begins(&mut self) {
+    fn measuring_begins(&mut self, _: Duration) {
         self.journal.lock().unwrap().push("measuring begins".into());
     }
 }

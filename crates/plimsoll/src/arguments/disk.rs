@@ -129,6 +129,7 @@ Examples:
   sudo plimsoll disk mount gp3 /mnt/slow                 a gp3 with XFS
   sudo plimsoll disk mount '{iops: 600, latency: 7ms, backing: file}' /mnt/slow --filesystem ext4
   sudo plimsoll disk mount gp3 /mnt/slow --trace t       every request, for `plimsoll disk trace t`
+  sudo plimsoll disk mount gp3 /mnt/slow --timeline '[{at: 20s, disk: {stall: 3s}}]'
   plimsoll disk log /mnt/slow                            requests, bytes, latency
   plimsoll disk set /mnt/slow spinning-disk              other limits, at once
   sudo plimsoll disk mount gp3 /mnt/slow --volatile      for `plimsoll disk cut /mnt/slow`
@@ -154,6 +155,9 @@ pub struct Mount {
     /// Write a trace of all requests to this file when the disk is unmounted.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    /// What the disk does at stated times after it is mounted, as `events` of an experiment file, e.g. '[{at: 20s, disk: {stall: 3s}}]'.
+    #[arg(long, value_name = "EVENTS")]
+    pub timeline: Option<String>,
     /// Stay in the foreground; Ctrl-C unmounts.
     #[arg(long)]
     pub foreground: bool,

@@ -8,11 +8,12 @@ use crate::rig::Rigs;
 use crate::screen::{print, tell};
 use anyhow::{Context, bail};
 use plimsoll_disk::{Control, Power};
-use plimsoll_experiment::disk_by_text;
+use plimsoll_experiment::{disk_by_text, timeline_by_text};
 use plimsoll_record::quantities::units;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, RigSpec};
 use plimsoll_rig::testbed::{ShownDisk, shown_at};
 use plimsoll_rig::{BuiltRig, Order};
+use plimsoll_trace::monotonic_ns;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Seek};
 use std::os::unix::process::CommandExt;
@@ -61,6 +62,8 @@ pub fn in_background() -> anyhow::Result<ExitCode> {
 /// `plimsoll disk mount`, in the process that stays.
 pub fn mount(arguments: &arguments::Mount, rigs: &Rigs) -> anyhow::Result<Exit> {
     let spec = described(arguments)?;
+    let timeline = arguments.timeline.as_ref();
+    let timeline = timeline.map(|text| timeline_by_text(text, &spec)).transpose()?;
     let directory = &arguments.directory;
     let directory = directory.canonicalize().with_context(|| {
         format!("{}: make an empty directory to mount the disk at", directory.display())
@@ -94,6 +97,9 @@ pub fn mount(arguments: &arguments::Mount, rigs: &Rigs) -> anyhow::Result<Exit> 
     let rig = process.build(0, order)?;
     rig.shape(true, "mounted")?;
     rig.show(directory.clone())?;
+    if let Some(events) = timeline {
+        rig.timeline(&events, monotonic_ns())?;
+    }
     let sudo = if crate::rights::is_for_another() { "sudo " } else { "" };
     let cut = match arguments.volatile {
         true => format!("cut its power: {sudo}plimsoll disk cut {shown}\n"),

@@ -200,6 +200,12 @@ mod once {
 
 mod slow {
     use super::*;
+    #[cfg(feature = "wiredtiger")]
+    use crate::laboratory::page_of;
+    #[cfg(feature = "wiredtiger")]
+    use plimsoll_record::{RunRecord, RunState};
+    #[cfg(feature = "wiredtiger")]
+    use plimsoll_trace::Trace;
 
     #[test]
     fn a_directory_is_characterised_and_left_as_it_was() {
@@ -291,6 +297,83 @@ mod slow {
         assert!(!hasty.warmed.unwrap().settled);
         let warned: Vec<&str> = hasty.warnings.iter().map(|one| one.id.id()).collect();
         assert_eq!(warned, ["W-CACHES-NOT-WARM"]);
+    }
+
+    /// One arm whose changes each wait for the disk, with these events.
+    #[cfg(feature = "wiredtiger")]
+    fn disturbed(laboratory: &Laboratory, events: &str) -> (Said, RunRecord) {
+        let text = format!(
+            "plimsoll: 1\nname: disturbed\nworkload: {{records: 500, mixes: {{both: {{read: 1, update: 1}}}}}}\n\
+             defaults: {{engine: wiredtiger, durable: true, disk: {{capacity: 512MiB}}}}\narms: {{one: }}\n\
+             load: {{open: {{rates: [100], sessions: 8}}}}\n\
+             measurement: {{warm_up: 1s, duration: 8s, blocks: 1}}\nevents: {events}\n"
+        );
+        laboratory.write("disturbed.yaml", text);
+        let mut command = laboratory.command(&["run", "disturbed.yaml", "--anyway", "--all"]);
+        command.env("PATH", std::env::var_os("PATH").unwrap());
+        let said = Said::of(command.output().unwrap());
+        assert_eq!(loop_devices(laboratory), Vec::<String>::new());
+        let mut record = laboratory.record();
+        assert_eq!(record.runs.len(), 1, "{said:?}");
+        (said, record.runs.remove(0))
+    }
+
+    #[cfg(feature = "wiredtiger")]
+    #[test]
+    fn a_disk_that_stalls_is_in_the_record_with_what_the_database_did() {
+        needs!(DISKS);
+        let laboratory = Laboratory::new();
+        let events = "[{at: 2s, disk: {stall: 2s}}, {at: 6s, for: 1s, disk: {latency: 20ms}}]";
+        let (said, run) = disturbed(&laboratory, events);
+        assert_eq!(run.state, RunState::Finished, "{said:?}");
+        let end = run.points[0].end.as_ref().unwrap();
+        let seen = end.disturbance.as_deref().unwrap();
+        let [stall, latency] = seen.events.as_slice() else {
+            panic!("{seen:?}");
+        };
+        // A second of warm-up is before it.
+        assert!(stall.at_ns.abs_diff(3_000_000_000) < 500_000_000, "{seen:?}");
+        let until_ns = stall.until_ns.unwrap();
+        assert_eq!(until_ns - stall.at_ns, 2_000_000_000);
+        assert_eq!(latency.at_ns - stall.at_ns, 4_000_000_000);
+        assert_eq!((stall.event, &stall.member, latency.event), (0, &None, 1));
+        let reaches = |gap: &&(u64, u64)| gap.0 < until_ns && gap.1 >= until_ns;
+        assert!(seen.write_gaps.iter().any(|gap| reaches(&gap)), "{seen:?}");
+        let kept = seen.acknowledged.as_ref().unwrap();
+        assert!(kept.writes > 0 && (kept.lost, kept.unread) == (0, 0), "{kept:?}");
+        let trace = Trace::open(&run.rig.unwrap().trace.unwrap().path).unwrap();
+        let marks = trace.marks().iter().map(|mark| mark.label.as_str());
+        let of_events: Vec<&str> = marks.filter(|label| label.starts_with("event ")).collect();
+        let expected = [
+            "event 1 begins: the disk answers nothing",
+            "event 1 ends: the disk answers nothing",
+            "event 2 begins: the disk adds 20ms to each request",
+            "event 2 ends: the disk adds 20ms to each request",
+        ];
+        assert_eq!(of_events, expected);
+        assert_contains(
+            &said.out,
+            "at 2s: the disk answers nothing for 2s: no write succeeded for",
+        );
+        let page = fs::read_to_string(page_of(&said.out)).unwrap();
+        for part in ["id=\"events\"", "the disk answers nothing for 2s", "class=\"event\""] {
+            assert_contains(&page, part);
+        }
+    }
+
+    #[cfg(feature = "wiredtiger")]
+    #[test]
+    fn a_database_that_gives_up_after_an_io_error_fails_its_run_and_leaves_nothing() {
+        needs!(DISKS);
+        let laboratory = Laboratory::new();
+        let errors = "{write: 100%, flush: 100%}";
+        let events = format!("[{{at: 2s, for: 4s, disk: {{errors: {errors}}}}}]");
+        let (said, run) = disturbed(&laboratory, &events);
+        let RunState::Failed { message } = run.state else {
+            panic!("{said:?}");
+        };
+        let words = "at 2s: the disk fails 100% of writes and 100% of flushes for 4s), after which";
+        assert_contains(&message, words);
     }
 
     /// Without that, all of the data is in the engine's cache, and nothing has to be read from the disk.

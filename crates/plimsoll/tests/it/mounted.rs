@@ -2,12 +2,15 @@
 
 use crate::laboratory::{Laboratory, Said, wait_until};
 use plimsoll_testing::{Need, assert_contains, needs};
+use plimsoll_trace::Trace;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::PathBuf;
 
 pub const DISKS: [Need<'_>; 3] =
     [Need::Root, Need::File("/dev/fuse"), Need::File("/dev/loop-control")];
+
+const EMPTY_BUCKET: &str = "[{at: 1s, for: 1s, disk: {throttle: burst}}]";
 
 pub fn disk(laboratory: &Laboratory, arguments: &[&str]) -> Said {
     let mut command = laboratory.command(&[&["disk"], arguments].concat());
@@ -103,6 +106,37 @@ fn plain_umount_is_enough_and_leaves_the_trace() {
 }
 
 #[test]
+fn a_timeline_begins_when_the_disk_is_mounted() {
+    needs!(DISKS);
+    let laboratory = Laboratory::new();
+    let timeline = "[{at: 1s, disk: {stall: 500ms}}, {at: 1h, for: 1s, disk: {latency: 1s}}]";
+    let further = ["--timeline", timeline, "--trace", "kept.trace"];
+    let directory = mounted(&laboratory, &further);
+    let marks = || {
+        // It is the process that keeps the disk that writes it there.
+        let said = disk(&laboratory, &["unmount", "slow"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        Trace::open(&laboratory.path("kept.trace")).unwrap().marks().to_vec()
+    };
+    // Whoever waits for the disk waits until the stall is over.
+    for number in 0..300 {
+        fs::write(directory.join(number.to_string()), "x").unwrap();
+        fs::File::open(&directory).unwrap().sync_all().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let marks = marks();
+    let at = |label: &str| {
+        let mark = marks.iter().find(|mark| mark.label == label);
+        mark.unwrap_or_else(|| panic!("{label} is not in {marks:?}")).time_ns
+    };
+    let begun = at("event 1 begins: the disk answers nothing");
+    assert_eq!(at("event 1 ends: the disk answers nothing") - begun, 500_000_000);
+    assert!(begun >= at("mounted") + 1_000_000_000);
+    assert_eq!(marks.len(), 3, "{marks:?}");
+    wait_until("everything is undone", || is_clean(&laboratory));
+}
+
+#[test]
 fn a_disk_goes_with_the_process_that_keeps_it() {
     needs!(DISKS);
     for signal in [Signal::KILL, Signal::TERM] {
@@ -130,6 +164,8 @@ fn what_cannot_be_mounted_is_told() {
         (&["mount", "gp3", "empty", "--capacity", "10MiB"], 1, "is too small"),
         (&["mount", "gp3", "empty", "--trace", "full/file"], 1, "is there already"),
         (&["mount", "gp3", "empty", "--trace", "no/t"], 1, "there is no folder no for the trace"),
+        (&["mount", "gp3", "empty", "--timeline", "[{at: 1s}]"], 104, "write exactly one of them"),
+        (&["mount", "gp3", "empty", "--timeline", EMPTY_BUCKET], 104, "this disk has no `burst`"),
         (&["unmount", "empty"], 1, "is no disk that plimsoll has mounted"),
         (&["set", "empty", "gp3"], 1, "is no disk that plimsoll has mounted"),
         (&["log", "nowhere"], 1, "No such file or directory"),

@@ -1,6 +1,6 @@
 //! The course of an experiment in the trace event format, which Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) open.
 //!
-//! Each arm is a process. Its tracks are its runs, their phases, checkpoints, stalls, and what was done to the server; its counters are the operations, device reads and
+//! Each arm is a process. Its tracks are its runs, their phases, checkpoints, stalls, and what was done to the server or its disk; its counters are the operations, device reads and
 //! device writes of each second. Times are microseconds from the start of the experiment.
 
 use crate::Report;
@@ -128,12 +128,8 @@ impl Trace<'_> {
         if let Some(end) = &point.end {
             let times = (at_us + warm_up_us, end.measured_ns as f64 / 1e3);
             self.span((process, PHASES), &name, times, &json!({}))?;
-            let events = end.disturbance.iter().flat_map(|seen| {
-                let started_ns = seen.started_ns;
-                seen.events.iter().map(move |event| (event, started_ns))
-            });
-            for (event, started_ns) in events {
-                let from_us = at_us + event.at_ns.saturating_sub(started_ns) as f64 / 1e3;
+            for event in end.disturbance.iter().flat_map(|seen| &seen.events) {
+                let from_us = at_us + event.at_ns as f64 / 1e3;
                 let length_ns = event.until_ns.map(|until| until.saturating_sub(event.at_ns));
                 let times = (from_us, length_ns.unwrap_or(0) as f64 / 1e3);
                 let name = format!("event {}", event.event + 1);

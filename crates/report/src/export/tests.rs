@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use plimsoll_judge::Analysis;
-use plimsoll_record::{ExperimentRecord, Histogram, LoadKind, RunState};
+use plimsoll_record::{Disturbance, EventRecord, ExperimentRecord, Histogram, LoadKind, RunState};
 use std::time::Duration;
 
 fn small() -> (ExperimentRecord, Analysis) {
@@ -50,6 +50,12 @@ fn a_trace_has_every_run_point_and_second() {
             slice.telemetry.insert(running.into(), 1.0);
         }
     }
+    let stall =
+        EventRecord { event: 1, at_ns: 3_000_000_000, until_ns: Some(5_000_000_000), member: None };
+    let started_ns = 77_000_000_000;
+    let disturbance = Disturbance { started_ns, events: vec![stall], ..Disturbance::default() };
+    let end = record.runs[0].points[0].end.as_mut().unwrap();
+    end.disturbance = Some(Box::new(disturbance));
     let text = written(&record, &analysis, "perfetto.json");
     let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
@@ -68,10 +74,13 @@ fn a_trace_has_every_run_point_and_second() {
     assert_eq!(checkpoints.len(), record.runs.len());
     let first: jiff::Timestamp = record.runs[0].points[0].started_at.parse().unwrap();
     let begin: jiff::Timestamp = record.started_at.parse().unwrap();
-    let expected = first.duration_since(begin).as_secs_f64() * 1e6 + 2e6;
-    let is_there =
-        |event: &&serde_json::Value| (event["ts"].as_f64().unwrap() - expected).abs() < 1.0;
-    assert!(checkpoints.iter().any(is_there), "{checkpoints:?}");
+    let first_us = first.duration_since(begin).as_secs_f64() * 1e6;
+    let is_after = |event: &serde_json::Value, us: f64| {
+        (event["ts"].as_f64().unwrap() - first_us - us).abs() < 1.0
+    };
+    assert!(checkpoints.iter().any(|event| is_after(event, 2e6)), "{checkpoints:?}");
+    let [stall] = of("X", 5)[..] else { panic!("{text}") };
+    assert!(is_after(stall, 3e6) && stall["dur"] == 2e6 && stall["name"] == "event 2", "{stall}");
     assert!(checkpoints.iter().all(|event| event["dur"] == 2e6));
     let curve = of("C", 0);
     let rates = curve.iter().filter(|event| event["name"] == "operations/s");

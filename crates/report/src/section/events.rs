@@ -8,7 +8,7 @@ use plimsoll_record::quantities::numbers::Numbers;
 /// Columns to which names are shortened.
 const NAME: usize = 48;
 
-/// `None` where nothing was done to the servers.
+/// `None` where nothing was done to the servers and disks.
 pub(crate) fn events(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
     let results = &analysis.events;
     if results.is_empty() {
@@ -34,7 +34,7 @@ pub(crate) fn events(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
         Some(Sentence { subject, text: acknowledged(kept, &result.arm, numbers) })
     };
     Some(Section {
-        lead: "What was done to the servers on purpose, and what their clients saw of it, up to the next event or the end of the point. Of the blocks the median, and in brackets the least and the most. \
+        lead: "What was done to the servers or disks on purpose, and what clients saw of it, up to the next event or the end of the point. Of the blocks the median, and in brackets the least and the most. \
                Without writes is the longest time from one write that succeeded to the next, where it is at least 0.1 s. The p99 is back when three seconds in a row have at most 1.5 times the p99 before the first event.",
         sentences: results.iter().filter_map(kept).collect(),
         tables: vec![table],
@@ -78,7 +78,7 @@ fn acknowledged(kept: &Acknowledgement, arm: &str, numbers: Numbers) -> String {
     };
     let records = count(kept.records);
     sentence.push_str(&format!(
-        ": {records} records were read back after the points of {}, when every member was there again.",
+        ": {records} records were read back after the points of {}, when all was as before.",
         text::short(arm, NAME)
     ));
     if kept.in_doubt > 0 {

@@ -132,7 +132,7 @@ impl Picture {
                 let begun = point.begun;
                 for done in end.disturbance.iter().flat_map(|all| &all.events) {
                     let at = begun + done.at_ns as f64 / 1e9;
-                    self.mark(key.number(), done.event, at, Some(&done.member));
+                    self.mark(key.number(), done.event, at, done.member.as_deref());
                 }
             }
         }

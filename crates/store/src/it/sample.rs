@@ -122,7 +122,7 @@ pub fn end() -> PointEnd {
                 event: 0,
                 at_ns: 7,
                 until_ns: None,
-                member: "127.0.0.1:1".into(),
+                member: Some("127.0.0.1:1".into()),
             }],
             write_gaps: vec![(7, 200_000_007)],
             read_gaps: Vec::new(),
