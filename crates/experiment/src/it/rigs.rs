@@ -228,7 +228,7 @@ fn a_disk_that_was_measured_is_named_by_its_file() {
         assert_contains(&problems, "the file of the disk has a mistake");
         assert_contains(&problems, description);
     }
-    assert_contains(&disk_by_text("nowhere.yaml").unwrap_err().to_string(), "cannot be read");
+    assert_contains(disk_by_text("nowhere.yaml").unwrap_err().to_string(), "cannot be read");
 }
 
 /// Large data does not go into memory, and disks are large enough for it.
