@@ -114,11 +114,12 @@ impl Cells<'_> {
         self.0.rows.get(self.place(kind, block, depth)?).map(|row| &row.measured)
     }
 
-    /// Requests per second at the most in flight, if four times fewer reach as many.
+    /// The most requests per second, if with the most in flight there are no more than with four times fewer. A short job with many in flight reads low.
     fn limit(&self, kind: Kind, block: u32) -> Option<f64> {
-        let most = self.cell(kind, block, DEEPEST)?.iops();
-        let fewer = self.cell(kind, block, DEEPEST / 4)?.iops();
-        (most > 0.0 && most < fewer * GROWS).then_some(most)
+        let iops = |depth| Some(self.cell(kind, block, depth)?.iops());
+        let is_reached = iops(DEEPEST)? < iops(DEEPEST / 4)? * GROWS;
+        let most = DEPTHS.into_iter().filter_map(iops).fold(0.0, f64::max);
+        (is_reached && most > 0.0).then_some(most)
     }
 
     /// Median with one request in flight, nanoseconds.
