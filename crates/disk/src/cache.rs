@@ -33,7 +33,7 @@ pub struct PowerCut {
     pub acknowledged_writes: u64,
     pub kept_writes: u64,
     pub lost_writes: u64,
-    /// Writes of which some sectors were kept and others lost.
+    /// Writes that were kept in part.
     pub torn_writes: u64,
     /// Sectors that have the contents that were written last.
     pub kept_sectors: u64,

@@ -84,8 +84,8 @@ impl Control {
         self.done(&Command::Mark(label.to_owned()))
     }
 
-    /// Cuts the power of a disk with a volatile cache: whoever has it open gets errors from now on, and what no flush has covered is kept or lost by the
-    /// seed, in sectors of 512 or 4096 bytes. Whoever opens the disk from now on finds what is left.
+    /// Cuts the power of a disk with a volatile cache. Users who have it open get errors from then on; one who opens it later finds
+    /// what was kept. The seed decides about the writes that no flush has covered, in sectors of 512 or 4096 bytes.
     pub fn cut(&mut self, seed: u64, sector_bytes: u64) -> Result<PowerCut, DiskError> {
         match self.ask(&Command::Cut { seed, sector_bytes })? {
             Reply::Cut(cut) => Ok(*cut),

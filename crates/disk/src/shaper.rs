@@ -115,19 +115,20 @@ impl Shaper {
     /// alone.
     pub fn new(spec: &DiskSpec, seed: u64) -> Self {
         let burst = spec.burst.as_ref();
+        let [read_transfer, write_transfer] = spec.transfer.each();
         Self {
             io_unit_bytes: spec.io_unit_bytes,
             reads: Direction {
                 iops: Limit::new(spec.iops.read, None),
                 bandwidth: Limit::new(spec.bandwidth.read, None),
                 latency: Law::new(&spec.read_latency),
-                transfer: spec.transfer.read.or(spec.transfer.joint),
+                transfer: read_transfer,
             },
             writes: Direction {
                 iops: Limit::new(spec.iops.write, None),
                 bandwidth: Limit::new(spec.bandwidth.write, None),
                 latency: Law::new(&spec.write_latency),
-                transfer: spec.transfer.write.or(spec.transfer.joint),
+                transfer: write_transfer,
             },
             joint: Direction {
                 iops: Limit::new(spec.iops.joint, burst.map(|burst| burst.iops)),

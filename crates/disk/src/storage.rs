@@ -62,7 +62,7 @@ impl Storage {
         }
     }
 
-    /// The session of whoever opens the disk now. It ends when the power is cut.
+    /// The session of a user who opens the disk now. A power cut ends it.
     pub(crate) fn session(&self) -> u64 {
         // Not while the power is being cut.
         let _log = self.log();

@@ -13,6 +13,7 @@ use crate::arguments::Disk;
 use crate::exit::Exit;
 use crate::rig::Rigs;
 use crate::screen::tell;
+use anyhow::bail;
 use plimsoll_rig::RigError;
 use std::path::Path;
 
@@ -45,6 +46,15 @@ pub fn disk(command: &Disk, rigs: &Rigs, store: Option<&Path>) -> anyhow::Result
 pub fn daemon() -> anyhow::Result<Exit> {
     plimsoll_disk::serve(std::io::stdin(), std::io::stdout())?;
     Ok(Exit::Good)
+}
+
+/// The folder in which a file is to be made that is not there yet.
+fn folder_of_new(file: &Path) -> anyhow::Result<&Path> {
+    if file.exists() {
+        bail!("{} is there already", file.display());
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Ok(folder.unwrap_or(Path::new(".")))
 }
 
 /// Rows of cells below each other: the first `left` columns begin, the others end at the same place.

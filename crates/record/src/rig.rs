@@ -72,6 +72,11 @@ impl DiskRates {
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
     }
+
+    /// The rate of reads and that of writes; `joint` where a direction has none of its own.
+    pub fn each(&self) -> [Option<f64>; 2] {
+        [self.read, self.write].map(|own| own.or(self.joint))
+    }
 }
 
 /// Credits that are earned while there is little load and spent while there is much: a token bucket, as of gp2 or a burstable Azure disk. One credit is one request (of

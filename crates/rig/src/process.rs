@@ -426,7 +426,7 @@ impl Process {
         let journal = self.journal.as_mut().ok_or_else(no_journal)?;
         let disk = BareDisk::build(spec, &parent, owner, &self.daemon, journal)?;
         let used = Control::connect(disk.control_socket())
-            .map_err(|error| RigError::Refused(error.to_string()))
+            .map_err(RigError::from)
             .and_then(|mut control| use_it(&disk.device_path(), &mut control));
         let torn_down = disk.tear_down(journal);
         Ok((used?, torn_down?))

@@ -6,7 +6,7 @@ use plimsoll_record::{DiskFault, EventRecord, EventSpec};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Events of a disk, of which no two overlap. Whether an event concerns a request depends on the request's arrival alone, so edges are exact.
+/// Events of a disk, which do not overlap. An event applies to the requests that arrive during it, so edges are exact.
 #[derive(Debug)]
 pub struct Timeline {
     entries: Vec<Entry>,

@@ -85,7 +85,7 @@ Examples:
   sudo plimsoll disk clone /dev/disk/by-id/nvme-X --erase --to nvme.yaml
   sudo plimsoll disk mount my-ssd.yaml /mnt/clone                     or `disk: my-ssd.yaml` in an experiment
 
-Exit code 106 means that the clone misses the original; the file is written all the same.")]
+Exit code 106: the clone differs from the original by more. The file is written in either case.")]
 pub struct CloneDisk {
     /// A directory on the disk, or a block device with --erase.
     #[arg(value_hint = ValueHint::AnyPath)]

@@ -1,6 +1,6 @@
-use super::aligned;
 use super::characterise::target;
 use super::progress::ProgressLine;
+use super::{aligned, folder_of_new};
 use crate::arguments;
 use crate::exit::Exit;
 use crate::rig::Rigs;
@@ -22,6 +22,7 @@ const RAMP_MS: u64 = 250;
 
 /// By how much a clone may differ from its original.
 const BOUNDS: [f64; 3] = [0.03, 0.05, 0.15];
+const BOUNDS_IN_WORDS: &str = "IOPS within 3 %, p50 within 5 %, p99 within 15 %";
 
 /// `plimsoll disk clone`: measure, describe, emulate, measure again. 106 when the clone misses its original.
 pub fn clone(arguments: &arguments::CloneDisk, rigs: &Rigs) -> anyhow::Result<Exit> {
@@ -71,7 +72,7 @@ pub fn clone(arguments: &arguments::CloneDisk, rigs: &Rigs) -> anyhow::Result<Ex
     } else {
         let beyond: String = fitted.beyond.iter().map(|what| format!("{what}\n")).collect();
         print(format!(
-            "{}\n{}: {}\n{}{verdict}: IOPS within 3 %, p50 within 5 %, p99 within 15 %\n",
+            "{}\n{}: {}\n{}{verdict}: {BOUNDS_IN_WORDS}\n",
             table(&rows),
             to.display(),
             figures_line(&with_medians(&fitted.disk), false),
@@ -98,11 +99,7 @@ fn check_file(to: &Path) -> anyhow::Result<()> {
     if ending != "yaml" && ending != "yml" {
         bail!("{} should end in .yaml, so that an experiment can name it", to.display());
     }
-    if to.exists() {
-        bail!("{} is there already", to.display());
-    }
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if !folder.unwrap_or(Path::new(".")).is_dir() {
+    if !folder_of_new(to)?.is_dir() {
         bail!("there is no folder for {}", to.display());
     }
     Ok(())
@@ -110,7 +107,7 @@ fn check_file(to: &Path) -> anyhow::Result<()> {
 
 fn description(found: &Characterisation, disk: &DiskSpec, verdict: &str) -> String {
     format!(
-        "# A clone of {}, measured at {} by {}.\n# Held against it: {verdict} (IOPS within 3 %, p50 within 5 %, p99 within 15 %).\n{}",
+        "# A clone of {}, measured at {} by {}.\n# Held against it: {verdict} ({BOUNDS_IN_WORDS}).\n{}",
         match &found.target {
             Target::Device { path, .. } => path.display().to_string(),
             Target::Directory { path } => format!("the disk below {}", path.display()),

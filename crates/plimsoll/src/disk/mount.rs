@@ -1,6 +1,7 @@
 //! An emulated disk for any program: mounted at a directory by a process that stays, and keeps it until it is unmounted.
 
 use super::emulated::name;
+use super::folder_of_new;
 use super::mounted::find;
 use crate::arguments;
 use crate::exit::Exit;
@@ -132,10 +133,8 @@ fn described(arguments: &arguments::Mount) -> anyhow::Result<DiskSpec> {
     spec.volatile_cache = arguments.volatile;
     match &arguments.trace {
         None => spec.trace_requests = 0,
-        Some(file) if file.exists() => bail!("{} is there already", file.display()),
         Some(file) => {
-            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
+            let folder = folder_of_new(file)?;
             if !folder.is_dir() {
                 bail!("there is no folder {} for the trace", folder.display());
             }

@@ -22,7 +22,7 @@ impl Profile {
     /// Threads of its reads, each with one request in flight.
     pub const STUDY_THREADS: [u32; 4] = [1, 4, 16, 64];
 
-    /// Random reads of these sizes by so many threads, then writes of 4 KiB, without and with fsync: each for ten seconds, on 10 GB.
+    /// Random reads of each size by each number of threads, then writes of 4 KiB with and without fsync. Each job lasts ten seconds and uses 10 GB.
     pub fn study(block_bytes: &[u32], threads: &[u32]) -> Self {
         let mut jobs = Vec::new();
         for &block in block_bytes {

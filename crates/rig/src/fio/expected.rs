@@ -155,9 +155,8 @@ impl Load {
 
     /// How long the bytes of one read and of one write are moved, nanoseconds.
     fn moved_ns(self, disk: &DiskSpec) -> [f64; 2] {
-        let DiskRates { read, write, joint } = disk.transfer;
-        [read, write]
-            .map(|rate| rate.or(joint).map_or(0.0, |rate| f64::from(self.block_bytes) * 1e9 / rate))
+        let ns = |rate| f64::from(self.block_bytes) * 1e9 / rate;
+        disk.transfer.each().map(|rate| rate.map_or(0.0, ns))
     }
 
     /// The median of the same.

@@ -86,8 +86,8 @@ pub fn fit(original: &Characterisation, own: &Characterisation) -> Fitted {
         DiskRates { read: reads.bandwidth, write: writes.bandwidth, joint: None },
         Limits::of(&original, Kind::RandomMix).bandwidth,
     );
-    let [read, write] =
-        [Kind::RandomRead, Kind::RandomWrite].map(|kind| Served::of(&original, &own, kind));
+    let read = Served::of(&original, &own, Kind::RandomRead, &reads);
+    let write = Served::of(&original, &own, Kind::RandomWrite, &writes);
     let disk = DiskSpec {
         iops,
         bandwidth,
@@ -186,8 +186,7 @@ struct Served {
 }
 
 impl Served {
-    fn of(original: &Cells<'_>, own: &Cells<'_>, kind: Kind) -> Self {
-        let limits = Limits::of(original, kind);
+    fn of(original: &Cells<'_>, own: &Cells<'_>, kind: Kind, limits: &Limits) -> Self {
         let latency = law(original, kind, limits.gap_ns(SMALLEST));
         let is_hidden = latency == DiskLatency::None;
         let transfer = transfer(original, own, kind, limits.gap_ns(LARGEST));

@@ -51,7 +51,7 @@ pub(crate) fn unmount_shown(point: &Path, lazily: bool) -> Result<bool, TestbedE
     }
 }
 
-/// Takes away what is mounted at a path at once, whoever uses it: the filesystem goes with its last user. What is mounted was found to be ours.
+/// Detaches what is mounted at a path, even if programs use it: they keep it until they close their files. The caller has checked that it is ours.
 pub(crate) fn detach_shown(point: &Path) -> Result<(), TestbedError> {
     let target = point.to_owned();
     let flags = UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
