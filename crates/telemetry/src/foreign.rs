@@ -1,7 +1,7 @@
 //! What other programs used of the processors: everything that is neither ours nor the kernel's.
 
 use crate::Host;
-use crate::processors::{fewer_than_all, ticks};
+use crate::processors::{ticks, usable_by_any};
 use crate::system::ticks_per_second;
 use plimsoll_record::{ForeignCpu, ForeignProgram};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,9 @@ pub struct ForeignSampler {
     roots: Vec<u32>,
     begun: Instant,
     before: BTreeMap<u32, Process>,
-    /// What the processors had done, of which this process may use some or all, where not all processes are to be seen.
+    /// Processors that ours may use, where these are not all.
+    usable: Option<Vec<u32>>,
+    /// What they had done, where not all processes are to be seen.
     processors: Option<Processors>,
     ticks_per_second: u64,
 }
@@ -42,9 +44,8 @@ struct Processors {
 }
 
 impl Processors {
-    fn now(host: &Host) -> Option<Self> {
-        let of = fewer_than_all(host);
-        let counted = ticks(&host.read("proc/stat")?, of.as_deref())?;
+    fn now(host: &Host, of: Option<&[u32]>) -> Option<Self> {
+        let counted = ticks(&host.read("proc/stat")?, of)?;
         let [user, nice, system, ..] = counted;
         Some(Self { busy: user + nice + system, all: counted.iter().sum() })
     }
@@ -68,11 +69,14 @@ impl ForeignSampler {
     pub fn start(host: &Host, roots: &[u32]) -> Self {
         let before = processes(host);
         let is_whole = before.values().any(|process| process.is_kernel);
+        // In a duet this process has a half, and the runner, which is one of the roots, both: what is seen is seen on both.
+        let usable = usable_by_any(host, roots);
         Self {
             host: host.clone(),
             roots: roots.to_vec(),
             begun: Instant::now(),
-            processors: if is_whole { None } else { Processors::now(host) },
+            processors: if is_whole { None } else { Processors::now(host, usable.as_deref()) },
+            usable,
             before,
             ticks_per_second: ticks_per_second(),
         }
@@ -87,7 +91,9 @@ impl ForeignSampler {
         for (name, ticks) in rises(&self.before, &now, &self.roots) {
             *used.entry(name).or_insert(0) += ticks * tick_ns;
         }
-        if let (Some(before), Some(after)) = (self.processors, Processors::now(&self.host)) {
+        if let (Some(before), Some(after)) =
+            (self.processors, Processors::now(&self.host, self.usable.as_deref()))
+        {
             let seen = rises(&self.before, &now, &[]).into_iter().map(|(_, ticks)| ticks).sum();
             if let Some(ticks) = outside(before, after, seen) {
                 used.insert(OUTSIDE.to_owned(), ticks * tick_ns);
@@ -289,6 +295,20 @@ mod tests {
         };
         let sampler = |kernel| ForeignSampler::start(&of(100, 10, kernel).host(), &[7]);
         assert_eq!(sampler(0).processors, Some(Processors { busy: 100, all: 1_000 }));
+        // A worker of a duet, which has a half of the processors of its runner.
+        let halves = Tree::new(&[
+            (
+                "proc/stat",
+                "cpu  900 0 0 100 0 0 0 0 0 0\ncpu0 500 0 0 0 0 0 0 0 0 0\ncpu1 300 0 0 50 0 0 0 0 0 0\ncpu2 100 0 0 50 0 0 0 0 0 0\n",
+            ),
+            ("proc/self/status", "Cpus_allowed_list:\t0\n"),
+            ("proc/7/stat", &stat("worker", 6, 0, 10, 0, 1)),
+            ("proc/7/status", "Cpus_allowed_list:\t0\n"),
+            ("proc/6/status", "Cpus_allowed_list:\t0-1\n"),
+            ("sys/devices/system/cpu/online", "0-2\n"),
+        ]);
+        let sampler_of_half = ForeignSampler::start(&halves.host(), &[7, 6]);
+        assert_eq!(sampler_of_half.processors, Some(Processors { busy: 800, all: 850 }));
         // Where the kernel's threads are to be seen, all processes are.
         assert_eq!(sampler(KERNEL_THREAD).processors, None);
 

@@ -119,7 +119,20 @@ pub(crate) fn ticks(stat: &str, of: Option<&[u32]>) -> Option<Ticks> {
 
 /// The processors of this process where they are fewer than there are, so that what others did would count.
 pub(crate) fn fewer_than_all(host: &Host) -> Option<Vec<u32>> {
-    let allowed = host.processors()?;
+    usable_by_any(host, &[])
+}
+
+/// The processors that this process or any of these may use, where they are fewer than there are.
+pub(crate) fn usable_by_any(host: &Host, processes: &[u32]) -> Option<Vec<u32>> {
+    let mut allowed = host.processors()?;
+    for process in processes {
+        let status = host.read(format!("proc/{process}/status"));
+        allowed.extend(
+            status.and_then(|text| listed(field(&text, "Cpus_allowed_list")?)).unwrap_or_default(),
+        );
+    }
+    allowed.sort_unstable();
+    allowed.dedup();
     let stat = host.read("proc/stat")?;
     let is_processor = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
     (allowed.len() < stat.lines().filter(is_processor).count()).then_some(allowed)
