@@ -144,6 +144,15 @@ impl Matched {
         metric: Metric,
         is_within: impl Fn(u32) -> bool,
     ) -> Self {
+        // A side that finished something in no block has no ratio to the other.
+        let is_active = |side: &[Sample]| {
+            let within = side.iter().filter(|sample| is_within(sample.result.block));
+            let mut readings = within.filter_map(|sample| sample.reading(metric));
+            readings.any(|reading| reading.value > 0.0)
+        };
+        let are_active =
+            metric.of_all() == Metric::Throughput && is_active(of_a) && is_active(of_b);
+        let is_idle = |reading: Reading| are_active && reading.value == 0.0;
         let (mut values, mut known, mut bounds) = (Vec::new(), Vec::new(), 0);
         for left in of_a.iter().filter(|sample| is_within(sample.result.block)) {
             let Some(right) = of_b.iter().find(|right| right.result.block == left.result.block)
@@ -152,6 +161,18 @@ impl Matched {
             };
             let sides = [left, right].map(|side| side.reading(metric));
             match sides {
+                // It was slower than one operation in all of its time.
+                [Some(one), Some(other)] if is_idle(one) || is_idle(other) => {
+                    bounds += 1;
+                    let at_most = |sample: &Sample, reading| match is_idle(reading) {
+                        true => no_better_than(
+                            Reading { value: sample.one_operation(), ..reading },
+                            metric,
+                        ),
+                        false => observed(reading),
+                    };
+                    known.push([at_most(left, one), at_most(right, other)]);
+                }
                 [Some(one), Some(other)] => {
                     bounds += usize::from(one.at_least || other.at_least);
                     values.push((left.result.block, one.value, other.value));

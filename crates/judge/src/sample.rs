@@ -277,6 +277,12 @@ impl Sample {
         }
     }
 
+    /// The throughput of a point in which one operation was finished: the least that can be told from none.
+    pub(crate) fn one_operation(&self) -> f64 {
+        let measured = &self.extract.seconds[self.extract.first_measured..];
+        measured.iter().map(|second| second.length).sum::<f64>().recip()
+    }
+
     /// Whether it is invalid by what its arm did, rather than by what happened to the machine or the measuring.
     pub(crate) fn is_faulty(&self) -> bool {
         let by_arm = |warning: &Warning| {

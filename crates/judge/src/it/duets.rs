@@ -1,9 +1,9 @@
 //! Duets and controls, on records whose numbers are known.
 
-use crate::it::laboratory::{Laboratory, Shown, warns};
+use crate::it::laboratory::{Laboratory, Shown, part, warns};
 use crate::{Analysis, Judgement, Outcome};
 use plimsoll_plan::{Order, Pairing, duet_runs};
-use plimsoll_record::{Half, WarningId};
+use plimsoll_record::{Half, Operation, Status, WarningId};
 
 /// What the machine does in each of eight blocks, to both sides.
 const COMMON: [f64; 8] = [1.0, 0.8, 1.1, 0.9, 1.2, 0.7, 1.05, 0.95];
@@ -67,6 +67,35 @@ fn what_both_sides_have_in_common_cancels() {
     for one in of_throughput {
         assert!(one.spread > 0.15 && one.visible == found.visible, "{one:?}");
     }
+}
+
+/// A server may wait for a flush of the machine's disk through a whole point.
+#[test]
+fn a_block_in_which_one_side_finished_nothing_is_one_block() {
+    let idle_in = |idle: fn(u32) -> bool| {
+        let slower = move |arm: &str, block| match arm {
+            "other" if idle(block) => 1e-9,
+            "other" => 0.9 * noise(block),
+            _ => 1.0,
+        };
+        let mut lab = duets(&["one", "other"], 0.0, slower);
+        // The one operation of each session ended after the last second.
+        for point in lab.points().filter(|point| point.slices[0].completed.ok == 0) {
+            let load = point.label.load;
+            let last = point.slices.last_mut().unwrap();
+            last.operations = vec![part(Operation::Read, Status::Ok, load, 12e9, 4)];
+        }
+        lab.analyse()
+    };
+    let analysis = idle_in(|block| block == 3);
+    let (judgement, estimate) = primary(&analysis);
+    assert_eq!(judgement, Judgement::Worse, "{:?}", analysis.headline);
+    assert!((-0.2..-0.09).contains(&estimate), "{estimate}");
+    let never = idle_in(|_| true);
+    let comparison = never.comparisons.iter().find(|one| one.primary).unwrap();
+    assert_eq!(comparison.verdict.estimate, None);
+    let why = format!("{:?}", comparison.verdict);
+    assert!(why.contains("other finished no operation in block 1"), "{why}");
 }
 
 #[test]
