@@ -121,9 +121,10 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
     if let Some(why) = unfit(question, &database) {
         return Ok(Err(why));
     }
+    // Arms that wait for different things are not equally disturbed by other programs, so the journal is no question to begin with.
     let usual_setting = match database {
-        Database::Embedded => "block_compressor",
-        _ => "journal",
+        Database::Embedded | Database::Mongod => "block_compressor",
+        Database::Uri(_) => "journal",
     };
     let setting = match &arguments.setting {
         Some(setting) => setting.clone(),

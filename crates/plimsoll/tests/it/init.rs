@@ -25,8 +25,8 @@ fn arms(plan: &serde_json::Value) -> Vec<&str> {
 fn questions_about_servers() {
     let laboratory = Laboratory::new();
     let of = |name: &str, flags: &[&str]| planned(&laboratory, name, flags);
-    let plan = of("journal", &["--database", "mongod", "--question", "settings"]);
-    assert_eq!(arms(&plan), ["journal-false", "journal-true"]);
+    let plan = of("compressors", &["--database", "mongod", "--question", "settings"]);
+    assert_eq!(arms(&plan), ["snappy", "zstd"]);
     let index = ["--database", "mongod", "--question", "index"];
     let plan = of("index", &index);
     assert_eq!(arms(&plan), ["customer", "customer-placed"]);
@@ -108,7 +108,7 @@ fn a_file_for_two_arms_decides_its_question() {
     }
     let plan = laboratory.run(&["plan", "compressors.yaml"]);
     assert!(!plan.out.contains("too short"), "{plan:?}");
-    let journal = ["--database", "mongod", "--question", "settings"];
+    let journal = ["--database", "mongod", "--question", "settings", "--setting", "journal"];
     let plan = planned(&laboratory, "journal", &journal);
     let needs = &plan["needs"];
     assert!(needs["loading_ns"].as_u64() <= needs["measuring_ns"].as_u64(), "{needs}");
