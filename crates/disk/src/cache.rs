@@ -5,9 +5,9 @@
 //! back. So a sector may keep any of the versions that it had since it was last durable, in whatever order they were written.
 
 use crate::blocks::{Blocks, Buffer};
+use plimsoll_record::PowerCut;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::ops::Range;
@@ -19,31 +19,6 @@ pub(crate) const MOST_BYTES: u64 = 1 << 30;
 const OVERHEAD_BYTES: u64 = 80;
 /// The longest part of a discarded range that is remembered at a time, bytes.
 const LONGEST_PART: u64 = 1 << 20;
-
-/// What a power cut left of the writes that no completed flush had covered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PowerCut {
-    pub seed: u64,
-    /// Size of the parts that are kept or lost as a whole, bytes.
-    pub sector_bytes: u64,
-    /// Writes and trims that no completed flush had covered.
-    pub unflushed_writes: u64,
-    pub unflushed_bytes: u64,
-    /// How many of the unflushed writes had been acknowledged.
-    pub acknowledged_writes: u64,
-    pub kept_writes: u64,
-    pub lost_writes: u64,
-    /// Writes that were kept in part.
-    pub torn_writes: u64,
-    /// Sectors that have the contents that were written last.
-    pub kept_sectors: u64,
-    /// Sectors that have older contents.
-    pub lost_sectors: u64,
-    /// Writes that counted as durable without a flush, because there was no memory left to remember them; since the last flush.
-    pub written_back: u64,
-    /// Time since the last flush was completed, nanoseconds; `None` where none ever was.
-    pub since_flush_ns: Option<u64>,
-}
 
 /// The writes since the last flush, in the order in which they were applied.
 pub(crate) struct WriteLog {

@@ -2,8 +2,8 @@
 
 use crate::due::Due;
 use crate::flow::Flow;
-use crate::{Counters, DiskError, Power, PowerCut, Way};
-use plimsoll_record::{DiskSpec, EventRecord, EventSpec};
+use crate::{Counters, DiskError, Power, Way};
+use plimsoll_record::{DiskSpec, EventRecord, EventSpec, PowerCut};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::{UnixListener, UnixStream};

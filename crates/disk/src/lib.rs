@@ -32,7 +32,6 @@ pub mod shaper;
 mod storage;
 mod way;
 
-pub use cache::PowerCut;
 pub use control::Control;
 pub use counters::Counters;
 pub use daemon::{Daemon, DaemonProgram};

@@ -1,9 +1,8 @@
 //! What is stored on a disk, and what of it survives a cut of its power.
 
-use crate::PowerCut;
 use crate::blocks::{Blocks, Buffer};
 use crate::cache::{MOST_BYTES, WriteLog};
-use plimsoll_record::DiskSpec;
+use plimsoll_record::{DiskSpec, PowerCut};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::Range;

@@ -182,6 +182,12 @@ pub trait Engine: Send + Sync {
         Ok(false)
     }
 
+    /// Called without sessions after the power of its disk was cut, where the engine is within this process: opens what the cut left. A server comes back by
+    /// itself.
+    fn recover(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Called when the sessions of a point are about to begin, right before its clock starts. Engines with a script start it here.
     fn point_begins(&self) {}
 

@@ -36,6 +36,7 @@ use plimsoll_plan::{
     Arm, Design, HostSpec, PLAN_VERSION, Pairing, Plan, Point, PointRole, duet_runs, folded_runs,
     inserted_at, keeps_data_here, planned_runs,
 };
+use plimsoll_record::{DiskChoice, EventSpec};
 use plimsoll_workload::Mix;
 use std::io;
 use std::path::Path;
@@ -236,6 +237,13 @@ pub fn check(
     arms.extend(planted);
     let scope = EventScope { arms: &arms, points: &points, measurement: &measurement };
     let events = events(file.get(file::events), &scope, &mut origins, &mut problems);
+    if events.iter().any(EventSpec::is_power_cut) {
+        for arm in &mut arms {
+            if let Some(DiskChoice::Emulated { spec }) = &mut arm.rig.disk {
+                spec.volatile_cache = true;
+            }
+        }
+    }
     if let (Some(list), 2..) = (file.get(file::events), load_hosts.len()) {
         let hosts = load_hosts.len();
         let mistake = Mistake::EventsFromSeveralHosts { hosts };

@@ -187,8 +187,12 @@ mistakes! {
         "remove this event, or use a disk with burst credits, such as gp2";
     EventsOverlap { first_ns: u64, until_ns: u64, second_ns: u64 } = "events-overlap", ("events of the disk overlap: one lasts from {} to {}, and another begins at {}", units::duration(*first_ns), units::duration(*until_ns), units::duration(*second_ns)),
         "move one of them or make it shorter: a disk does one such thing at a time";
-    EventOfNoDisk = "event-of-no-disk", ("this event is not of a disk, and here is nothing else"),
-        "write `disk: {…}` and what the disk is to do";
+    EventOfNoDisk = "event-of-no-disk", ("a timeline holds only what `disk` does"),
+        "write `disk: {…}` and what the disk is to do; `plimsoll disk cut` cuts the power of a mounted disk";
+    PowerCutsTwice = "power-cuts-twice", ("the power can fail by one event only"),
+        "write one `power_cut`; with `every: 5s` the power fails again and again";
+    PowerCutsWithoutServer { arm: String } = "power-cuts-without-server", ("an embedded engine ends with the first power cut, and arm {arm} has one: `every` needs a server"),
+        "remove `every`, or measure `engine: mongodb`";
     EventKeyAlone { key: &'static str, of: &'static str } = "event-key-alone", ("`{key}` needs `{of}`, which is missing"),
         format!("write `{of}` as well, or remove `{key}`");
     EventOfNothing = "event-of-nothing", ("this event does nothing"),

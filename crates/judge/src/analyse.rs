@@ -60,6 +60,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     crate::warnings::sort(&mut warnings);
     let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
     let gate = crate::gate::gate(&plan, &selection, demanded, &comparisons.all);
+    let after_cuts = crate::events::after_power_cuts(&events);
     let mut validity =
         validity(&plan, &selection, &samples, &curves, &record.calibrations, &warnings);
     validity.extend(crate::drift::validity(drift.as_ref()));
@@ -77,6 +78,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
             [
                 gate.as_ref().map(|gate| gate.sentence.as_str()),
                 against_itself.as_ref().map(|one| one.sentence.as_str()),
+                after_cuts.as_deref(),
             ],
             &warnings,
         )

@@ -766,6 +766,20 @@ pub struct Acknowledgement {
     pub lost_keys: Vec<String>,
     /// Records that could not be read.
     pub unread: u64,
+    /// Power cuts of all blocks.
+    #[serde(default)]
+    pub cuts: u32,
+    #[serde(default)]
+    pub cuts_with_loss: u32,
+    /// The longest time from the acknowledgement of a write that is lost to the power cut that took it, nanoseconds.
+    #[serde(default)]
+    pub oldest_lost_ns: u64,
+    /// Blocks in which the database was not usable any more after a power cut.
+    #[serde(default)]
+    pub blocks_unusable: u32,
+    /// Why it was not, in the first of them.
+    #[serde(default)]
+    pub unusable: Option<String>,
 }
 
 /// What a machine passes off as a difference.

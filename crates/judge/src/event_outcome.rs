@@ -2,7 +2,7 @@
 
 use crate::SeriesEvent;
 use plimsoll_plan::{Plan, words::event_in_words};
-use plimsoll_record::{Disturbance, PointRecord};
+use plimsoll_record::{Disturbance, EventRecord, PointRecord};
 
 /// Begin and end, nanoseconds from the start of the point.
 pub(crate) type Window = (u64, u64);
@@ -42,13 +42,15 @@ impl EventOutcome {
             .collect()
     }
 
-    /// From an event to the next one, or to the end of the point. `None` where it did not happen.
-    pub(crate) fn window(&self, event: usize) -> Option<Window> {
-        let mut events = self.disturbance.events.iter();
-        let at = events.find(|one| one.event as usize == event)?.at_ns;
-        let next = self.disturbance.events.iter().map(|one| one.at_ns);
-        let next = next.filter(|next| *next > at).min();
-        Some((at, next.unwrap_or(u64::MAX)))
+    /// From each time that an event happened to what was done next, or to the end of the point.
+    pub(crate) fn windows(&self, event: usize) -> Vec<Window> {
+        let all = &self.disturbance.events;
+        let of_event = all.iter().filter(|one| one.event as usize == event);
+        let window = |one: &EventRecord| {
+            let next = all.iter().map(|next| next.at_ns).filter(|next| *next > one.at_ns).min();
+            (one.at_ns, next.unwrap_or(u64::MAX))
+        };
+        of_event.map(window).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::sample::Sample;
 use crate::words::grouped;
 use crate::{Estimate, SeriesSecond};
 use plimsoll_plan::{Plan, words::event_in_words};
+use plimsoll_record::quantities::words::{counted, duration, list};
 use plimsoll_record::{Warning, WarningId};
 use plimsoll_stats::median;
 
@@ -51,20 +52,31 @@ pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
 }
 
 fn of_event(plan: &Plan, seen: &[(&Sample, &EventOutcome)], event: usize) -> EventResult {
-    let over = |of: &dyn Fn(&Sample, &EventOutcome, Window) -> f64| {
+    // Of several power cuts the longest time counts, and all that failed.
+    let over = |of: &dyn Fn(&Sample, &EventOutcome, Window) -> f64, all: fn(f64, f64) -> f64| {
         let values = seen.iter().filter_map(|(sample, seen)| {
-            let window = seen.window(event)?;
-            Some((sample.result.block, of(sample, seen, window)))
+            let windows = seen.windows(event).into_iter();
+            let value = windows.map(|window| of(sample, seen, window)).reduce(all)?;
+            Some((sample.result.block, value))
         });
         Estimate::over_blocks(values)
     };
-    let p99_back = over(&|sample, seen, window| p99_back(sample, seen, window).unwrap_or(f64::NAN));
-    let without_writes = over(&|_, seen, window| longest(&seen.disturbance.write_gaps, window));
+    let p99_back = over(
+        &|sample, seen, window| p99_back(sample, seen, window).unwrap_or(f64::NAN),
+        |one, other| if one.is_nan() || other.is_nan() { f64::NAN } else { one.max(other) },
+    );
+    let without_writes =
+        over(&|_, seen, window| longest(&seen.disturbance.write_gaps, window), f64::max);
     let blocks = without_writes.values.len();
     EventResult {
         words: event_in_words(plan.events[event]),
-        without_reads: over(&|_, seen, window| longest(&seen.disturbance.read_gaps, window)),
-        errors: over(&|sample, seen, window| errors(sample, seen, window)),
+        without_reads: over(
+            &|_, seen, window| longest(&seen.disturbance.read_gaps, window),
+            f64::max,
+        ),
+        errors: over(&|sample, seen, window| errors(sample, seen, window), |one, other| {
+            one + other
+        }),
         not_back: (blocks - p99_back.values.len()) as u32,
         blocks: blocks as u32,
         without_writes,
@@ -120,15 +132,60 @@ fn acknowledged(seen: &[(&Sample, &EventOutcome)]) -> Option<Acknowledgement> {
         all.lost += of_run.lost;
         all.unread += of_run.unread;
         all.blocks_with_loss += u32::from(of_run.lost > 0);
+        for cut in &of_run.by_cut {
+            all.cuts += 1;
+            all.cuts_with_loss += u32::from(cut.lost > 0);
+            all.oldest_lost_ns = all.oldest_lost_ns.max(cut.oldest_ns);
+        }
+        if let Some(why) = &of_run.unusable {
+            all.blocks_unusable += 1;
+            all.unusable.get_or_insert_with(|| why.clone());
+        }
         let room = KEYS_NAMED.saturating_sub(all.lost_keys.len());
         all.lost_keys.extend(of_run.lost_keys.iter().take(room).cloned());
     }
     (all.blocks > 0).then_some(all)
 }
 
-/// The sentences that a reader must not miss: of a few arms, those that lost something first.
+/// What power cuts took from all arms, in a sentence; `None` where there were none.
+///
+/// `After 84 power cuts nothing that was acknowledged is lost by a and b; c lost writes that were up to 98 ms old; d did not come back.`
+pub(crate) fn after_power_cuts(results: &[EventsResult]) -> Option<String> {
+    let with_cuts = results.iter().filter_map(|result| {
+        let kept = result.acknowledged.as_ref()?;
+        (kept.cuts > 0).then_some((&result.arm, kept))
+    });
+    let with_cuts: Vec<(&String, &Acknowledgement)> = with_cuts.collect();
+    let arms = |is_meant: fn(&Acknowledgement) -> bool| {
+        let meant = with_cuts.iter().filter(|(_, kept)| is_meant(kept));
+        let mut names: Vec<String> = meant.map(|(arm, _)| (*arm).clone()).collect();
+        names.dedup();
+        (!names.is_empty()).then(|| list(&names))
+    };
+    let oldest_ns = with_cuts.iter().filter(|(_, kept)| kept.unusable.is_none());
+    let oldest_ns = oldest_ns.map(|(_, kept)| kept.oldest_lost_ns).max().unwrap_or(0);
+    let parts = [
+        arms(|kept| kept.lost == 0 && kept.unread == 0 && kept.unusable.is_none())
+            .map(|arms| format!("nothing that was acknowledged is lost by {arms}")),
+        arms(|kept| kept.lost == 0 && kept.unread > 0 && kept.unusable.is_none())
+            .map(|arms| format!("records of {arms} could not be read")),
+        arms(|kept| kept.lost > 0 && kept.unusable.is_none()).map(|arms| {
+            format!("{arms} lost writes that were up to {} old", duration(oldest_ns as f64))
+        }),
+        arms(|kept| kept.unusable.is_some()).map(|arms| format!("{arms} did not come back")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let cuts = with_cuts.iter().map(|(_, kept)| kept.cuts as usize).sum();
+    (!parts.is_empty())
+        .then(|| format!("After {} {}.", counted(cuts, "power cut"), parts.join("; ")))
+}
+
+/// The sentences that a reader must not miss: of a few arms, those that lost something first. After power cuts one sentence tells of all arms.
 pub(crate) fn headline(results: &[EventsResult]) -> Vec<String> {
-    let mut chosen: Vec<&EventsResult> = results.iter().collect();
+    let has_cuts =
+        |result: &&EventsResult| result.acknowledged.as_ref().is_some_and(|kept| kept.cuts > 0);
+    let mut chosen: Vec<&EventsResult> =
+        results.iter().filter(|result| !has_cuts(result)).collect();
     chosen.sort_by_key(|result| {
         let kept = result.acknowledged.as_ref();
         kept.is_none_or(|kept| kept.lost == 0)
@@ -155,6 +212,13 @@ pub(crate) fn warnings(results: &[EventsResult]) -> Vec<Warning> {
                 kept.lost_keys.first().map_or("", String::as_str)
             );
             warnings.push(Warning::new(WarningId::WritesLost, &subject, message));
+        }
+        if let Some(why) = &kept.unusable {
+            let message = format!(
+                "the database was not usable any more after a power cut, in {} of {} blocks: {why}",
+                kept.blocks_unusable, kept.blocks
+            );
+            warnings.push(Warning::new(WarningId::Unusable, &subject, message));
         }
         if kept.unread > 0 {
             let message =
@@ -185,21 +249,7 @@ fn sentence(result: &EventsResult) -> String {
         };
         parts.push(format!("{}: {gap}", event.words));
     }
-    let kept = match &result.acknowledged {
-        Some(kept) if kept.lost == 0 && kept.unread == 0 => {
-            format!(" All {} acknowledged writes are there.", grouped(kept.writes as f64, 0))
-        }
-        Some(kept) => format!(
-            " Of {} acknowledged writes {} are lost{}.",
-            grouped(kept.writes as f64, 0),
-            grouped(kept.lost as f64, 0),
-            match kept.unread {
-                0 => String::new(),
-                unread => format!(", and {} records could not be read", grouped(unread as f64, 0)),
-            }
-        ),
-        None => String::new(),
-    };
+    let kept = result.acknowledged.as_ref().map(kept_in_words).unwrap_or_default();
     format!(
         "{} under {} at {}, {}.{kept}",
         result.arm,
@@ -207,6 +257,41 @@ fn sentence(result: &EventsResult) -> String {
         result.load_label,
         parts.join("; ")
     )
+}
+
+/// ` Of 12,345 acknowledged writes 12 are lost, in 2 of 60 power cuts; the oldest was acknowledged 98 ms before its cut.`
+fn kept_in_words(kept: &Acknowledgement) -> String {
+    let count = |value: u64| grouped(value as f64, 0);
+    let writes = count(kept.writes);
+    let mut words = match (kept.lost, kept.cuts) {
+        (0, 0) if kept.unread == 0 => {
+            return format!(" All {writes} acknowledged writes are there.");
+        }
+        (0, cuts) if kept.unread == 0 => {
+            let cuts = counted(cuts as usize, "power cut");
+            return format!(" All {writes} acknowledged writes are there after {cuts}.");
+        }
+        (lost, _) => format!(" Of {writes} acknowledged writes {} are lost", count(lost)),
+    };
+    if kept.cuts > 0 && kept.lost > 0 {
+        let oldest = duration(kept.oldest_lost_ns as f64);
+        words.push_str(&format!(
+            ", in {} of {}; the oldest was acknowledged {oldest} before its cut",
+            kept.cuts_with_loss,
+            counted(kept.cuts as usize, "power cut"),
+        ));
+    }
+    if kept.unread > 0 {
+        words.push_str(&format!(", and {} records could not be read", count(kept.unread)));
+    }
+    words.push('.');
+    if let Some(why) = &kept.unusable {
+        words.push_str(&format!(
+            " In {} of {} blocks the database did not come back: {why}",
+            kept.blocks_unusable, kept.blocks
+        ));
+    }
+    words
 }
 
 #[cfg(test)]

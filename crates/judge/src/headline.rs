@@ -14,14 +14,14 @@ use plimsoll_record::{Severity, Warning};
 /// Sentences at most; one more may say what held the arms back, and one that runs are missing.
 const SENTENCES: usize = 3;
 
-/// What the whole comes to. What a gate says, and an arm against itself, is said `first`.
+/// What the whole comes to. What a gate says, an arm against itself, and what power cuts took, is said `first`.
 pub(crate) fn headline(
     plan: &Plan,
     selection: &Selection<'_>,
     comparisons: &Comparisons,
     curves: &[Curve],
     lines: &[LineResult],
-    first: [Option<&str>; 2],
+    first: [Option<&str>; 3],
     warnings: &[Warning],
 ) -> Vec<String> {
     let factors = comparisons.factors.as_ref();

@@ -70,9 +70,12 @@ pub(crate) fn validity(
 }
 
 /// How many of the samples have a warning of this id.
+fn has(sample: &Sample, id: WarningId) -> bool {
+    sample.result.warnings.iter().any(|warning| warning.id == id)
+}
+
 fn having(samples: &[&Sample], id: WarningId) -> usize {
-    let has = |sample: &&&Sample| sample.result.warnings.iter().any(|warning| warning.id == id);
-    samples.iter().filter(has).count()
+    samples.iter().filter(|sample| has(sample, id)).count()
 }
 
 fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
@@ -129,11 +132,22 @@ fn failures(all: &[&Sample]) -> Validity {
     let missing =
         if not_found > 0 { format!(", {not_found} found no record") } else { String::new() };
     if bad > 0 {
-        let text = format!(
-            "{failed} operations failed, too many in {bad} of {}{missing}",
-            counted(all.len(), "point")
-        );
-        return Validity::of("errors", ValidityState::Bad, text);
+        let of = counted(all.len(), "point");
+        let mut with_errors = all.iter().filter(|sample| has(sample, WarningId::Errors));
+        let is_expected = with_errors.all(|sample| sample.seen.is_some());
+        let (state, text) = match is_expected {
+            true => (
+                ValidityState::Note,
+                format!(
+                    "{failed} operations failed, in {bad} of {of}, around what was done on purpose{missing}"
+                ),
+            ),
+            false => (
+                ValidityState::Bad,
+                format!("{failed} operations failed, too many in {bad} of {of}{missing}"),
+            ),
+        };
+        return Validity::of("errors", state, text);
     }
     let state = match (failed, not_found) {
         _ if all.is_empty() => {

@@ -6,6 +6,7 @@ use crate::explained_arm::ArmExplanation;
 use crate::grid::{GridExplanation, without_cells};
 use crate::needs::{cache_bytes, held_bytes, needs, run_ns};
 use crate::point_words::{looks_words, point_lines};
+use crate::power_cuts::power_cuts;
 use crate::server::server_line;
 use crate::shares::shares;
 use crate::words::{
@@ -15,7 +16,8 @@ use crate::{Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, P
 use plimsoll_record::kernel_line;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::units::{about, shortened_to, to_the_second};
-use plimsoll_record::quantities::words::decimal_bytes;
+use plimsoll_record::quantities::words::{counted, decimal_bytes};
+use plimsoll_record::{Act, EventSpec};
 use plimsoll_workload::documents::DocumentsSpec;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -99,7 +101,7 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         grid: GridExplanation::of(plan),
         arms: plan.arms.iter().map(explained).collect(),
         points: point_lines(plan),
-        events: plan.events.iter().map(|event| event_in_words(*event)).collect(),
+        events: plan.events.iter().map(|event| event_line(plan, *event)).collect(),
         point_count: plan.points.len(),
         has_sweeps: plan.points.iter().any(|point| point.role == PointRole::Sweep),
         against_itself: plan.against_itself,
@@ -113,6 +115,18 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         cautions: cautions(plan, engines),
         may_end_early: plan.measurement.operations.is_some(),
         origins: plan.origins.clone(),
+    }
+}
+
+/// An event in words, and how many power cuts it comes to.
+fn event_line(plan: &Plan, event: EventSpec) -> String {
+    let words = event_in_words(event);
+    match event.act {
+        Act::PowerCut(spec) if spec.every_ns.is_some() => {
+            let cuts = power_cuts(spec, event.at_ns, plan.measurement.duration_ns, 0);
+            format!("{words}: {}", counted(cuts.len(), "power cut"))
+        }
+        _ => words,
     }
 }
 

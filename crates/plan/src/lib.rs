@@ -37,6 +37,7 @@ mod pairs;
 mod plan;
 mod plan_parts;
 mod point_words;
+mod power_cuts;
 mod redaction;
 pub mod search;
 mod server;
@@ -62,6 +63,7 @@ pub use plan::{
     PointRole, Search, Sessions, Source, Threshold, WorkingSet,
 };
 pub use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
+pub use power_cuts::{PlannedCut, power_cuts};
 pub use redaction::redact_json;
 pub use server::{
     URI, is_by_uri, keeps_data_here, measures_existing, server_uri, standing_alone, uri_variables,

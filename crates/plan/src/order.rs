@@ -26,10 +26,10 @@ use crate::{Order, PlannedRun};
 /// Sets the numbers of the order apart from those of the workload. Its bytes spell "arms run".
 const ORDER_STREAM: u64 = 0x6172_6d73_2072_756e;
 
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -38,7 +38,7 @@ impl SplitMix64 {
     }
 
     /// A number below `bound`, which must not be 0. Its bias is below `bound` ÷ 2^64.
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 

@@ -5,7 +5,7 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::{
     Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskRates, DiskSpec, EventSpec, LimitsSpec,
-    Price, RigSpec,
+    PowerCutSpec, Price, RigSpec,
 };
 
 /// The keys of a disk's figures, in the order of the file format.
@@ -82,6 +82,9 @@ pub fn disk_line(disk: &DiskChoice) -> String {
         Backing::Memory => ", in memory",
         Backing::File => ", in a file",
     });
+    if spec.volatile_cache {
+        figures.push_str(", volatile write cache");
+    }
     match &spec.preset {
         Some(preset) => format!("{preset}: {figures}"),
         None => figures,
@@ -214,6 +217,10 @@ fn act_in_words(act: Act) -> String {
         }
         Act::Disk { for_ns, fault } => {
             format!("the disk {fault} for {}", units::duration(for_ns))
+        }
+        Act::PowerCut(PowerCutSpec { every_ns: None, .. }) => "the power fails".into(),
+        Act::PowerCut(PowerCutSpec { every_ns: Some(nanos), .. }) => {
+            format!("the power fails, and again in every {}", units::duration(nanos))
         }
     }
 }

@@ -4,6 +4,10 @@ use crate::quantities::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+mod power;
+
+pub use power::{CutLoss, PowerCut, PowerCutSpec};
+
 /// Something that is to be done to the server or the disk of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventSpec {
@@ -20,8 +24,13 @@ impl EventSpec {
             Act::Disk { for_ns, fault } => {
                 Some((self.at_ns, self.at_ns.saturating_add(for_ns), fault))
             }
-            Act::StepDown | Act::Kill { .. } | Act::Pause { .. } => None,
+            Act::StepDown | Act::Kill { .. } | Act::Pause { .. } | Act::PowerCut(_) => None,
         }
+    }
+
+    /// Whether the power of the disk is cut.
+    pub fn is_power_cut(&self) -> bool {
+        matches!(self.act, Act::PowerCut(_))
     }
 }
 
@@ -52,6 +61,9 @@ pub enum Act {
         /// What it does in that time.
         fault: DiskFault,
     },
+    /// The power of the machine fails: the server is killed and the emulated disk keeps what a disk may keep. Then the filesystem is mounted and the server started
+    /// again.
+    PowerCut(PowerCutSpec),
 }
 
 /// How an emulated disk behaves during an event.
@@ -138,18 +150,21 @@ pub struct Disturbance {
 pub const SHORTEST_GAP_NS: u64 = 100_000_000;
 
 /// One event as it was carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecord {
     /// Place in the plan's list of events, from 0.
     pub event: u32,
     /// When it was done: the signal was sent, the command was about to be given, or the disk changed its behaviour.
     pub at_ns: u64,
-    /// When it was over: a killed member took connections again, a paused one went on, the command to step down was answered, the disk was as before. `None`
-    /// where it was not by the end of the point.
+    /// When it was over: a killed member took connections again, a paused one went on, the command to step down was answered, the disk was as before, the
+    /// database was back after a power cut. `None` where it was not by the end of the point.
     pub until_ns: Option<u64>,
     /// Host and port of the member; `None` for the disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
+    /// What a power cut left on the disk; `None` for other events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Box<PowerCut>>,
 }
 
 /// What became of the writes of a point: inserts and updates, those of its warm-up too. All records that they changed were read after the point, when
@@ -173,4 +188,10 @@ pub struct Acknowledged {
     /// Message of the first read that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread_because: Option<String>,
+    /// What each power cut took, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_cut: Vec<CutLoss>,
+    /// Why the filesystem could not be mounted or the database not be opened after the last power cut; then all writes count as lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unusable: Option<String>,
 }

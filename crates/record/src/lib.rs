@@ -60,7 +60,8 @@ mod warnings_page;
 pub use application::{ApplicationState, CollectionState, IndexState, OperationPlan};
 pub use clock_offset::{ClockOffset, RoundTrip};
 pub use event::{
-    Acknowledged, Act, DiskFault, Disturbance, EventRecord, EventSpec, Role, SHORTEST_GAP_NS,
+    Acknowledged, Act, CutLoss, DiskFault, Disturbance, EventRecord, EventSpec, PowerCut,
+    PowerCutSpec, Role, SHORTEST_GAP_NS,
 };
 pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION, is_plain,

@@ -137,7 +137,10 @@ warnings! {
         "most of what is stored and read is the buckets themselves: choose a `meta` with fewer values, a coarser `granularity`, or insert measurements in the order of their time";
     /// Acknowledged writes were gone after the events of a point.
     WritesLost = "W-WRITES-LOST", Caution,
-        "the arm's write concern allows this: with w: majority no acknowledged write is lost when a primary dies";
+        "the arm's settings allow this: with w: majority no acknowledged write is lost when a primary dies, with j: true none when the power fails";
+    /// A power cut left a filesystem that could not be mounted, or a database that could not be opened.
+    Unusable = "W-UNUSABLE", Caution,
+        "a disk that keeps its promises must not do this to the arm: look at mount options such as `nobarrier`, and at the log of the server";
     /// Written records could not be read after the events of a point.
     NotReadBack = "W-NOT-READ-BACK", Caution,
         "whether their last write survived is unknown: check the server's log and measure again";

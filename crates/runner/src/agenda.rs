@@ -1,6 +1,8 @@
 //! What is done to the server and the disk of a run while it is measured, at its time.
 
 use crate::below::Below;
+use crate::frames::PowerCuts;
+use plimsoll_plan::power_cuts;
 use plimsoll_record::{Act, EventRecord, EventSpec};
 use plimsoll_rig::{Disturb, RigError};
 use std::time::{Duration, Instant};
@@ -11,9 +13,15 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The events of one point after the other.
 pub(crate) struct Agenda<'a> {
     events: &'a [EventSpec],
+    /// How long a point is measured, nanoseconds.
+    measured_ns: u64,
+    /// Of the run: power cuts draw from it.
+    seed: u64,
     due: Vec<Due>,
     /// Of the running point; times are of `CLOCK_MONOTONIC`.
     done: Vec<EventRecord>,
+    /// Why the database does not come back after a power cut: nothing more is done at the point.
+    unusable: Option<String>,
 }
 
 struct Due {
@@ -24,8 +32,8 @@ struct Due {
 }
 
 impl<'a> Agenda<'a> {
-    pub(crate) fn of(events: &'a [EventSpec]) -> Self {
-        Self { events, due: Vec::new(), done: Vec::new() }
+    pub(crate) fn of(events: &'a [EventSpec], measured_ns: u64, seed: u64) -> Self {
+        Self { events, measured_ns, seed, due: Vec::new(), done: Vec::new(), unusable: None }
     }
 
     /// The measured part of a point begins then: at `start_ns` of the rig's monotonic clock. Events of the disk are done by the disk itself.
@@ -37,8 +45,19 @@ impl<'a> Agenda<'a> {
     ) -> Result<(), RigError> {
         self.done.clear();
         self.due.clear();
-        for (event, spec) in self.events.iter().enumerate() {
+        self.unusable = None;
+        let events = self.events;
+        for (event, spec) in events.iter().enumerate() {
             let what = match spec.act {
+                Act::PowerCut(cut) => {
+                    let sector_bytes = cut.sector_bytes;
+                    for cut in power_cuts(cut, spec.at_ns, self.measured_ns, self.seed) {
+                        let what = Disturb::CutPower { seed: cut.seed, sector_bytes };
+                        let at = start + Duration::from_nanos(cut.at_ns);
+                        self.due.push(Due { at, event, what });
+                    }
+                    continue;
+                }
                 Act::StepDown => Disturb::StepDown,
                 Act::Kill { member, .. } => Disturb::Kill(member),
                 Act::Pause { member, .. } => Disturb::Pause(member),
@@ -80,6 +99,9 @@ impl<'a> Agenda<'a> {
         self.due = later;
         due.sort_by_key(|due: &Due| due.at);
         for Due { event, what, .. } in due {
+            if self.unusable.is_some() {
+                return Ok(());
+            }
             let done = below.disturb(what)?;
             let next = |what, after: Duration| Due { at: Instant::now() + after, event, what };
             match (what, self.events[event].act) {
@@ -88,7 +110,8 @@ impl<'a> Agenda<'a> {
                         event: event as u32,
                         at_ns: done.at_ns,
                         until_ns: done.until_ns,
-                        member: Some(done.address),
+                        member: done.address,
+                        cut: None,
                     });
                     match act {
                         Act::Kill { restart_after_ns: Some(nanos), .. } => self
@@ -97,14 +120,29 @@ impl<'a> Agenda<'a> {
                         Act::Pause { for_ns, .. } => self
                             .due
                             .push(next(Disturb::Resume(done.member), Duration::from_nanos(for_ns))),
-                        Act::StepDown | Act::Kill { .. } | Act::Disk { .. } => {}
+                        _ => {}
                     }
+                }
+                (Disturb::CutPower { .. }, _) => {
+                    if done.until_ns.is_none() {
+                        self.due.push(next(Disturb::LookFor(0), LOOK));
+                    }
+                    self.unusable = done.unusable;
+                    self.done.push(EventRecord {
+                        event: event as u32,
+                        at_ns: done.at_ns,
+                        until_ns: done.until_ns,
+                        member: None,
+                        cut: done.cut.map(Box::new),
+                    });
                 }
                 (Disturb::Restart(member), _) => {
                     self.due.push(next(Disturb::LookFor(member), LOOK));
                 }
                 (Disturb::Resume(member) | Disturb::LookFor(member), _) => {
-                    let record = self.done.iter_mut().find(|one| one.event as usize == event);
+                    self.unusable = done.unusable;
+                    let mut records = self.done.iter_mut().rev();
+                    let record = records.find(|one| one.event as usize == event);
                     if let (Some(record), Some(_)) = (record, done.until_ns) {
                         record.until_ns = done.until_ns;
                     } else {
@@ -114,6 +152,19 @@ impl<'a> Agenda<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The point is over, and everybody was to come back: `healed` says whether they did. That they did not is a result after a power cut, and an error otherwise.
+    pub(crate) fn healed(&mut self, healed: Result<(), RigError>) -> Result<PowerCuts, RigError> {
+        let cuts = self.done.iter().filter(|record| record.cut.is_some());
+        let at_ns: Vec<u64> = cuts.map(|record| record.at_ns).collect();
+        match healed {
+            Err(RigError::Gone(why)) => return Err(RigError::Gone(why)),
+            Err(error) if at_ns.is_empty() => return Err(error),
+            Err(error) => drop(self.unusable.get_or_insert(error.to_string())),
+            Ok(()) => {}
+        }
+        Ok(PowerCuts { at_ns, unusable: self.unusable.take() })
     }
 
     /// What was done at the point that began then, from its start.
@@ -130,7 +181,7 @@ impl<'a> Agenda<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_record::{DiskFault, Role};
+    use plimsoll_record::{DiskFault, PowerCut, PowerCutSpec, Role};
     use plimsoll_rig::Disturbed;
     use std::cell::RefCell;
 
@@ -170,9 +221,11 @@ mod tests {
             let is_over = looked > 1 || matches!(what, Disturb::StepDown | Disturb::Resume(_));
             Ok(Disturbed {
                 member: 2,
-                address: "there".into(),
+                address: Some("there".into()),
                 at_ns: 1_000,
                 until_ns: is_over.then_some(2_000),
+                cut: matches!(what, Disturb::CutPower { .. }).then(PowerCut::default),
+                ..Disturbed::default()
             })
         }
 
@@ -183,7 +236,8 @@ mod tests {
         ) -> Result<Vec<EventRecord>, RigError> {
             let mut timelines = self.1.borrow_mut();
             timelines.push((events.len(), start_ns));
-            let stall = EventRecord { event: 1, at_ns: 900, until_ns: Some(950), member: None };
+            let stall =
+                EventRecord { event: 1, at_ns: 900, until_ns: Some(950), ..EventRecord::default() };
             Ok(if events.is_empty() { vec![stall] } else { Vec::new() })
         }
 
@@ -200,7 +254,7 @@ mod tests {
             EventSpec { at_ns: 0, act: Act::Disk { for_ns: 50, fault: DiskFault::Stall } },
         ];
         let below = Noting::default();
-        let mut agenda = Agenda::of(&events);
+        let mut agenda = Agenda::of(&events, 0, 1);
         agenda.begins(Instant::now(), 900, &below).unwrap();
         agenda.carry_out(&below).unwrap();
         assert!(below.0.borrow().is_empty(), "nothing is sent to a server");
@@ -209,6 +263,36 @@ mod tests {
         let done = agenda.take(600);
         assert_eq!(done.len(), 1);
         assert_eq!((done[0].event, done[0].at_ns, done[0].until_ns), (1, 300, Some(350)));
+    }
+
+    #[test]
+    fn a_database_that_does_not_come_back_after_a_power_cut_is_a_result() {
+        let cut = PowerCutSpec { seed: 7, sector_bytes: 512, every_ns: None };
+        let events = [
+            EventSpec { at_ns: 0, act: Act::PowerCut(cut) },
+            EventSpec {
+                at_ns: 0,
+                act: Act::Kill { member: Role::Primary, restart_after_ns: None },
+            },
+        ];
+        let below = Noting::default();
+        let refused = || Err(RigError::Refused("the server mongod is gone".into()));
+        let mut agenda = Agenda::of(&events[1..], 1, 42);
+        agenda.begins(Instant::now(), 0, &below).unwrap();
+        agenda.carry_out(&below).unwrap();
+        assert!(agenda.healed(refused()).is_err(), "what was killed is meant to come back");
+        let mut agenda = Agenda::of(&events[..1], 1, 42);
+        agenda.begins(Instant::now(), 0, &below).unwrap();
+        agenda.carry_out(&below).unwrap();
+        let requested = below.0.borrow().last().copied();
+        let is_cut = |what| matches!(what, Disturb::CutPower { sector_bytes: 512, .. });
+        assert!(requested.is_some_and(is_cut), "{requested:?}");
+        let cuts = agenda.healed(refused()).unwrap();
+        assert_eq!(cuts.at_ns, [1_000]);
+        assert_eq!(cuts.unusable.as_deref(), Some("the server mongod is gone"));
+        let gone = Err(RigError::Gone("the process has ended".into()));
+        assert!(agenda.healed(gone).is_err(), "a rig that is gone is no result");
+        assert_eq!(agenda.take(0)[0].cut.as_deref(), Some(&PowerCut::default()));
     }
 
     #[test]
@@ -221,7 +305,7 @@ mod tests {
             EventSpec { at_ns: 3_600_000_000_000, act: Act::StepDown },
         ];
         let below = Noting::default();
-        let mut agenda = Agenda::of(&events);
+        let mut agenda = Agenda::of(&events, 0, 1);
         assert_eq!(agenda.rest(LOOK), LOOK, "nothing is measured yet");
         agenda.begins(Instant::now(), 0, &below).unwrap();
         while below.0.borrow().len() < 4 {

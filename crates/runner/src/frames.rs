@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 16;
+pub const FRAMES_VERSION: u32 = 17;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -27,8 +27,10 @@ pub(crate) const REPLACED: &str = "the worker is of another version than the pro
 pub(crate) enum Word {
     /// The worker is to stop.
     Stop,
-    /// Answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::DropPageCache`], [`Frame::LieStill`], [`Frame::Heal`] and [`Frame::Stored`].
+    /// Answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::DropPageCache`], [`Frame::LieStill`] and [`Frame::Stored`].
     GoOn,
+    /// Answers [`Frame::Heal`].
+    Healed(PowerCuts),
     /// Answers [`Frame::Ready`]: when to begin, nanoseconds of the worker's `CLOCK_MONOTONIC`. To a worker that watches: a phase begins then.
     Begin { at_ns: u64, warm_up_ns: u64 },
     /// To a worker that watches: the phase is over.
@@ -41,6 +43,15 @@ pub(crate) enum Word {
     },
     /// The running trial of several workers has missed the objective already.
     Lost,
+}
+
+/// The power cuts of a point that is over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PowerCuts {
+    /// When they were, nanoseconds of the worker's `CLOCK_MONOTONIC`, in order.
+    pub(crate) at_ns: Vec<u64>,
+    /// Why the database is not back; `None` where it is.
+    pub(crate) unusable: Option<String>,
 }
 
 /// What a worker does in its run.

@@ -4,12 +4,13 @@
 //! each time in which nothing succeeded. After the point every record that was written is read, and what is found is compared with what
 //! was acknowledged.
 
+use crate::frames::PowerCuts;
 use plimsoll_engine::{
     Answer, Engine, EngineError, FieldVisitor, Interrupter, Outcome, PartTime, ServerIdentity,
     Session,
 };
 use plimsoll_loadgen::monotonic_ns;
-use plimsoll_record::{Acknowledged, Disturbance, EngineDescription, SHORTEST_GAP_NS};
+use plimsoll_record::{Acknowledged, CutLoss, Disturbance, EngineDescription, SHORTEST_GAP_NS};
 use plimsoll_workload::{FieldChoice, Fields, Statement};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -126,59 +127,116 @@ impl<'e> Watched<'e> {
         }
     }
 
-    /// Reads everything that was written.
-    pub(crate) fn read_back(&self) -> Result<Acknowledged, EngineError> {
-        let all = std::mem::take(&mut *lock(&self.book.entries));
-        let started_ns = self.book.started_ns.load(Ordering::Relaxed);
-        let mut session = self.engine.session()?;
-        let mut found = Acknowledged::default();
+    /// Reads everything that was written. Where the database is not usable any more, everything is lost. What an embedded engine acknowledges after a power cut was
+    /// promised by nobody.
+    pub(crate) fn read_back(
+        &self,
+        cuts: &PowerCuts,
+        is_embedded: bool,
+    ) -> Result<Acknowledged, EngineError> {
+        let mut all = std::mem::take(&mut *lock(&self.book.entries));
+        for entry in all.iter_mut().flat_map(|entries| &mut entries.list) {
+            let came_late = |cut_ns: &u64| {
+                entry.completed_ns > *cut_ns && (is_embedded || entry.dispatched_ns <= *cut_ns)
+            };
+            if entry.end == End::Acknowledged && cuts.at_ns.iter().any(came_late) {
+                entry.end = End::InDoubt;
+            }
+        }
+        let mut found = Findings {
+            started_ns: self.book.started_ns.load(Ordering::Relaxed),
+            cuts_ns: &cuts.at_ns,
+            found: Acknowledged {
+                by_cut: vec![CutLoss::default(); cuts.at_ns.len()],
+                unusable: cuts.unusable.clone(),
+                ..Acknowledged::default()
+            },
+        };
         let mut writes: Vec<(&[u8], &Entry)> = Vec::new();
         for entries in &all {
             for entry in &entries.list {
                 let (begin, length) = entry.key;
                 writes.push((&entries.keys[begin..begin + length as usize], entry));
                 if entry.is_first {
-                    match entry.end {
-                        End::Acknowledged => found.writes += 1,
-                        End::InDoubt | End::Batched => found.in_doubt += 1,
-                    }
+                    found.written(entry);
                 }
             }
         }
         writes.sort_by_key(|(key, entry)| (*key, entry.field));
+        let mut session = match cuts.unusable {
+            None => Some(self.engine.session()?),
+            Some(_) => None,
+        };
         for of_key in writes.chunk_by(|a, b| a.0 == b.0) {
             let key = of_key[0].0;
             let mut record = Hashes::default();
-            match session.read(key, FieldChoice::All, Some(&mut record)) {
-                Outcome::Ok => record.is_there = true,
-                Outcome::NotFound | Outcome::Batched => {}
-                Outcome::Error(why) => {
-                    found.unread += 1;
-                    found.unread_because.get_or_insert_with(|| why.into());
-                    continue;
+            if let Some(session) = &mut session {
+                match session.read(key, FieldChoice::All, Some(&mut record)) {
+                    Outcome::Ok => record.is_there = true,
+                    Outcome::NotFound | Outcome::Batched => {}
+                    Outcome::Error(why) => {
+                        found.found.unread += 1;
+                        found.found.unread_because.get_or_insert_with(|| why.into());
+                        continue;
+                    }
                 }
+                found.found.records += 1;
             }
-            found.records += 1;
             for of_field in of_key.chunk_by(|a, b| a.1.field == b.1.field) {
                 let entries = of_field.iter().map(|(_, entry)| *entry);
                 for lost in lost(entries, &record) {
-                    if !lost.is_first {
-                        continue;
-                    }
-                    let at = lost.completed_ns.saturating_sub(started_ns);
-                    let (first, last) = found.lost_between_ns.unwrap_or((at, at));
-                    found.lost_between_ns = Some((first.min(at), last.max(at)));
-                    found.lost += 1;
-                    let name = String::from_utf8_lossy(key);
-                    if found.lost_keys.len() < KEYS_NAMED
-                        && found.lost_keys.last().is_none_or(|last| *last != name)
-                    {
-                        found.lost_keys.push(name.into_owned());
+                    if lost.is_first {
+                        found.lost(key, lost);
                     }
                 }
             }
         }
-        Ok(found)
+        Ok(found.found)
+    }
+}
+
+/// What is found as the writes are gone through.
+struct Findings<'a> {
+    started_ns: u64,
+    cuts_ns: &'a [u64],
+    found: Acknowledged,
+}
+
+impl Findings<'_> {
+    /// The first power cut after a write was acknowledged.
+    fn cut_after(&mut self, write: &Entry) -> Option<(u64, &mut CutLoss)> {
+        let place = self.cuts_ns.partition_point(|cut_ns| *cut_ns < write.completed_ns);
+        self.cuts_ns.get(place).copied().zip(self.found.by_cut.get_mut(place))
+    }
+
+    fn written(&mut self, write: &Entry) {
+        match write.end {
+            End::InDoubt | End::Batched => self.found.in_doubt += 1,
+            End::Acknowledged => {
+                self.found.writes += 1;
+                if let Some((_, of_cut)) = self.cut_after(write) {
+                    of_cut.acknowledged += 1;
+                }
+            }
+        }
+    }
+
+    fn lost(&mut self, key: &[u8], write: &Entry) {
+        if let Some((cut_ns, of_cut)) = self.cut_after(write) {
+            of_cut.lost += 1;
+            of_cut.oldest_ns = of_cut.oldest_ns.max(cut_ns - write.completed_ns);
+        }
+        let found = &mut self.found;
+        let at = write.completed_ns.saturating_sub(self.started_ns);
+        let (first, last) = found.lost_between_ns.unwrap_or((at, at));
+        found.lost_between_ns = Some((first.min(at), last.max(at)));
+        found.lost += 1;
+        let name = String::from_utf8_lossy(key);
+        if found.lost_keys.len() < KEYS_NAMED
+            && found.lost_keys.last().is_none_or(|last| *last != name)
+        {
+            found.lost_keys.push(name.into_owned());
+        }
     }
 }
 
@@ -465,6 +523,28 @@ mod tests {
         assert_eq!(lost([&inserted].into_iter(), &gone).len(), 1);
         let updated = entry(1, 20, 30, End::Acknowledged);
         assert_eq!(lost([&updated].into_iter(), &gone).len(), 1);
+    }
+
+    #[test]
+    fn what_is_lost_belongs_to_the_first_cut_after_its_acknowledgement() {
+        let mut found = Findings {
+            started_ns: 100,
+            cuts_ns: &[1_000, 2_000],
+            found: Acknowledged { by_cut: vec![CutLoss::default(); 2], ..Acknowledged::default() },
+        };
+        let times = [200, 950, 1_000, 1_500, 1_900, 2_500];
+        let writes = times.map(|at| entry(at, at - 10, at, End::Acknowledged));
+        writes.iter().for_each(|write| found.written(write));
+        found.written(&entry(9, 0, 1_200, End::InDoubt));
+        for write in [&writes[1], &writes[3], &writes[4]] {
+            found.lost(b"key", write);
+        }
+        let Acknowledged { writes, in_doubt, lost, lost_between_ns, by_cut, .. } = found.found;
+        assert_eq!((writes, in_doubt, lost), (6, 1, 3));
+        assert_eq!(lost_between_ns, Some((850, 1_800)));
+        let first = CutLoss { acknowledged: 3, lost: 1, oldest_ns: 50 };
+        let second = CutLoss { acknowledged: 2, lost: 2, oldest_ns: 500 };
+        assert_eq!(by_cut, [first, second]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::agenda::Agenda;
 use crate::below::Below;
 use crate::clock_time::in_a_while;
 use crate::error::RunnerError;
-use crate::frames::{Frame, Order, Word, WorkerRole};
+use crate::frames::{Frame, Order, PowerCuts, Word, WorkerRole};
 use crate::supervise::{Member, Start, Worker, WorkerEnd, died};
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_plan::search::{MixObjective, Tally};
@@ -97,7 +97,7 @@ impl<'a> Team<'a> {
             members: start.members,
             order,
             below,
-            agenda: Agenda::of(&order.events),
+            agenda: Agenda::of(&order.events, order.measurement.duration_ns, order.seed),
             done: None,
             ends: (0..count).map(|_| None).collect(),
             gone: vec![false; count],
@@ -179,16 +179,16 @@ impl<'a> Team<'a> {
                 self.ends[place] = Some(WorkerEnd::Failed(message));
             }
             Frame::Hello { .. } => {}
-            Frame::Enter { .. }
-            | Frame::SizeMemory
-            | Frame::DropPageCache
-            | Frame::LieStill
-            | Frame::Heal => {
+            Frame::Enter { .. } | Frame::SizeMemory | Frame::DropPageCache | Frame::LieStill => {
                 self.done = self.carried_out(frame).err();
                 if self.done.is_none() {
                     workers[place].say(&Word::GoOn);
                 }
             }
+            Frame::Heal => match self.heals(place) {
+                Ok(cuts) => workers[place].say(&Word::Healed(cuts)),
+                Err(error) => self.done = Some(error),
+            },
             Frame::Measuring { mark, at_ns } if leads => {
                 let start = Instant::now();
                 let mut done = Ok(());
@@ -263,14 +263,23 @@ impl<'a> Team<'a> {
     fn carried_out(&mut self, frame: Frame) -> Result<(), RigError> {
         match frame {
             Frame::Enter { shaped, mark } => self.below.shape(shaped, &mark),
-            Frame::Heal => {
-                self.agenda.is_over(self.below)?;
-                self.below.heal()
-            }
             Frame::SizeMemory => self.below.size_memory(),
             Frame::DropPageCache => self.below.drop_page_cache(),
             _ => self.below.map(),
         }
+    }
+
+    /// Brings everything back after a point, and returns what a worker is told of it.
+    fn heals(&mut self, place: usize) -> Result<PowerCuts, RigError> {
+        self.agenda.is_over(self.below)?;
+        let healed = self.below.heal();
+        let mut cuts = self.agenda.healed(healed)?;
+        let rig = self.members.iter().position(|member| member.is_below);
+        for at_ns in &mut cuts.at_ns {
+            let here_ns = rig.map_or(*at_ns, |rig| self.phase.clocks[rig].here(*at_ns));
+            *at_ns = self.phase.clocks[place].there(here_ns);
+        }
+        Ok(cuts)
     }
 
     fn all_wait(&self) -> bool {

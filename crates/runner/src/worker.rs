@@ -18,8 +18,8 @@ use plimsoll_plan::Caches;
 use plimsoll_plan::search::{MixObjective, PointSequence, Step, Tally};
 use plimsoll_record::figures::NETWORK;
 use plimsoll_record::{
-    Completed, LoadKind, NetworkPoint, OwnOperation, PointEnd, PointLabel, Slice, StatementKind,
-    WorkerUse,
+    Acknowledged, Completed, LoadKind, NetworkPoint, OwnOperation, PointEnd, PointLabel, Slice,
+    StatementKind, WorkerUse,
 };
 use plimsoll_telemetry::{
     ForeignSampler, Host, Network, SliceSampler, SystemSampler, WorkerSampler, local_servers,
@@ -165,15 +165,27 @@ fn run<W: Write>(
     };
     let engine = open(&order.arm.engine, &opening).map_err(|error| error.to_string())?;
     let measured = measure(order, &*engine, runner, speaker);
+    if measured == Ok(Ended::Unusable) {
+        return Ok(true);
+    }
     speaker.say(&Frame::Closing);
     if order.is_on_emulated_disk() && order.role.leads() {
         // However the measuring ended, what the engine still has to write need not wait for a slow disk. A server that no longer answers is no reason not to close.
         let _ = ask(speaker, runner, &entering(order, Stage::Over, "closing"));
     }
     let closed = engine.close().map_err(|error| error.to_string());
-    let finished = measured?;
+    let ended = measured?;
     closed?;
-    Ok(finished)
+    Ok(ended == Ended::Finished)
+}
+
+/// How the measuring ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Finished,
+    Stopped,
+    /// The last power cut was the end of the database, which is a result: nothing is left to close.
+    Unusable,
 }
 
 fn measure<W: Write>(
@@ -181,7 +193,7 @@ fn measure<W: Write>(
     engine: &dyn Engine,
     runner: &Runner,
     speaker: &mut Speaker<W>,
-) -> Result<bool, String> {
+) -> Result<Ended, String> {
     speaker.say(&Frame::Opened { engine: engine.description() });
     let share = order.role.share();
     let key_space =
@@ -211,6 +223,7 @@ fn measure<W: Write>(
         tally: Tally::new(None),
         due: None,
         lost: false,
+        unusable: None,
     };
     let is_existing = plimsoll_plan::measures_existing(&order.arm.settings);
     if is_existing {
@@ -221,19 +234,19 @@ fn measure<W: Write>(
         false => Some(load(order, engine, &key_space, &host, &mut reporter)?),
     };
     if reporter.stopped() {
-        return Ok(false);
+        return Ok(Ended::Stopped);
     }
     if order.role != WorkerRole::Alone {
         reporter.speaker.say(&Frame::Stored);
         if reporter.word_unless_stopped()?.is_none() {
-            return Ok(false);
+            return Ok(Ended::Stopped);
         }
     }
     if order.role.leads() {
         stored(order, engine, loaded.as_ref(), &mut reporter)?;
     }
     if order.data == DataPhase::LoadAlone {
-        return Ok(true);
+        return Ok(Ended::Finished);
     }
     reporter.tell_extents()?;
     // The others wait before the first point until the first is there too.
@@ -241,7 +254,7 @@ fn measure<W: Write>(
         && order.role.leads()
         && !warm(&host, within_ns, &mut reporter)?
     {
-        return Ok(false);
+        return Ok(Ended::Stopped);
     }
 
     let objective = order.objective.as_ref();
@@ -250,19 +263,26 @@ fn measure<W: Write>(
         PointSequence::new(&order.points, &order.measurement, objective, &order.known);
     while let Some(step) = sequence.next_step().map_err(|error| error.to_string())? {
         if reporter.stopped() {
-            return Ok(false);
+            return Ok(Ended::Stopped);
         }
         let end = measure_point(step, agreed, &host, &mut reporter)?;
         reporter.point_ends(&end)?;
         reporter.due = None;
+        if let Some(why) = reporter.unusable.take() {
+            // It is a result. Nothing is left that more could be measured of.
+            return match order.points.len() {
+                1 => Ok(Ended::Unusable),
+                _ => Err(format!("after a power cut the database was not usable any more: {why}")),
+            };
+        }
         let lost = std::mem::take(&mut reporter.lost);
         if end.cut_short && !lost {
-            return Ok(false);
+            return Ok(Ended::Stopped);
         }
         let outcome = match order.role {
             WorkerRole::Alone | WorkerRole::Watch => reporter.tally.outcome(&end),
             WorkerRole::Load { .. } => match reporter.word_unless_stopped()? {
-                None => return Ok(false),
+                None => return Ok(Ended::Stopped),
                 Some(Word::Outcome { outcome, records }) => {
                     // That it was lost may have been heard when it was over.
                     runner.lost.store(false, Ordering::Relaxed);
@@ -279,7 +299,7 @@ fn measure<W: Write>(
         tell_application(&mut reporter)?;
     }
     reporter.tell_extents()?;
-    Ok(true)
+    Ok(Ended::Finished)
 }
 
 /// Measures one point. `agreed` is the number of records that all workers choose from, once they have inserted different numbers.
@@ -346,11 +366,25 @@ fn measure_point<W: Write>(
         })?;
     if let Some(watched) = watched.as_ref().filter(|_| !reporter.stopped()) {
         let mut seen = watched.disturbance(spec.warm_up_ns + end.measured_ns);
-        reporter.ask(&Frame::Heal)?;
-        if acknowledges(engine) {
-            let found = watched.read_back().map_err(|error| error.to_string())?;
-            seen.acknowledged = Some(found);
+        reporter.speaker.say(&Frame::Heal);
+        let mut cuts = match reporter.runner.receiver.recv() {
+            Ok(Word::Healed(cuts)) => cuts,
+            Ok(other) => return Err(format!("{other:?} does not say that all is back")),
+            Err(_) => return Err(GONE.into()),
+        };
+        if !cuts.at_ns.is_empty() && cuts.unusable.is_none() {
+            // That it does not open any more is what was to be found out.
+            cuts.unusable = engine.recover().err().map(|error| error.to_string());
         }
+        if acknowledges(engine) {
+            let is_embedded = order.standing.server.is_none();
+            let found = watched.read_back(&cuts, is_embedded).map_err(|error| error.to_string())?;
+            seen.acknowledged = Some(found);
+        } else if cuts.unusable.is_some() {
+            let unusable = cuts.unusable.clone();
+            seen.acknowledged = Some(Acknowledged { unusable, ..Acknowledged::default() });
+        }
+        reporter.unusable = cuts.unusable;
         end.disturbance = Some(Box::new(seen));
     }
     Ok(end)
@@ -683,6 +717,8 @@ struct Reporter<'a, W> {
     due: Option<f64>,
     /// Whether it has missed the objective already, whatever comes.
     lost: bool,
+    /// Why a power cut was the end of the database.
+    unusable: Option<String>,
 }
 
 impl<W: Write> Reporter<'_, W> {

@@ -1,9 +1,9 @@
 //! Flushes reach the disk, and its power is cut.
 
+use crate::Power;
 use crate::blocks::Buffer;
 use crate::it::laboratory::{Disk, Running, daemon_program, disks_and, succeeds};
-use crate::{Power, PowerCut};
-use plimsoll_record::{DiskLatency, DiskSpec};
+use plimsoll_record::{DiskLatency, DiskSpec, PowerCut};
 use plimsoll_testing::{assert_contains, needs};
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};

@@ -115,7 +115,7 @@ mod slow {
             event: place as u32,
             at_ns: window(place).start,
             until_ns: Some(window(place).end),
-            member: None,
+            ..EventRecord::default()
         };
         assert_eq!(happened, [0, 1, 2].map(record));
         let trace = Trace::open(&disk.folder.path().join("trace")).unwrap();

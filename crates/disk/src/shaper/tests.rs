@@ -395,7 +395,7 @@ fn edges_pass_once_and_what_is_past_when_it_is_ordered_begins_then_or_never() {
         event,
         at_ns: start + at * SECOND,
         until_ns: until.map(|until| start + until * SECOND),
-        member: None,
+        ..EventRecord::default()
     };
     let happened = timeline.records(start + 9 * SECOND);
     assert_eq!(happened, [record(2, 5, Some(7)), record(3, 9, None)]);

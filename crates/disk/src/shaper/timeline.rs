@@ -110,7 +110,7 @@ impl Timeline {
             event: entry.event,
             at_ns: entry.begin_ns,
             until_ns: Some(entry.end_ns).filter(|end_ns| *end_ns <= now_ns),
-            member: None,
+            ..EventRecord::default()
         };
         begun.map(record).collect()
     }

@@ -256,6 +256,16 @@ impl Engine for WiredTiger {
         }
     }
 
+    fn recover(&self) -> Result<(), EngineError> {
+        let mut opened = self.opened.lock().expect(NO_PANIC);
+        if let Some(opened) = opened.take() {
+            // It has lost its files, and says so.
+            let _ = opened.close();
+        }
+        *opened = Some(Opened::new(&self.directory, &self.configuration)?);
+        Ok(())
+    }
+
     fn empty_cache(&self) -> Result<bool, EngineError> {
         self.reopen()?;
         // The first session to open a table preloads the pages below its root. This must happen before the page cache is dropped.

@@ -2,7 +2,9 @@
 
 use crate::document::{Checked, SourceText};
 use crate::elements::load::LoadPoint;
-use crate::keys::events::{MOST_EVENTS, SECONDARY, disk_errors, disk_event, event};
+use crate::keys::events::{
+    MOST_EVENTS, SECONDARY, SECTOR_512, disk_errors, disk_event, event, power_cut,
+};
 use crate::keys::file::{EACH_EVENT, file};
 use crate::mistake::Mistake;
 use crate::origins::Origins;
@@ -10,7 +12,7 @@ use crate::table::*;
 use crate::{Collector, Problems, Reader};
 use plimsoll_plan::words::event_in_words;
 use plimsoll_plan::{Arm, Measurement, PointRole};
-use plimsoll_record::{Act, DiskChoice, DiskFault, DiskSpec, EventSpec, Role};
+use plimsoll_record::{Act, DiskChoice, DiskFault, DiskSpec, EventSpec, PowerCutSpec, Role};
 use plimsoll_workload::schedule::Load;
 
 const PATH: &str = file::events.name;
@@ -49,7 +51,8 @@ pub(crate) fn events(
             continue;
         };
         let last_ns = match event.act {
-            Act::StepDown => event.at_ns,
+            Act::StepDown | Act::PowerCut(PowerCutSpec { every_ns: None, .. }) => event.at_ns,
+            Act::PowerCut(PowerCutSpec { every_ns: Some(every_ns), .. }) => event.at_ns + every_ns,
             Act::Kill { restart_after_ns, .. } => event.at_ns + restart_after_ns.unwrap_or(0),
             Act::Pause { for_ns, .. } | Act::Disk { for_ns, .. } => event.at_ns + for_ns,
         };
@@ -67,6 +70,10 @@ pub(crate) fn events(
         overlaps(&path, item, event, &events, problems);
         origins.add_file(&path, event_in_words(event), item.place);
         events.push(event);
+    }
+    let mut cuts = list.items().iter().zip(&events).filter(|(_, event)| event.is_power_cut());
+    if let (Some(_), Some((second, _))) = (cuts.next(), cuts.next()) {
+        problems.add(PATH, Some(second.place), Mistake::PowerCutsTwice);
     }
     events.sort_by_key(|event| event.at_ns);
     events
@@ -155,6 +162,13 @@ fn event(path: &str, map: &Checked, problems: &mut Collector<'_>) -> Option<Even
         }
     } else if let Some(disk) = map.get(event::disk) {
         disk_act(path, map, disk, problems)?
+    } else if let Some(cut) = map.get(event::power_cut) {
+        let is_small = cut.get(power_cut::sector).and_then(Checked::text) == Some(SECTOR_512);
+        Act::PowerCut(PowerCutSpec {
+            seed: cut.get(power_cut::seed).and_then(Checked::whole).unwrap_or(1),
+            sector_bytes: if is_small { 512 } else { 4096 },
+            every_ns: cut.get(power_cut::every).and_then(Checked::whole),
+        })
     } else {
         Act::Pause {
             member: role(event::member).unwrap_or(Role::Primary),
@@ -221,6 +235,14 @@ fn cannot_happen(event: EventSpec, arm: &Arm) -> Option<Mistake> {
             _ => Some(Mistake::EventWithoutDisk { arm: arm_name }),
         };
     }
+    if let Act::PowerCut(PowerCutSpec { every_ns, .. }) = event.act {
+        let has_disk = matches!(arm.rig.disk, Some(DiskChoice::Emulated { .. }));
+        return match (has_disk, every_ns, &arm.rig.server) {
+            (false, _, _) => Some(Mistake::EventWithoutDisk { arm: arm_name }),
+            (true, Some(_), None) => Some(Mistake::PowerCutsWithoutServer { arm: arm_name }),
+            (true, _, _) => None,
+        };
+    }
     let Some(server) = &arm.rig.server else {
         return Some(Mistake::EventWithoutServer { arm: arm_name, engine: arm.engine.clone() });
     };
@@ -229,7 +251,7 @@ fn cannot_happen(event: EventSpec, arm: &Arm) -> Option<Mistake> {
         Act::Kill { member: Role::Secondary, .. } | Act::Pause { member: Role::Secondary, .. } => {
             "a secondary"
         }
-        Act::Kill { .. } | Act::Pause { .. } | Act::Disk { .. } => return None,
+        Act::Kill { .. } | Act::Pause { .. } | Act::Disk { .. } | Act::PowerCut(_) => return None,
     };
     (server.roles.is_none() || server.members < 2)
         .then_some(Mistake::EventOfOneMember { arm: arm_name, needs })

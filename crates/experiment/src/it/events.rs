@@ -4,7 +4,7 @@ use crate::it::servers::ENGINES;
 use crate::it::surroundings;
 use crate::{Overrides, Problems, Surroundings, check, disk_by_text, timeline_by_text};
 use plimsoll_plan::{Plan, explain};
-use plimsoll_record::{Act, DiskFault, DiskRates, DiskSpec, EventSpec, Role};
+use plimsoll_record::{Act, DiskFault, DiskRates, DiskSpec, EventSpec, PowerCutSpec, Role};
 
 const SET: &str = "  one: {server: {members: 3}}";
 const OPEN: &str = "load: {open: {rates: [100]}}\nmeasurement: {duration: 60s}";
@@ -154,7 +154,7 @@ fn what_a_disk_cannot_do_is_one_error_each() {
     };
     for (list, words) in [
         (throttle, "this disk has no `burst`"),
-        ("[{at: 1s, pause: 1s}]", "this event is not of a disk"),
+        ("[{at: 1s, pause: 1s}]", "a timeline holds only what `disk` does"),
         ("[{at: 1s, disk: {stall: 3s}}, {at: 2s, disk: {stall: 3s}}]", "overlap"),
         ("[{at: 1s, for: 1s, disk: {latency: 200}}]", "`200` has no unit"),
         ("", "empty"),
@@ -162,6 +162,51 @@ fn what_a_disk_cannot_do_is_one_error_each() {
         let refused = timeline_by_text(list, &plain).unwrap_err().to_string();
         assert!(refused.contains(words), "{refused}");
     }
+}
+
+#[test]
+fn a_power_cut_gives_all_disks_a_volatile_cache() {
+    let on = |arms: &str, list: &str| format!("  {arms}\n{OPEN}\nevents: {list}");
+    let list = "{at: 5s, power_cut: {seed: 7, every: 4s, sector: 512B}}";
+    let plan = checked(&on("one: {disk: gp3}\n  two: {disk: gp2}", list)).unwrap();
+    let cut = PowerCutSpec { seed: 7, sector_bytes: 512, every_ns: Some(4_000_000_000) };
+    assert_eq!(plan.events, [EventSpec { at_ns: 5_000_000_000, act: Act::PowerCut(cut) }]);
+    let description = explain(&plan, &ENGINES).to_string();
+    for words in [
+        "at 5s: the power fails, and again in every 4s: 13 power cuts",
+        "in memory, volatile write cache",
+    ] {
+        assert!(description.contains(words), "{description}");
+    }
+    let plain = checked(&on("one: {disk: gp3}", "{at: 5s, power_cut: {}}")).unwrap();
+    let cut = PowerCutSpec { seed: 1, sector_bytes: 4096, every_ns: None };
+    assert_eq!(plain.events[0].act, Act::PowerCut(cut));
+    for (arms, list, code) in [
+        ("one: {}", "{at: 5s, power_cut: {}}", "event-without-disk"),
+        ("one: {disk: gp3}", "{at: 60s, power_cut: {}}", "event-after-end"),
+        ("one: {disk: gp3}", "{at: 57s, power_cut: {every: 4s}}", "event-after-end"),
+        ("one: {disk: gp3}", "{at: 5s, power_cut: {every: 100ms}}", "out-of-range"),
+        ("one: {disk: gp3}", "{at: 5s, power_cut: {sector: 1KiB}}", "not-one-of"),
+        ("one: {disk: gp3}", "{at: 5s, power_cut: {seed: 5000000000}}", "out-of-range"),
+        (
+            "one: {disk: gp3}",
+            "[{at: 5s, power_cut: {}}, {at: 9s, power_cut: {}}]",
+            "power-cuts-twice",
+        ),
+    ] {
+        assert_eq!(codes_of(&on(arms, list)), [code], "{arms} {list}");
+    }
+    let embedded = |cut: &str| {
+        let text = format!(
+            "plimsoll: 1\nname: cuts\nworkload: {{records: 1k, preset: a}}\narms: {{one: {{disk: gp3}}}}\n{OPEN}\nevents: {{at: 5s, power_cut: {cut}}}\n"
+        );
+        check(&text, "cuts.yaml", &surroundings(&Overrides::default()))
+    };
+    assert!(embedded("{}").is_ok(), "once");
+    assert_eq!(codes(&embedded("{every: 4s}").unwrap_err()), ["power-cuts-without-server"]);
+    let gp3 = disk_by_text("gp3").unwrap();
+    let refused = timeline_by_text("[{at: 1s, power_cut: {}}]", &gp3).unwrap_err().to_string();
+    assert!(refused.contains("plimsoll disk cut"), "{refused}");
 }
 
 #[test]

@@ -7,6 +7,12 @@ pub(crate) const MOST_EVENTS: usize = 100;
 
 pub(crate) const SECONDARY: &str = "secondary";
 
+/// As in files and commands that other programs read, which may hold numbers as floats.
+const MOST_SEED: u64 = u32::MAX as u64;
+const SHORTEST_EVERY_NS: u64 = 1_000_000_000;
+pub(crate) const SECTOR_512: &str = "512B";
+const SECTOR_4096: &str = "4KiB";
+
 pub(crate) const ROLE: Shape = Shape::choice(&["primary", SECONDARY]);
 
 object! {
@@ -29,7 +35,22 @@ object! {
         "The emulated disk changes its behaviour for a time. Its trace has a mark where that begins and where it ends. A disk does one such thing at a time.";
     lasts as "for" = Shape::duration(SHORTEST_NS, LONGEST_NS), Optional, "5s";
         "How long the disk does so; a `stall` has its own time.";
-    => one of [step_down, kill, pause, disk];
+    power_cut = Shape::Object(&POWER_CUT), Optional, "{seed: 7}";
+        "The power fails: the server is killed, and the emulated disk loses, keeps or tears what no flush has covered. Then the filesystem is mounted and the \
+         server started again, and after the point every acknowledged write is looked for. `{}` is a cut with seed 1. The disks of all arms then have a volatile \
+         write cache, as by `disk mount --volatile`.";
+    => one of [step_down, kill, pause, disk, power_cut];
+}
+
+object! {
+    POWER_CUT power_cut: "What a power cut leaves, and how often the power fails."
+    seed = Shape::count(0, MOST_SEED), Default("1"), "7";
+        "With another seed the disk keeps other writes. Each run has its own numbers from it, which its record holds.";
+    every = Shape::duration(SHORTEST_EVERY_NS, LONGEST_NS), Optional, "5s";
+        "The power fails again and again: from `at` on once in each interval of this length, at a random moment of its first half. Needs a server. \
+         Take a workload of inserts: an update that is lost is not seen where a later one took its place.";
+    sector = Shape::choice(&[SECTOR_512, SECTOR_4096]), Default(SECTOR_4096), "512B";
+        "What is kept or lost as a whole. Disks promise 4 KiB; one of `512B` breaks the promise.";
 }
 
 object! {

@@ -67,7 +67,7 @@ object! {
     measurement = Shape::Object(&MEASUREMENT), Optional, "{duration: 30s, blocks: 8}";
         "How long, how often and in which order to measure.";
     events = Shape::list(&EACH_EVENT, 1, MOST_EVENTS), Optional, "[{at: 30s, kill: primary}]";
-        "What is done to the servers or emulated disks of the arms at each point, such as killing the primary of a replica set, or a disk that stalls. Only with an open loop: in a closed one, \
+        "What is done to the servers or emulated disks of the arms at each point, such as killing the primary of a replica set, a disk that stalls, or a power cut. Only with an open loop: in a closed one, \
          no operation is sent while nothing answers. Afterwards every acknowledged record is read back.";
     objective = Shape::Object(&OBJECTIVE), Optional, "{response: {p99: 10ms}}";
         "The service-level objective. The highest rate that holds it, the plimsoll line, is searched for every mix.";

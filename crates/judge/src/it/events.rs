@@ -2,7 +2,9 @@
 
 use crate::it::laboratory::{Laboratory, SECOND_NS, Shown, slice};
 use crate::{Analysis, Steadiness};
-use plimsoll_record::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, WarningId};
+use plimsoll_record::{
+    Acknowledged, Act, CutLoss, Disturbance, EventRecord, EventSpec, PowerCutSpec, Role, WarningId,
+};
 
 const MS: u64 = 1_000_000;
 
@@ -42,6 +44,7 @@ fn laboratory(blocks: u32, lost: u64) -> Laboratory {
             at_ns,
             until_ns,
             member: Some("127.0.0.1:1".into()),
+            cut: None,
         };
         let lost = if run.block + 1 == blocks { lost } else { 0 };
         let disturbance = Disturbance {
@@ -129,6 +132,54 @@ fn acknowledged_writes_that_are_lost_are_said_first() {
     assert_eq!(kept.lost_keys, ["user7"]);
     let sentence = &analysis.events[0].sentence;
     assert!(sentence.ends_with(" Of 1,600 acknowledged writes 3 are lost."), "{sentence}");
+}
+
+#[test]
+fn of_several_power_cuts_the_longest_time_and_the_oldest_write_count() {
+    let mut laboratory = laboratory(2, 3);
+    let cut = PowerCutSpec { seed: 1, sector_bytes: 4096, every_ns: Some(10 * SECOND_NS) };
+    laboratory.plan.events = vec![EventSpec { at_ns: 5 * SECOND_NS, act: Act::PowerCut(cut) }];
+    for run in &mut laboratory.runs {
+        let is_last = run.block == 1;
+        let seen = run.points[0].end.as_mut().unwrap().disturbance.as_mut().unwrap();
+        seen.events.iter_mut().for_each(|event| event.event = 0);
+        let found = seen.acknowledged.as_mut().unwrap();
+        let none = CutLoss { acknowledged: 400, ..CutLoss::default() };
+        let some = CutLoss { lost: 3, oldest_ns: 98 * MS, ..none };
+        found.by_cut = vec![none, if is_last { some } else { none }];
+    }
+    let analysis = laboratory.analyse();
+    let [result] = analysis.events.as_slice() else {
+        panic!("{:?}", analysis.events);
+    };
+    let cut = &result.events[0];
+    // Of 4.0 s and 0.3 s, and of 4.1 s and 0.3 s.
+    assert_eq!(cut.without_writes.values, [(0, 4.0), (1, 4.1)]);
+    assert_eq!(cut.errors.median, Some(8.0));
+    assert!(
+        result.sentence.ends_with(
+            " Of 1,600 acknowledged writes 3 are lost, in 1 of 4 power cuts; the oldest was acknowledged 98.0 ms before its cut."
+        ),
+        "{}",
+        result.sentence
+    );
+    assert_eq!(
+        analysis.headline[0],
+        "After 4 power cuts set lost writes that were up to 98.0 ms old."
+    );
+    assert!(warned(&analysis, WarningId::WritesLost));
+    for run in &mut laboratory.runs {
+        let seen = run.points[0].end.as_mut().unwrap().disturbance.as_mut().unwrap();
+        let found = seen.acknowledged.as_mut().unwrap();
+        found.lost = found.writes;
+        found.unusable = Some("it has no superblock".into());
+    }
+    let analysis = laboratory.analyse();
+    let sentence = &analysis.events[0].sentence;
+    let end = " In 2 of 2 blocks the database did not come back: it has no superblock";
+    assert!(sentence.ends_with(end), "{sentence}");
+    assert_eq!(analysis.headline[0], "After 4 power cuts set did not come back.");
+    assert!(warned(&analysis, WarningId::Unusable));
 }
 
 #[test]

@@ -50,8 +50,12 @@ fn a_trace_has_every_run_point_and_second() {
             slice.telemetry.insert(running.into(), 1.0);
         }
     }
-    let stall =
-        EventRecord { event: 1, at_ns: 3_000_000_000, until_ns: Some(5_000_000_000), member: None };
+    let stall = EventRecord {
+        event: 1,
+        at_ns: 3_000_000_000,
+        until_ns: Some(5_000_000_000),
+        ..EventRecord::default()
+    };
     let started_ns = 77_000_000_000;
     let disturbance = Disturbance { started_ns, events: vec![stall], ..Disturbance::default() };
     let end = record.runs[0].points[0].end.as_mut().unwrap();

@@ -380,7 +380,7 @@ pub fn disturbed(analysis: &mut Analysis) {
                     .then(|| "user7356840935196145670".to_owned())
                     .into_iter()
                     .collect(),
-                unread: 0,
+                ..Acknowledgement::default()
             }),
             sentence: "The arm could not be written for 10.65 s.".into(),
         });

@@ -1,6 +1,6 @@
 //! What came of the events: how long nothing succeeded, what failed, when it was as before, and what was lost.
 
-use super::{Cell, Column, Group, Narrow, Section, Sentence, Table};
+use super::{Cell, Column, Group, Kind, Narrow, Section, Sentence, Table};
 use crate::{text, words};
 use plimsoll_judge::{Acknowledgement, Analysis, EventResult, EventsResult};
 use plimsoll_record::quantities::numbers::Numbers;
@@ -37,8 +37,42 @@ pub(crate) fn events(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
         lead: "What was done to the servers or disks on purpose, and what clients saw of it, up to the next event or the end of the point. Of the blocks the median, and in brackets the least and the most. \
                Without writes is the longest time from one write that succeeded to the next, where it is at least 0.1 s. The p99 is back when three seconds in a row have at most 1.5 times the p99 before the first event.",
         sentences: results.iter().filter_map(kept).collect(),
-        tables: vec![table],
+        tables: power_cuts(results, numbers).into_iter().chain([table]).collect(),
     })
+}
+
+/// What power cuts took; `None` where there were none.
+fn power_cuts(results: &[EventsResult], numbers: Numbers) -> Option<Table> {
+    let row = |result: &EventsResult| {
+        let kept = result.acknowledged.as_ref().filter(|kept| kept.cuts > 0)?;
+        let oldest = (kept.lost > 0).then(|| numbers.latency(kept.oldest_lost_ns as f64));
+        Some(vec![
+            Cell::from(text::short(&result.arm, NAME)),
+            Cell::from(format!("{} · {}", text::short(&result.mix, NAME), result.load_label)),
+            numbers.count(u64::from(kept.cuts)).into(),
+            numbers.count(u64::from(kept.cuts_with_loss)).into(),
+            numbers.count(kept.writes).into(),
+            numbers.count(kept.lost).into(),
+            oldest.into(),
+            format!("{} of {}", kept.blocks_unusable, kept.blocks).into(),
+        ])
+    };
+    let rows: Vec<Vec<Cell>> = results.iter().filter_map(row).collect();
+    let columns = vec![
+        Column { title: "Arm", unit: "", short: "", kind: Kind::Arm },
+        Column::words("Mix and load"),
+        Column::figure("Power cuts", "", "cuts"),
+        Column::figure("With loss", "", ""),
+        Column::figure("Acknowledged", "writes", "writes"),
+        Column::figure("Lost", "of them", "lost"),
+        Column::figure("Oldest lost", "before its cut", "oldest"),
+        Column::figure("Not usable after", "blocks", "not usable"),
+    ];
+    let table = Table {
+        lead: "What power cuts took: writes that were acknowledged before a cut and are not there after it. The oldest is the one that had been acknowledged longest.",
+        ..Table::new("power cuts", columns, vec![Group::plain(rows.clone())], Narrow::Drop)
+    };
+    (!rows.is_empty()).then_some(table)
 }
 
 fn row(event: &EventResult) -> Vec<Cell> {
@@ -76,11 +110,20 @@ fn acknowledged(kept: &Acknowledgement, arm: &str, numbers: Numbers) -> String {
             kept.blocks
         ),
     };
-    let records = count(kept.records);
-    sentence.push_str(&format!(
-        ": {records} records were read back after the points of {}, when all was as before.",
-        text::short(arm, NAME)
-    ));
+    match kept.records {
+        0 => sentence.push('.'),
+        records => sentence.push_str(&format!(
+            ": {} records were read back after the points of {}, when all was as before.",
+            count(records),
+            text::short(arm, NAME)
+        )),
+    }
+    if let Some(why) = &kept.unusable {
+        sentence.push_str(&format!(
+            " In {} of {} blocks the database did not come back, and all its writes count as lost: {why}",
+            kept.blocks_unusable, kept.blocks
+        ));
+    }
     if kept.in_doubt > 0 {
         let failed = count(kept.in_doubt);
         sentence.push_str(&format!(" {failed} writes failed: they may be there or not."));

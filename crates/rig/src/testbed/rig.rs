@@ -308,14 +308,18 @@ impl Rig {
         Ok(())
     }
 
-    /// Does something to a member of the server.
+    /// Does something to a member of the server, or cuts the power of all.
     pub fn disturb(&mut self, what: Disturb) -> Result<Disturbed, TestbedError> {
-        self.with_server(|server, place, made| server.disturb(what, place, made))
+        match what {
+            Disturb::CutPower { seed, sector_bytes } => self.cut_power(seed, sector_bytes),
+            _ => self.with_server(|server, place, made| server.disturb(what, place, made)),
+        }
     }
 
-    /// Brings all members of the server back that something was done to, if there is a server, and waits until they are one again.
+    /// Brings all members of the server back that something was done to, if there is a server and its filesystem survived, and waits until they are one again.
     pub fn heal(&mut self) -> Result<(), TestbedError> {
-        if self.server.is_none() {
+        let has_lost_filesystem = self.ground.disk.is_some() && self.mounted.is_none();
+        if self.server.is_none() || has_lost_filesystem {
             return Ok(());
         }
         self.with_server(Server::heal)

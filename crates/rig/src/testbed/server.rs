@@ -27,7 +27,7 @@ use crate::testbed::user::RunUser;
 use crate::testbed::wait::until;
 use address::Places;
 pub use disturb::{Disturb, Disturbed};
-use member::Member;
+use member::{Member, MemberState};
 use plimsoll_record::{MemberRecord, ServerRecord, ServerSpec};
 pub(crate) use program::{find_after_start, find_server};
 use rustix::process::Signal;
@@ -167,7 +167,7 @@ impl Server {
 
     /// Whether all of it still runs that is to run.
     pub(crate) fn is_alive(&self) -> Result<(), TestbedError> {
-        let mut to_run = self.members.iter().filter(|member| !member.is_down);
+        let mut to_run = self.members.iter().filter(|member| member.state == MemberState::Up);
         to_run.try_for_each(Member::is_alive)
     }
 
@@ -193,7 +193,7 @@ impl Server {
 
     fn stop_together(&self, members: &[Member], deadline: Instant) -> Result<(), TestbedError> {
         let stop_signal = signal(&self.beginning.spec.stop_signal);
-        let to_end = members.iter().filter(|member| !member.is_down);
+        let to_end = members.iter().filter(|member| member.is_started());
         let requested: Vec<(&Member, bool)> =
             to_end.map(|member| (member, member.ask_to_end(stop_signal))).collect();
         for (member, requested) in requested {
@@ -371,7 +371,7 @@ impl Starting<'_> {
             data: places.data.clone(),
             log: log.clone(),
             log_file: held,
-            is_down: false,
+            state: MemberState::Up,
         };
         self.made.making(Step::Process { process, started_ticks, mark: layout.mark.clone() })?;
         if let Some(group) = self.place.group {

@@ -130,7 +130,8 @@ impl Picture {
                     }
                 }
                 let begun = point.begun;
-                for done in end.disturbance.iter().flat_map(|all| &all.events) {
+                // Of several power cuts the first is drawn.
+                for done in end.disturbance.iter().flat_map(|all| all.events.iter().rev()) {
                     let at = begun + done.at_ns as f64 / 1e9;
                     self.mark(key.number(), done.event, at, done.member.as_deref());
                 }

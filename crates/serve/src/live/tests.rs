@@ -397,6 +397,7 @@ async fn events_are_marked_when_due_and_set_right_when_done() {
         at_ns: 2_600_000_000,
         until_ns: None,
         member: Some("127.0.0.1:27018".to_owned()),
+        cut: None,
     };
     let disturbance = Disturbance { events: vec![done], ..Disturbance::default() };
     let end = PointEnd { disturbance: Some(Box::new(disturbance)), ..PointEnd::default() };

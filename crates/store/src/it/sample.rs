@@ -123,6 +123,7 @@ pub fn end() -> PointEnd {
                 at_ns: 7,
                 until_ns: None,
                 member: Some("127.0.0.1:1".into()),
+                cut: None,
             }],
             write_gaps: vec![(7, 200_000_007)],
             read_gaps: Vec::new(),

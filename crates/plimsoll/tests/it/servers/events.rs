@@ -60,7 +60,7 @@ mod once {
         let arms = "one: {write_concern: majority}";
         let server = "{members: 3, ready_within: 300s}";
         let text = disturbed(arms, server, 30, events);
-        let (said, record) = run_text(&laboratory, text);
+        let (said, record) = run_text(&laboratory, text.to_owned());
         assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
         let run_record = &record.runs[0];
         let seen = disturbance(run_record);
@@ -107,7 +107,7 @@ mod slow {
         let arms = "memory: {}, journal: {journal: true}";
         let events = "[{at: 2s, kill: primary, restart_after: 1s}, {at: 8s, pause: 1s}]";
         let text = disturbed(arms, "{ready_within: 300s}", 12, events);
-        let (said, record) = run_text(&laboratory, text);
+        let (said, record) = run_text(&laboratory, text.to_owned());
         let mut states = runs(&record);
         states.sort_unstable();
         let finished = [("journal", 0, 1, "finished"), ("memory", 0, 1, "finished")];
@@ -125,6 +125,81 @@ mod slow {
                 assert_eq!(kept.lost, 0, "{kept:?}");
             }
         }
+        replica_sets::nothing_is_left(&laboratory);
+    }
+
+    /// A filesystem without barriers flushes nothing: an acknowledged write is lost there that is kept elsewhere.
+    #[test]
+    fn a_power_cut_takes_nothing_that_waited_for_a_flush() {
+        needs!([
+            Need::Root,
+            Need::File("/dev/fuse"),
+            Need::File("/dev/loop-control"),
+            Need::Server(MONGOD)
+        ]);
+        let laboratory = open_laboratory();
+        let text = "
+plimsoll: 1
+name: cuts
+workload: {records: 500, mixes: {inserts: {insert: 1}}}
+defaults: {cache_size: 256MiB, filesystem: ext4, disk: {capacity: 2GiB, backing: memory}}
+arms:
+  server: {engine: mongodb, journal: true, server: {ready_within: 300s}}
+  embedded: {engine: wiredtiger, durable: true}
+  broken: {engine: mongodb, journal: true, filesystem: {kind: ext4, mount: nobarrier}}
+load: {open: {rates: [100], sessions: 8}}
+measurement: {warm_up: 0s, duration: 12s, blocks: 1}
+events: {at: 3s, power_cut: {seed: 3}}
+";
+        let (said, record) = run_text(&laboratory, text.to_owned());
+        let mut states = runs(&record);
+        states.sort_unstable();
+        let finished = ["broken", "embedded", "server"].map(|arm| (arm, 0, 1, "finished"));
+        assert_eq!(states, finished, "{said:?}");
+        for run in &record.runs {
+            let seen = disturbance(run);
+            let [event] = seen.events.as_slice() else {
+                panic!("{seen:?}");
+            };
+            let cut = event.cut.as_ref().unwrap();
+            assert_eq!(cut.sector_bytes, 4096);
+            assert_eq!(cut.unflushed_writes, cut.kept_writes + cut.lost_writes + cut.torn_writes);
+            let kept = seen.acknowledged.as_ref().unwrap();
+            let [of_cut] = kept.by_cut.as_slice() else {
+                panic!("{kept:?}");
+            };
+            assert!(of_cut.acknowledged > 100, "{kept:?}");
+            if run.arm == "broken" {
+                assert!(kept.lost > 0 && of_cut.lost == kept.lost, "{kept:?}");
+                continue;
+            }
+            assert_eq!((kept.lost, kept.unread, &kept.unusable), (0, 0, &None), "{kept:?}");
+            assert!(kept.records >= of_cut.acknowledged, "{kept:?}");
+            assert!(event.until_ns.is_some(), "it came back: {seen:?}");
+            if run.arm == "server" {
+                assert!(kept.writes > of_cut.acknowledged, "it took writes again: {kept:?}");
+            }
+        }
+        let page = fs::read_to_string(page_of(&said.out)).unwrap();
+        assert_contains(&page, "nothing that was acknowledged is lost by server and embedded");
+        let text = "
+plimsoll: 1
+name: cuts
+workload: {records: 500, mixes: {inserts: {insert: 1}}}
+defaults: {engine: mongodb, cache_size: 256MiB, filesystem: xfs, disk: {capacity: 2GiB, backing: memory}}
+arms: {memory: {server: {ready_within: 300s}}}
+load: {open: {rates: [100], sessions: 8}}
+measurement: {warm_up: 0s, duration: 13s, blocks: 1}
+events: {at: 1s, power_cut: {seed: 3, every: 6s, sector: 512B}}
+";
+        let (said, record) = run_text(&laboratory, text.to_owned());
+        assert_eq!(runs(&record), [("memory", 0, 1, "finished")], "{said:?}");
+        let seen = disturbance(&record.runs[0]);
+        let cuts: Vec<_> = seen.events.iter().filter_map(|event| event.cut.as_deref()).collect();
+        assert!(cuts.len() == 2 && cuts.iter().all(|cut| cut.sector_bytes == 512), "{seen:?}");
+        assert_ne!(cuts[0].seed, cuts[1].seed);
+        let by_cut = &seen.acknowledged.as_ref().unwrap().by_cut;
+        assert_eq!(by_cut.len(), 2, "{seen:?}");
         replica_sets::nothing_is_left(&laboratory);
     }
 

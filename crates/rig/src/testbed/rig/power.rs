@@ -1,16 +1,20 @@
-//! An emulated disk after a power cut: its filesystem is mounted again, as a machine that gets its power back does it.
+//! A power cut of an emulated disk, and its filesystem after it, which is mounted again as a machine does it that gets its power back.
 
 use super::{DATA, MountedOn, Rig, bind, set_readahead};
 use crate::testbed::filesystem;
 use crate::testbed::loops;
 use crate::testbed::privileged::HeldDirectory;
 use crate::testbed::privileged::held::open_subdirectory;
+use crate::testbed::privileged::kernel;
 use crate::testbed::privileged::readahead;
 use crate::testbed::privileged::unmount::{detach, detach_shown};
 use crate::testbed::processes::users_below;
+use crate::testbed::server::{Disturbed, Server};
 use crate::testbed::shown::shown_at;
 use crate::testbed::{TestbedError, mounts};
-use plimsoll_disk::Power;
+use plimsoll_disk::{Control, Power};
+use plimsoll_record::KernelSetting;
+use plimsoll_trace::monotonic_ns;
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -36,25 +40,71 @@ impl Rig {
         let failed = |error| TestbedError::io("mount at", directory, error);
         let held = HeldDirectory::open(directory)?
             .ok_or_else(|| failed(std::io::Error::from(ErrorKind::NotFound)))?;
-        let log = KernelLog::from_now();
-        match self.mount_again(&held) {
-            Ok(()) => Ok(Power::On { users }),
-            Err(error) => {
-                if let Some(MountedOn { point, .. }) = self.mounted.take()
-                    && mounts::at(&point)?.is_some()
-                {
-                    detach(&point)?;
-                }
+        match self.mount_or_why()? {
+            None => {
+                bind(open_subdirectory(&self.place, DATA).map_err(failed)?, &held)
+                    .map_err(failed)?;
+                Ok(Power::On { users })
+            }
+            Some(why) => {
                 let image = open_subdirectory(&self.place, &["fuse"]).map_err(failed)?;
                 bind(image, &held).map_err(failed)?;
-                let device = self.ground.disk.as_ref().map_or("", |disk| &disk.device);
-                let lines = log.lines_about(device);
-                Ok(Power::Unmountable { users, why: format!("{error}{lines}") })
+                Ok(Power::Unmountable { users, why })
             }
         }
     }
 
-    fn mount_again(&mut self, at: &HeldDirectory) -> Result<(), TestbedError> {
+    /// Cuts the power of the disk and of the server on it, if there is one; then mounts the filesystem and starts the server again.
+    pub(super) fn cut_power(
+        &mut self,
+        seed: u64,
+        sector_bytes: u64,
+    ) -> Result<Disturbed, TestbedError> {
+        let (Some(disk), Some(mounted)) = (&self.ground.disk, &self.mounted) else {
+            return Err(TestbedError::NoFilesystem);
+        };
+        let point = mounted.point.clone();
+        let mut control = Control::connect(&disk.socket)?;
+        // Nothing is acknowledged between the cut and the end of the server.
+        self.server.iter().for_each(Server::stand_still);
+        let before_ns = monotonic_ns();
+        let cut = control.cut(seed, sector_bytes)?;
+        // What an embedded engine acknowledges meanwhile may be lost rightly; of a server nothing comes any more but what it had sent.
+        let at_ns = if self.server.is_some() { monotonic_ns() } else { before_ns };
+        self.server.iter_mut().for_each(Server::lose_power);
+        detach(&point)?;
+        let mut done = Disturbed { at_ns, cut: Some(cut), ..Disturbed::default() };
+        let lines = self.mount_or_why()?;
+        done.unusable = lines.map(|lines| {
+            let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
+            lines.collect::<Vec<_>>().join("; ")
+        });
+        if done.unusable.is_none() {
+            control.set_power(Power::On { users: Vec::new() })?;
+            match self.server {
+                Some(_) => self.with_server(Server::recover)?,
+                None => done.until_ns = Some(monotonic_ns()),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Mounts the filesystem again. Returns why it cannot be mounted, with what the kernel says of it; then nothing is mounted.
+    fn mount_or_why(&mut self) -> Result<Option<String>, TestbedError> {
+        let log = KernelLog::from_now();
+        let Err(error) = self.mount_again() else {
+            return Ok(None);
+        };
+        if let Some(MountedOn { point, .. }) = self.mounted.take()
+            && mounts::at(&point)?.is_some()
+        {
+            detach(&point)?;
+        }
+        let device = self.ground.disk.as_ref().map_or("", |disk| &disk.device);
+        Ok(Some(format!("{error}{}", log.lines_about(device))))
+    }
+
+    fn mount_again(&mut self) -> Result<(), TestbedError> {
         let (Some(disk), Some(mounted)) = (&mut self.ground.disk, &mut self.mounted) else {
             return Err(TestbedError::NoFilesystem);
         };
@@ -70,10 +120,13 @@ impl Rig {
         mounted.readahead_before = set_readahead(made, &disk.device, &mounted.from, bytes)?;
         filesystem::mount(made.tools(), &mounted.spec, &device, &mounted.point, !is_free)?;
         (mounted.device, mounted.name) = (device, disk.device.clone());
-        let data = mounted.point.join("data");
-        let opened = open_subdirectory(&self.place, DATA);
-        let opened = opened.map_err(|error| TestbedError::io("open", &data, error))?;
-        bind(opened, at).map_err(|error| TestbedError::io("mount at", at.path(), error))
+        if let Some(scheduler) = self.record.kernel.get(&KernelSetting::Scheduler) {
+            let requested = (KernelSetting::Scheduler, scheduler.as_str());
+            for (of, file) in kernel::places(requested, self.disk_below())? {
+                kernel::set(&self.ground.made, requested, of, &file)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,9 +1,9 @@
 //! What is done to the members of a server on purpose while it is measured, and how they come back.
 
-use super::{Server, ServerPlace, Starting, Unstarted, address};
+use super::{Member, MemberState, Server, ServerPlace, Starting, Unstarted, address};
 use crate::testbed::TestbedError;
 use crate::testbed::rig_parts::RigParts;
-use plimsoll_record::{Role, RoleCommands};
+use plimsoll_record::{PowerCut, Role, RoleCommands};
 use plimsoll_trace::monotonic_ns;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -21,16 +21,27 @@ pub enum Disturb {
     Restart(u32),
     /// Looks whether a member that was started again takes connections.
     LookFor(u32),
+    /// The power of the emulated disk is cut and all members are killed. Then the filesystem is mounted and they are started again, which is not waited for.
+    CutPower {
+        seed: u64,
+        sector_bytes: u64,
+    },
 }
 
 /// What was done, in nanoseconds of `CLOCK_MONOTONIC`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbed {
+    /// 0 where it was done to the disk.
     pub member: u32,
-    pub address: String,
+    /// Of the member; `None` where it was done to the disk.
+    pub address: Option<String>,
     pub at_ns: u64,
     /// When it was over; `None` where the member is not back.
     pub until_ns: Option<u64>,
+    /// What a power cut left.
+    pub cut: Option<PowerCut>,
+    /// Why the filesystem or a member does not come back after a power cut.
+    pub unusable: Option<String>,
 }
 
 impl Server {
@@ -48,19 +59,22 @@ impl Server {
             Disturb::Resume(member) | Disturb::Restart(member) | Disturb::LookFor(member) => {
                 member as usize
             }
+            Disturb::CutPower { .. } => return Err(self.refused("it is no disk".into())),
         };
         if member >= self.members.len() {
             return Err(self.refused(format!("it has no member {}", member + 1)));
         }
         let at_ns = monotonic_ns();
         let mut until_ns = None;
+        let mut unusable = None;
         match what {
+            Disturb::CutPower { .. } => {}
             Disturb::StepDown => {
                 self.command(|roles| &roles.step_down, &starting)?;
                 until_ns = Some(monotonic_ns());
             }
             Disturb::Kill(_) => {
-                self.members[member].is_down = true;
+                self.members[member].state = MemberState::Down;
                 self.members[member].kill();
             }
             Disturb::Pause(_) => {
@@ -74,17 +88,57 @@ impl Server {
             }
             Disturb::Restart(_) => self.start_again(member, place, made)?,
             Disturb::LookFor(_) => {
-                let member = &self.members[member];
-                member.is_alive()?;
-                until_ns = address::answers(&member.address).then_some(at_ns);
+                let member = &mut self.members[member];
+                match member.is_alive() {
+                    Ok(()) if address::answers(&member.address) => {
+                        member.state = MemberState::Up;
+                        until_ns = Some(at_ns);
+                    }
+                    Ok(()) => {}
+                    Err(error) if member.state == MemberState::Up => return Err(error),
+                    Err(error) => {
+                        member.state = MemberState::Down;
+                        unusable = Some(error.to_string());
+                    }
+                }
             }
         }
         Ok(Disturbed {
             member: member as u32,
-            address: self.layout.hosts[member].clone(),
+            address: Some(self.layout.hosts[member].clone()),
             at_ns,
             until_ns,
+            cut: None,
+            unusable,
         })
+    }
+
+    /// All members stand still: none acknowledges anything any more.
+    pub(crate) fn stand_still(&self) {
+        for member in &self.members {
+            member.stand_still();
+        }
+    }
+
+    /// Kills all members at the end of a power cut.
+    pub(crate) fn lose_power(&mut self) {
+        for member in &mut self.members {
+            member.state = MemberState::Down;
+            member.kill();
+        }
+    }
+
+    /// Starts all members again on what a power cut left of their data.
+    pub(crate) fn recover(
+        &mut self,
+        place: &ServerPlace<'_>,
+        made: &RigParts,
+    ) -> Result<(), TestbedError> {
+        for number in 0..self.members.len() {
+            self.start_again(number, place, made)?;
+            self.members[number].state = MemberState::Recovering;
+        }
+        Ok(())
     }
 
     /// Brings all members back: those that stand still go on, those that are gone are started again. Waits until they are one server.
@@ -95,20 +149,24 @@ impl Server {
     ) -> Result<(), TestbedError> {
         for number in 0..self.members.len() {
             self.members[number].go_on();
-            if self.members[number].is_down {
-                self.start_again(number, place, made)?;
-            }
+            self.start_again(number, place, made)?;
         }
         let starting = self.beginning.at(place, made);
         let deadline = Instant::now() + self.ready_within();
-        for member in &self.members {
+        for member in &mut self.members {
             let came = starting.wait_for(member, &self.layout.mark, deadline);
+            if came.is_err() && member.has_ended() {
+                // Nothing is left to stop.
+                member.state = MemberState::Down;
+            }
             came.map_err(|unstarted| match unstarted {
                 Unstarted::Failed(error) => error,
-                Unstarted::PortTaken => {
-                    self.refused(format!("another program took {}", member.address))
-                }
+                Unstarted::PortTaken => TestbedError::NotDisturbed {
+                    name: self.beginning.spec.name.clone(),
+                    why: format!("another program took {}", member.address),
+                },
             })?;
+            member.state = MemberState::Up;
         }
         self.command(|roles| &roles.whole, &starting).map(drop)
     }
@@ -124,7 +182,7 @@ impl Server {
         place: &ServerPlace<'_>,
         made: &RigParts,
     ) -> Result<(), TestbedError> {
-        if !self.members[member].is_down {
+        if self.members[member].is_started() {
             return Ok(());
         }
         let starting = self.beginning.at(place, made);
@@ -149,7 +207,7 @@ impl Server {
         let Some(primary) = answer.lines().find_map(named) else {
             return Err(self.refused("its primary is none of its members".into()));
         };
-        let is_up = |member: &usize| !self.members[*member].is_down;
+        let is_up = |member: &usize| self.members[*member].is_started();
         let found = match role {
             Role::Primary => Some(primary),
             Role::Secondary => (0..hosts.len()).find(|member| *member != primary && is_up(member)),
@@ -168,8 +226,8 @@ impl Server {
         };
         let deadline = Instant::now() + self.ready_within();
         starting.run_command(which(roles), &self.layout, deadline, || {
-            let mut to_run = self.members.iter().filter(|member| !member.is_down);
-            to_run.any(super::Member::has_ended)
+            let mut to_run = self.members.iter().filter(|member| member.is_started());
+            to_run.any(Member::has_ended)
         })
     }
 

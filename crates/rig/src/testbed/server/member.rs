@@ -33,11 +33,25 @@ pub(super) struct Member {
     pub(super) data: PathBuf,
     pub(super) log: PathBuf,
     pub(super) log_file: File,
-    /// Killed on purpose, and not started again yet.
-    pub(super) is_down: bool,
+    pub(super) state: MemberState,
+}
+
+/// Whether a member is meant to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MemberState {
+    Up,
+    /// Killed on purpose, or not come back after a power cut.
+    Down,
+    /// Started on what a power cut left: it may end while it recovers.
+    Recovering,
 }
 
 impl Member {
+    /// Whether a process of it runs, or is meant to.
+    pub(super) fn is_started(&self) -> bool {
+        self.state != MemberState::Down
+    }
+
     fn child(&self) -> MutexGuard<'_, Child> {
         self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
