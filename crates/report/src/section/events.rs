@@ -31,7 +31,13 @@ pub(crate) fn events(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
     let kept = |result: &EventsResult| {
         let kept = result.acknowledged.as_ref()?;
         let subject = format!("{}, {}, {}", result.arm, result.mix, result.load_label);
-        Some(Sentence { subject, text: acknowledged(kept, &result.arm, numbers) })
+        let text = match (kept.cuts, &kept.unusable) {
+            (0, _) => acknowledged(kept, &result.arm, numbers),
+            (_, Some(why)) => unusable(kept, &result.arm, why),
+            // The table says it.
+            (_, None) => return None,
+        };
+        Some(Sentence { subject, text })
     };
     Some(Section {
         lead: "What was done to the servers or disks on purpose, and what clients saw of it, up to the next event or the end of the point. Of the blocks the median, and in brackets the least and the most. \
@@ -39,6 +45,15 @@ pub(crate) fn events(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
         sentences: results.iter().filter_map(kept).collect(),
         tables: power_cuts(results, numbers).into_iter().chain([table]).collect(),
     })
+}
+
+fn unusable(kept: &Acknowledgement, arm: &str, why: &str) -> String {
+    format!(
+        "{} did not come back in {} of {} blocks, and all its writes count as lost: {why}",
+        text::short(arm, NAME),
+        kept.blocks_unusable,
+        kept.blocks
+    )
 }
 
 /// What power cuts took; `None` where there were none.
@@ -110,20 +125,11 @@ fn acknowledged(kept: &Acknowledgement, arm: &str, numbers: Numbers) -> String {
             kept.blocks
         ),
     };
-    match kept.records {
-        0 => sentence.push('.'),
-        records => sentence.push_str(&format!(
-            ": {} records were read back after the points of {}, when all was as before.",
-            count(records),
-            text::short(arm, NAME)
-        )),
-    }
-    if let Some(why) = &kept.unusable {
-        sentence.push_str(&format!(
-            " In {} of {} blocks the database did not come back, and all its writes count as lost: {why}",
-            kept.blocks_unusable, kept.blocks
-        ));
-    }
+    let records = count(kept.records);
+    sentence.push_str(&format!(
+        ": {records} records were read back after the points of {}, when all was as before.",
+        text::short(arm, NAME)
+    ));
     if kept.in_doubt > 0 {
         let failed = count(kept.in_doubt);
         sentence.push_str(&format!(" {failed} writes failed: they may be there or not."));
