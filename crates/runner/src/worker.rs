@@ -374,7 +374,8 @@ fn measure_point<W: Write>(
         };
         if !cuts.at_ns.is_empty() && cuts.unusable.is_none() {
             // That it does not open any more is what was to be found out.
-            cuts.unusable = engine.recover().err().map(|error| error.to_string());
+            let opened = engine.recover().and_then(|()| engine.session());
+            cuts.unusable = opened.err().map(|error| error.to_string());
         }
         if acknowledges(engine) {
             let is_embedded = order.standing.server.is_none();
