@@ -180,7 +180,7 @@ pub(crate) fn after_power_cuts(results: &[EventsResult]) -> Option<String> {
         .then(|| format!("After {} {}.", counted(cuts, "power cut"), parts.join("; ")))
 }
 
-/// The sentences that a reader must not miss: of a few arms, those that lost something first. After power cuts one sentence tells of all arms.
+/// At most three sentences, arms with losses first. Arms with power cuts are left out: [`after_power_cuts`] is about all of them.
 pub(crate) fn headline(results: &[EventsResult]) -> Vec<String> {
     let has_cuts =
         |result: &&EventsResult| result.acknowledged.as_ref().is_some_and(|kept| kept.cuts > 0);

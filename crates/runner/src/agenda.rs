@@ -46,8 +46,7 @@ impl<'a> Agenda<'a> {
         self.done.clear();
         self.due.clear();
         self.unusable = None;
-        let events = self.events;
-        for (event, spec) in events.iter().enumerate() {
+        for (event, spec) in self.events.iter().enumerate() {
             let what = match spec.act {
                 Act::PowerCut(cut) => {
                     let sector_bytes = cut.sector_bytes;
@@ -104,14 +103,21 @@ impl<'a> Agenda<'a> {
             }
             let done = below.disturb(what)?;
             let next = |what, after: Duration| Due { at: Instant::now() + after, event, what };
+            self.unusable = done.unusable;
             match (what, self.events[event].act) {
-                (Disturb::StepDown | Disturb::Kill(_) | Disturb::Pause(_), act) => {
+                (
+                    Disturb::StepDown
+                    | Disturb::Kill(_)
+                    | Disturb::Pause(_)
+                    | Disturb::CutPower { .. },
+                    act,
+                ) => {
                     self.done.push(EventRecord {
                         event: event as u32,
                         at_ns: done.at_ns,
                         until_ns: done.until_ns,
                         member: done.address,
-                        cut: None,
+                        cut: done.cut.map(Box::new),
                     });
                     match act {
                         Act::Kill { restart_after_ns: Some(nanos), .. } => self
@@ -120,27 +126,16 @@ impl<'a> Agenda<'a> {
                         Act::Pause { for_ns, .. } => self
                             .due
                             .push(next(Disturb::Resume(done.member), Duration::from_nanos(for_ns))),
+                        Act::PowerCut(_) if done.until_ns.is_none() => {
+                            self.due.push(next(Disturb::LookFor(done.member), LOOK));
+                        }
                         _ => {}
                     }
-                }
-                (Disturb::CutPower { .. }, _) => {
-                    if done.until_ns.is_none() {
-                        self.due.push(next(Disturb::LookFor(0), LOOK));
-                    }
-                    self.unusable = done.unusable;
-                    self.done.push(EventRecord {
-                        event: event as u32,
-                        at_ns: done.at_ns,
-                        until_ns: done.until_ns,
-                        member: None,
-                        cut: done.cut.map(Box::new),
-                    });
                 }
                 (Disturb::Restart(member), _) => {
                     self.due.push(next(Disturb::LookFor(member), LOOK));
                 }
                 (Disturb::Resume(member) | Disturb::LookFor(member), _) => {
-                    self.unusable = done.unusable;
                     let mut records = self.done.iter_mut().rev();
                     let record = records.find(|one| one.event as usize == event);
                     if let (Some(record), Some(_)) = (record, done.until_ns) {

@@ -269,7 +269,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Brings everything back after a point, and returns what a worker is told of it.
+    /// Restores the server and the disk after a point. Returns its power cuts, with times of the worker's clock.
     fn heals(&mut self, place: usize) -> Result<PowerCuts, RigError> {
         self.agenda.is_over(self.below)?;
         let healed = self.below.heal();

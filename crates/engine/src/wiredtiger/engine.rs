@@ -257,13 +257,11 @@ impl Engine for WiredTiger {
     }
 
     fn recover(&self) -> Result<(), EngineError> {
-        let mut opened = self.opened.lock().expect(NO_PANIC);
-        if let Some(opened) = opened.take() {
-            // It has lost its files, and says so.
+        if let Some(opened) = self.opened.lock().expect(NO_PANIC).take() {
+            // Its files are gone, so closing fails.
             let _ = opened.close();
         }
-        *opened = Some(Opened::new(&self.directory, &self.configuration)?);
-        Ok(())
+        self.reopen()
     }
 
     fn empty_cache(&self) -> Result<bool, EngineError> {

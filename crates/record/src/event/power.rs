@@ -28,7 +28,7 @@ pub struct PowerCut {
     pub acknowledged_writes: u64,
     /// Unflushed writes that were kept as a whole.
     pub kept_writes: u64,
-    /// Unflushed writes of which nothing was kept.
+    /// Unflushed writes that were lost completely.
     pub lost_writes: u64,
     /// Unflushed writes that were kept in part.
     pub torn_writes: u64,

@@ -73,6 +73,9 @@ fn power_cuts(results: &[EventsResult], numbers: Numbers) -> Option<Table> {
         ])
     };
     let rows: Vec<Vec<Cell>> = results.iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return None;
+    }
     let columns = vec![
         Column { title: "Arm", unit: "", short: "", kind: Kind::Arm },
         Column::words("Mix and load"),
@@ -83,11 +86,10 @@ fn power_cuts(results: &[EventsResult], numbers: Numbers) -> Option<Table> {
         Column::figure("Oldest lost", "before its cut", "oldest"),
         Column::figure("Not usable after", "blocks", "not usable"),
     ];
-    let table = Table {
+    Some(Table {
         lead: "What power cuts took: writes that were acknowledged before a cut and are not there after it. The oldest is the one that had been acknowledged longest.",
-        ..Table::new("power cuts", columns, vec![Group::plain(rows.clone())], Narrow::Drop)
-    };
-    (!rows.is_empty()).then_some(table)
+        ..Table::new("power cuts", columns, vec![Group::plain(rows)], Narrow::Drop)
+    })
 }
 
 fn row(event: &EventResult) -> Vec<Cell> {

@@ -60,7 +60,7 @@ mod once {
         let arms = "one: {write_concern: majority}";
         let server = "{members: 3, ready_within: 300s}";
         let text = disturbed(arms, server, 30, events);
-        let (said, record) = run_text(&laboratory, text.to_owned());
+        let (said, record) = run_text(&laboratory, text);
         assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
         let run_record = &record.runs[0];
         let seen = disturbance(run_record);
@@ -107,7 +107,7 @@ mod slow {
         let arms = "memory: {}, journal: {journal: true}";
         let events = "[{at: 2s, kill: primary, restart_after: 1s}, {at: 8s, pause: 1s}]";
         let text = disturbed(arms, "{ready_within: 300s}", 12, events);
-        let (said, record) = run_text(&laboratory, text.to_owned());
+        let (said, record) = run_text(&laboratory, text);
         let mut states = runs(&record);
         states.sort_unstable();
         let finished = [("journal", 0, 1, "finished"), ("memory", 0, 1, "finished")];
