@@ -103,8 +103,10 @@ type Figures = Vec<(&'static str, String, String)>;
 
 fn compare(one: &Shape, other: &Shape, calls: (u64, u64), figures: &mut Figures) {
     let shares = (one.calls as f64 / calls.0 as f64, other.calls as f64 / calls.1 as f64);
-    let error = |share: f64, calls: u64| share * (1.0 - share) / calls as f64;
-    let errors = (error(shares.0, calls.0) + error(shares.1, calls.1)).sqrt();
+    // Of the share in both together: a sample with one such call says little of how often they come.
+    let together = (one.calls + other.calls) as f64 / (calls.0 + calls.1) as f64;
+    let each = 1.0 / calls.0 as f64 + 1.0 / calls.1 as f64;
+    let errors = (together * (1.0 - together) * each).sqrt();
     if (shares.0 - shares.1).abs() > SHARE * shares.0 + ERRORS * errors {
         figures.push(("share of operations", ASCII.percent(shares.0), ASCII.percent(shares.1)));
     }

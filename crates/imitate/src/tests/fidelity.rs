@@ -49,6 +49,18 @@ proptest! {
     }
 }
 
+/// One insert of 54 calls where a tenth of all calls are inserts: one of forty servers shows that.
+#[test]
+fn a_share_of_few_calls_is_hardly_known() {
+    let one = server(3_986_344_118_311_815_329, 54, |_, _| true);
+    let other = server(5_191_844_366_669_424_314, 3_042, |_, _| true);
+    assert_eq!(one.shapes.iter().map(|shape| shape.calls).min(), Some(1));
+    assert_eq!(
+        score(&one, &other).to_string(),
+        "shapes with 100 % of production's server time are reproduced"
+    );
+}
+
 #[test]
 fn what_differs_is_named_and_lowers_the_score() {
     let production = server(1, 20_000, |_, _| true);
