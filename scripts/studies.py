@@ -7,7 +7,7 @@
 docs/studies/published.toml has a table for each study:
 
     results   the stored results, by the name of their column: { embedded = "memory-and-disk-1" } is docs/results/memory-and-disk-1.plimsoll
-    mix, load, arm, against
+    mix, load, arm, against, figure
               of rows that do not say so themselves
     rows      a row for each published figure
 
@@ -123,7 +123,7 @@ def table(program, study):
         results = {column: analysis(program, result, folder) for column, result in study["results"].items()}
     lines = ["| what | published | " + " | ".join(f"ours, {column}" for column in results) + " | does it agree? |"]
     lines.append("|" + "---|" * (len(results) + 3))
-    places = {key: study[key] for key in ("mix", "load", "arm", "against") if key in study}
+    places = {key: study[key] for key in ("mix", "load", "arm", "against", "figure") if key in study}
     for row in (places | row for row in study["rows"]):
         cells = [ours(found, row) for found in results.values()]
         agree = [agreement(row, value) for _, value in cells]
