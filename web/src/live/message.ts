@@ -59,6 +59,8 @@ export interface Second {
 export interface EventMark {
   point: number;
   event: number;
+  /** Which time of it. */
+  time: number;
   at: number;
   words: string;
 }

@@ -18,7 +18,7 @@ export class State {
   open = false;
   readonly points = new Map<number, Point>();
   seconds: Second[] = [];
-  /** Of the seconds that are shown, by point and event. */
+  /** Of the seconds that are shown, by point, event and time. */
   readonly events = new Map<string, EventMark>();
   /** How often anything was told. */
   updates = 0;
@@ -51,7 +51,7 @@ export class State {
     const from = this.seconds.findIndex((second) => second.at >= newest - SHOWN_SECONDS);
     const cut = Math.max(from, this.seconds.length - SHOWN_COUNT, 0);
     if (cut > 0) this.seconds.splice(0, cut);
-    for (const event of message.events) this.events.set(`${event.point}:${event.event}`, event);
+    for (const event of message.events) this.events.set(`${event.point}:${event.event}:${event.time}`, event);
     const oldest = this.seconds[0]?.at ?? 0;
     for (const [key, event] of this.events) if (event.at < oldest) this.events.delete(key);
   }

@@ -2,8 +2,13 @@
 
 use super::update::{Cell, EventMark, Now, NowHost, PointUpdate, Second, Update};
 use plimsoll_judge::{JudgeError, plan_of};
-use plimsoll_plan::{CONTROLLER, EngineKind, Needs, Plan, explain, words::event_in_words};
-use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
+use plimsoll_plan::{
+    CONTROLLER, EngineKind, Needs, Plan, explain, power_cuts, words::event_in_words,
+};
+use plimsoll_record::{
+    Act, EventSpec, ExperimentRecord, LoadKind, PointLabel, PowerCutSpec, RunRecord, RunState,
+    Slice,
+};
 use plimsoll_report::hosts::role_words;
 use plimsoll_report::progress::{Phase, PointProgress, Span, TimeLeft};
 use plimsoll_store::{NewPoint, News, PointKey, RunKey};
@@ -16,6 +21,7 @@ const SECONDS_SHOWN: usize = 3_000;
 /// Slices of a point that may still get a late share: programs of before wrote such.
 const LATE: usize = 16;
 const HOSTS_SHOWN: usize = 64;
+const TENTH_NS: u64 = 100_000_000;
 /// Points of the curve, the latest.
 const POINTS_SHOWN: usize = 4_000;
 
@@ -43,7 +49,8 @@ struct Changed {
     points: BTreeSet<PointKey>,
     dropped: Vec<i64>,
     seconds: BTreeSet<u64>,
-    events: BTreeSet<(i64, u32)>,
+    /// By point, event, and which time of it.
+    events: BTreeSet<(i64, u32, u32)>,
 }
 
 /// A machine that takes part in the runs of an arm.
@@ -56,6 +63,7 @@ struct Host {
 struct Run {
     block: u32,
     arm: u32,
+    seed: u64,
     state: RunState,
     begun: f64,
     ended: Option<f64>,
@@ -130,10 +138,14 @@ impl Picture {
                     }
                 }
                 let begun = point.begun;
-                // Of several power cuts the first is drawn.
-                for done in end.disturbance.iter().flat_map(|all| all.events.iter().rev()) {
+                let warm_up_ns = (point.progress.warm_up_seconds * 1e9) as u64;
+                let mut times: BTreeMap<u32, u32> = BTreeMap::new();
+                for done in end.disturbance.iter().flat_map(|all| &all.events) {
+                    let time = times.entry(done.event).or_default();
                     let at = begun + done.at_ns as f64 / 1e9;
-                    self.mark(key.number(), done.event, at, done.member.as_deref());
+                    let mark = (done.event, *time, done.at_ns.saturating_sub(warm_up_ns));
+                    self.mark(key.number(), mark, at, done.member.as_deref());
+                    *time += 1;
                 }
             }
         }
@@ -152,6 +164,7 @@ impl Picture {
             Run {
                 block: run.block,
                 arm,
+                seed: run.seed,
                 state: run.state.clone(),
                 begun: instant(&run.started_at),
                 ended: run.ended_at.as_deref().map(instant),
@@ -230,12 +243,23 @@ impl Picture {
             let rates = slice.by_host.iter().map(|count| *count as f64 / length);
             point.host_rates = rates.collect();
         }
-        let due = (0..).zip(&self.plan.events).filter_map(|(event, spec)| {
-            let at = point.progress.warm_up_seconds + spec.at_ns as f64 / 1e9;
-            (!point.progress.is_load && end - length < at && at <= end)
-                .then_some((event, point.begun + at))
-        });
-        let due: Vec<(u32, f64)> = due.collect();
+        let mut due = Vec::new();
+        for (event, spec) in (0..).zip(&self.plan.events) {
+            let measured_ns = self.plan.measurement.duration_ns;
+            let moments = match spec.act {
+                Act::PowerCut(cut) => power_cuts(cut, spec.at_ns, measured_ns, run.seed)
+                    .iter()
+                    .map(|cut| cut.at_ns)
+                    .collect(),
+                _ => vec![spec.at_ns],
+            };
+            for (time, at_ns) in (0..).zip(moments) {
+                let at = point.progress.warm_up_seconds + at_ns as f64 / 1e9;
+                if !point.progress.is_load && end - length < at && at <= end {
+                    due.push(((event, time, at_ns), point.begun + at));
+                }
+            }
+        }
         if going.recent.len() > LATE {
             going.recent.pop_first();
         }
@@ -260,23 +284,38 @@ impl Picture {
             None if late => {}
             None => self.seconds.push_back(second),
         }
-        for (event, at) in due {
-            self.mark(key.number(), event, at, None);
+        for (mark, at) in due {
+            self.mark(key.number(), mark, at, None);
         }
     }
 
-    /// Notes an event, or when and to which member it was done.
-    fn mark(&mut self, point: i64, event: u32, at: f64, member: Option<&str>) {
+    /// Notes an event, which time of it and how long after the warm-up, and when and to which member it was done.
+    fn mark(
+        &mut self,
+        point: i64,
+        (event, time, at_ns): (u32, u32, u64),
+        at: f64,
+        member: Option<&str>,
+    ) {
         let Some(spec) = self.plan.events.get(event as usize) else {
             return;
         };
-        let mut words = event_in_words(*spec);
+        let one = match spec.act {
+            Act::PowerCut(cut) => EventSpec {
+                // Drawn, so that it has nine digits.
+                at_ns: at_ns / TENTH_NS * TENTH_NS,
+                act: Act::PowerCut(PowerCutSpec { every_ns: None, ..cut }),
+            },
+            _ => *spec,
+        };
+        let mut words = event_in_words(one);
         if let Some(member) = member {
             words = format!("{words} ({member})");
         }
-        self.events.retain(|one| (one.point, one.event) != (point, event));
-        self.events.push(EventMark { point, event, at, words });
-        self.changed.events.insert((point, event));
+        let key = (point, event, time);
+        self.events.retain(|one| one.key() != key);
+        self.events.push(EventMark { point, event, time, at, words });
+        self.changed.events.insert(key);
     }
 
     /// Seconds that are not shown any more, and points of the curve beyond the latest.
@@ -330,10 +369,7 @@ impl Picture {
                 .filter(|second| changed.seconds.contains(&second.key))
                 .cloned()
                 .collect(),
-            events: events
-                .filter(|one| changed.events.contains(&(one.point, one.event)))
-                .cloned()
-                .collect(),
+            events: events.filter(|one| changed.events.contains(&one.key())).cloned().collect(),
             ..self.standing(now)
         }
     }

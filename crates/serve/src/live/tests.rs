@@ -9,7 +9,7 @@ use plimsoll_record::{
     OperationSlice, PointEnd, PointLabel, RunState, Slice, Status,
 };
 use plimsoll_store::{PointId, RunId, Store};
-use plimsoll_testing::{assert_contains, assert_ends};
+use plimsoll_testing::{assert_contains, assert_ends, assert_starts};
 use serde_json::{Value, json};
 
 fn label() -> PointLabel {
@@ -411,4 +411,41 @@ async fn events_are_marked_when_due_and_set_right_when_done() {
     assert_ends(words, "is killed (127.0.0.1:27018)");
     let whole = picture(&writer, "9b2c");
     assert_eq!(whole["events"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn each_of_several_power_cuts_is_marked() {
+    let place = place();
+    let mut writer = place.store();
+    let mut head = experiment("9b2c");
+    let cut = serde_json::json!({"kind": "power-cut", "seed": 7, "sector_bytes": 4096, "every_ns": 1_000_000_000_u64});
+    head.plan["events"] = serde_json::json!([{"at_ns": 0, "act": cut}]);
+    head.plan["measurement"]["duration_ns"] = serde_json::json!(3_000_000_000_u64);
+    writer.begin(&head).unwrap();
+    let key = writer.begin_run("9b2c", &run("small", 0)).unwrap();
+    let point = begin_point(&mut writer, key, 1_000_000_000);
+    for index in 0..4 {
+        writer.add_slice(point, &slice(index, 500, index == 0)).unwrap();
+    }
+    let due = picture(&writer, "9b2c");
+    let of = |picture: &serde_json::Value| -> Vec<f64> {
+        let marks = picture["events"].as_array().unwrap();
+        marks.iter().map(|mark| mark["at"].as_f64().unwrap()).collect()
+    };
+    // A second of warm-up behind 03:44:02, then one in the first half of each second.
+    let begun = 1_795_232_642.0 + 1.0;
+    for (number, at) in of(&due).into_iter().enumerate() {
+        let within = at - begun - number as f64;
+        assert!((0.0..0.5).contains(&within), "{due}");
+    }
+    assert_eq!(of(&due).len(), 3, "{due}");
+    assert_eq!(due["events"][1]["time"], 1);
+    assert_starts(due["events"][1]["words"].as_str().unwrap(), "at 1.");
+
+    let done = |at_ns| EventRecord { event: 0, at_ns, until_ns: None, member: None, cut: None };
+    let events = [1_250_000_000, 2_250_000_000, 3_250_000_000].map(done).to_vec();
+    let disturbance = Disturbance { events, ..Disturbance::default() };
+    let end = PointEnd { disturbance: Some(Box::new(disturbance)), ..PointEnd::default() };
+    writer.end_point(point, &end).unwrap();
+    assert_eq!(of(&picture(&writer, "9b2c")), [0.25, 1.25, 2.25].map(|at| begun + at));
 }

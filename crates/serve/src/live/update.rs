@@ -110,9 +110,17 @@ pub(super) struct Second {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct EventMark {
     pub(super) point: i64,
-    /// Place in the plan's list of events. A mark with a point and an event that were there before replaces it.
+    /// Place in the plan's list of events.
     pub(super) event: u32,
+    /// Which time of it, where it comes several times in a point. A mark with a point, an event and a time that were there before replaces it.
+    pub(super) time: u32,
     /// Seconds since 1970: when it is due, and once the point is over when it was done.
     pub(super) at: f64,
     pub(super) words: String,
+}
+
+impl EventMark {
+    pub(super) fn key(&self) -> (i64, u32, u32) {
+        (self.point, self.event, self.time)
+    }
 }
