@@ -1,4 +1,4 @@
-//! Whatever is killed, and whenever: nothing that was made stays behind, and no slice that was stored is lost.
+//! Whatever is killed, and whenever: nothing that was made stays behind, settings of the kernel are as before, and no slice that was stored is lost.
 //!
 //! `PLIMSOLL_KILLS` sets how often; `./x kills` does it a hundred times.
 
@@ -23,6 +23,7 @@ defaults:
   cache_size: 16MiB
   disk: {capacity: 1GiB, trace: 10k}
   limits: {memory: 256MiB, cpus: 1.5}
+  kernel: {swappiness: 11, dirty_background_ratio: 7%}
 arms:
   xfs: {filesystem: xfs}
   ext4: {filesystem: ext4}
@@ -30,6 +31,8 @@ arms:
 load: {closed: {threads: 2}}
 measurement: {warm_up: 0s, duration: 2s, blocks: 1000}
 ";
+/// What that sets on the whole machine; no other test does.
+const SETTINGS: [&str; 2] = ["/proc/sys/vm/swappiness", "/proc/sys/vm/dirty_background_ratio"];
 /// A mongod that stands alone, and a replica set.
 const ON_SERVERS: &str = "
 plimsoll: 1
@@ -41,6 +44,7 @@ defaults:
   disk: {capacity: 8GiB, trace: 10k}
   limits: {memory: 1GiB, cpus: 1.5}
   filesystem: xfs
+  kernel: {dirty_expire: 21s}
 arms:
   alone: {}
   set: {server: {members: 3}}
@@ -48,8 +52,14 @@ load: {closed: {threads: 2}}
 measurement: {warm_up: 0s, duration: 2s, blocks: 1000}
 ";
 
+const SETTINGS_ON_SERVERS: [&str; 1] = ["/proc/sys/vm/dirty_expire_centisecs"];
+
 /// Kills some process after up to `longest` milliseconds, again and again.
-fn kill_at_random(experiment: &str, longest: u64) {
+fn kill_at_random(experiment: &str, longest: u64, settings: &[&str]) {
+    let settings_now =
+        || settings.iter().map(|file| fs::read_to_string(file).unwrap()).collect::<Vec<_>>();
+    let settings_before = settings_now();
+    let mut killed_while_set = 0;
     let kills = std::env::var("PLIMSOLL_KILLS").map_or(9, |text| text.parse().unwrap());
     let laboratory = Laboratory::new();
     laboratory.write("experiment.yaml", experiment);
@@ -70,6 +80,7 @@ fn kill_at_random(experiment: &str, longest: u64) {
         let role = role(target, running.id());
         let seen = laboratory.record_so_far();
         tokens.extend(journals(&laboratory, STATE));
+        killed_while_set += u32::from(settings_now() != settings_before);
         send(target, Signal::KILL);
         if role != "run" {
             // The run is invalid and the next one begins; then the user stops it.
@@ -95,6 +106,7 @@ fn kill_at_random(experiment: &str, longest: u64) {
             "kill {number}, of {role} after {waits} ms, left {left:#?}\n{}",
             said.err
         );
+        assert_eq!(settings_now(), settings_before, "kill {number}, of {role}: {settings:?}");
         if let Some(after) = laboratory.record_so_far() {
             for earlier in [&before, &seen].into_iter().flatten() {
                 nothing_is_lost(earlier, &after);
@@ -103,7 +115,9 @@ fn kill_at_random(experiment: &str, longest: u64) {
         }
         *killed.entry(role).or_insert(0) += 1;
     }
-    println!("killed {killed:?}; {slices} slices are there; nothing was left behind");
+    println!(
+        "killed {killed:?}; {slices} slices are there; settings of the kernel were set at {killed_while_set} of {kills} kills; nothing was left behind"
+    );
 }
 
 /// What a process of the laboratory is: the hidden command of the program, or another program's name.
@@ -229,7 +243,7 @@ mod once {
     #[test]
     fn whoever_is_killed_leaves_nothing_behind() {
         if has("killing::whoever_is_killed_leaves_nothing_behind", &[Need::Root]) {
-            kill_at_random(EXPERIMENT, 4_000);
+            kill_at_random(EXPERIMENT, 4_000, &SETTINGS);
         }
     }
 }
@@ -241,7 +255,7 @@ mod slow {
     fn whoever_is_killed_leaves_no_server_behind() {
         let test = "killing::whoever_is_killed_leaves_no_server_behind";
         if has(test, &[Need::Root, Need::Server("mongod")]) {
-            kill_at_random(ON_SERVERS, 12_000);
+            kill_at_random(ON_SERVERS, 12_000, &SETTINGS_ON_SERVERS);
         }
     }
 }
