@@ -3,9 +3,10 @@
 mod draft;
 mod questions;
 
-use crate::arguments::{self, Question, Workload};
+use crate::arguments::{self, Pairing, Question, Workload};
 use crate::exit::Exit;
 use crate::plan::{USUAL_SPREAD, against_duets, check_text, complain};
+use crate::quiet;
 use crate::rig::Rigs;
 use crate::screen::tell;
 use anyhow::Context;
@@ -42,6 +43,8 @@ const AT_MOST: u32 = 40;
 /// The fewest that a verdict can be made of.
 const FEWEST: u32 = plimsoll_stats::FEWEST_BLOCKS as u32;
 const MOST_SESSIONS: u32 = 8;
+/// Of a processor, what others may use of those that they leave idle.
+const ROUNDED: f64 = 0.05;
 const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn init(arguments: &arguments::Init, rigs: &Rigs) -> anyhow::Result<Exit> {
@@ -77,6 +80,7 @@ pub fn init(arguments: &arguments::Init, rigs: &Rigs) -> anyhow::Result<Exit> {
 /// What somebody answered, or what is usual.
 struct Answers {
     draft: Draft,
+    pairing: Option<Pairing>,
     within_ns: u64,
 }
 
@@ -165,6 +169,11 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
     if between.len() < 2 {
         return Ok(Err("a comparison needs two: --between ONE --between OTHER".into()));
     }
+    if arguments.pairing == Some(Pairing::Duet) && !can_be_duet(question, &between, &database) {
+        return Ok(Err(
+            "a duet is of two arms, on this machine, whose servers plimsoll starts: leave `--pairing` out".into(),
+        ));
+    }
     let addresses = match (question, &database) {
         (Question::Machine, Database::Mongod) => match addresses(&between) {
             Ok(addresses) => addresses,
@@ -209,11 +218,13 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
             workload,
             data: arguments.data.clone().unwrap_or_default(),
             duet: false,
+            beside_others: false,
             threads: (2 * cores).clamp(1, MOST_SESSIONS),
             warm_up_ns: 0,
             duration_ns: 0,
             blocks: FEWEST,
         },
+        pairing: arguments.pairing,
         within_ns,
     }))
 }
@@ -376,16 +387,25 @@ fn addresses(targets: &[String]) -> Result<Vec<String>, String> {
 /// An experiment of a length and a number of blocks that fit into the time.
 struct Fitted {
     draft: Draft,
+    /// To measure on, where others use the rest.
+    left: Option<Vec<u32>>,
     plan: Plan,
     needs: Needs,
 }
 
 /// With the longest points of which enough blocks fit; otherwise with the longest of which the fewest do; otherwise with the shortest.
 fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems> {
-    let Answers { mut draft, within_ns } = answers;
-    draft.duet = draft.between.len() == 2
-        && draft.question != Question::Machine
-        && !matches!(draft.database, Database::Uri(_));
+    let Answers { mut draft, pairing, within_ns } = answers;
+    let can_be_duet = can_be_duet(draft.question, &draft.between, &draft.database);
+    let is_here =
+        !matches!(draft.database, Database::Uri(_)) && draft.question != Question::Machine;
+    let left = (is_here && pairing.is_none()).then(left_by_others).flatten();
+    // What others leave is estimated as if it were the whole machine.
+    let within_ns = if left.is_some() { within_ns / 4 * 3 } else { within_ns };
+    // Beside a program that runs all the time a duet tells nothing: that program is on one of the halves, and not by chance.
+    let is_for_two = left.as_ref().is_none_or(|left| left.len() > 1);
+    draft.beside_others = can_be_duet && !is_for_two;
+    draft.duet = can_be_duet && !draft.beside_others && pairing != Some(Pairing::InTurn);
     let sizes: &[&str] = match draft.database {
         _ if !draft.data.is_empty() || draft.is_of_disk() => &[],
         Database::Mongod if draft.question == Question::Settings => &SIZES_OF_A_SERVER,
@@ -395,7 +415,7 @@ fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems
     (draft.duration_ns, draft.warm_up_ns) = (LENGTHS[0] * SECOND_NS, warm_up_ns(LENGTHS[0]));
     draft.data = sizes.first().map_or(draft.data, |size| (*size).to_owned());
     let mut plan = match checked(&draft, file, rigs) {
-        Err(problems) if draft.duet && against_duets(&problems).is_some() => {
+        Err(problems) if draft.duet && pairing.is_none() && against_duets(&problems).is_some() => {
             draft.duet = false;
             checked(&draft, file, rigs)?
         }
@@ -427,7 +447,30 @@ fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems
     draft.blocks = blocks_of(seconds).clamp(FEWEST, AT_MOST);
     let plan = checked(&draft, file, rigs)?;
     let needs = needs(&plan, plimsoll_engine::kinds());
-    Ok(Fitted { draft, plan, needs })
+    Ok(Fitted { draft, left, plan, needs })
+}
+
+fn can_be_duet(question: Question, between: &[String], database: &Database) -> bool {
+    between.len() == 2 && question != Question::Machine && !matches!(database, Database::Uri(_))
+}
+
+/// The processors that other programs leave idle, where these use more than a measurement should have beside it: says which they are.
+fn left_by_others() -> Option<Vec<u32>> {
+    let host = Host::here();
+    let before = host.busy();
+    let seen = quiet::look();
+    if !quiet::is_busy(&seen) {
+        return None;
+    }
+    tell(quiet::in_words(&seen));
+    let used = seen.cpu_ns as f64 / seen.elapsed_ns.max(1) as f64;
+    let meanwhile = |(one, ticks): (u32, u64)| (ticks - before.get(&one).unwrap_or(&ticks), one);
+    let mut all: Vec<(u64, u32)> = host.busy().into_iter().map(meanwhile).collect();
+    all.sort_unstable();
+    all.truncate((all.len() as f64 - used + ROUNDED).max(0.0) as usize);
+    let mut left: Vec<u32> = all.into_iter().map(|(_, one)| one).collect();
+    left.sort_unstable();
+    Some(left)
 }
 
 /// Half of the point, and at most 10 s.
@@ -441,7 +484,7 @@ fn checked(draft: &Draft, file: &Path, rigs: &Rigs) -> Result<Plan, Problems> {
 
 /// What was written, what a verdict of it is worth, and what comes next.
 fn tell_what_it_is_worth(file: &Path, fitted: &Fitted, within_ns: u64) {
-    let Fitted { draft, plan, needs } = fitted;
+    let Fitted { draft, left, plan, needs } = fitted;
     let blocks = draft.blocks;
     tell(format_args!(
         "{}: {}, {} of {}, about {}.",
@@ -473,5 +516,16 @@ fn tell_what_it_is_worth(file: &Path, fitted: &Fitted, within_ns: u64) {
         true => "sudo ",
         false => "",
     };
-    tell(format_args!("Next: {sudo}plimsoll run {}", file.display()));
+    let left: Vec<String> = left.iter().flatten().map(u32::to_string).collect();
+    let apart = match left.is_empty() {
+        true => String::new(),
+        // The kernel moves the others to where they have a processor for themselves.
+        false => format!("taskset -c {} ", left.join(",")),
+    };
+    tell(format_args!("Next: {sudo}{apart}plimsoll run {}", file.display()));
+    if !left.is_empty() {
+        tell(
+            "taskset keeps to the processors that the other programs leave idle. It is sharper where there are none: plimsoll run --wait-quiet 10m",
+        );
+    }
 }

@@ -23,22 +23,26 @@ pub fn look() -> ForeignCpu {
     sampler.since_start()
 }
 
+/// Whether they use more than a measurement should have beside it.
+pub fn is_busy(seen: &ForeignCpu) -> bool {
+    seen.share(Host::here().machine().cores) >= FOREIGN_CAUTION
+}
+
+pub fn in_words(seen: &ForeignCpu) -> String {
+    format!(
+        "other programs use {:.0} % of the machine: {} processors",
+        seen.share(Host::here().machine().cores) * 100.0,
+        seen.names()
+    )
+}
+
 /// Looks at the machine, and waits for it where that is wished, for this many nanoseconds at most. Says who uses it, unless it is to be quiet.
 pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<ForeignCpu> {
-    let cores = Host::here().machine().cores;
     let begun = Instant::now();
     let mut seen = look();
-    let is_busy = |seen: &ForeignCpu| seen.share(cores) >= FOREIGN_CAUTION;
-    let said = |seen: &ForeignCpu| {
-        format!(
-            "other programs use {:.0} % of the machine: {} processors",
-            seen.share(cores) * 100.0,
-            seen.names()
-        )
-    };
     let speaks = !quiet && is_busy(&seen);
     if speaks {
-        tell(said(&seen));
+        tell(in_words(&seen));
     }
     let Some(wait_ns) = wait_ns else {
         return Ok(seen);
@@ -49,7 +53,7 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
             "waiting for a quiet machine, {} of {}; {}",
             TERMINAL.clock(begun.elapsed().as_secs_f64()),
             TERMINAL.clock(longest.as_secs_f64()),
-            said(seen)
+            in_words(seen)
         )
     };
     let line = if speaks { rewritten_line() } else { ProgressBar::hidden() };
@@ -57,7 +61,7 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
     while is_busy(&seen) {
         if begun.elapsed() >= longest {
             line.finish_and_clear();
-            bail!("the machine did not become quiet; {}", said(&seen));
+            bail!("the machine did not become quiet; {}", in_words(&seen));
         }
         line.set_message(lines(&waiting(&seen)).into_owned());
         line.tick();

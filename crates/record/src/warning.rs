@@ -158,7 +158,7 @@ warnings! {
         "the hypervisor gave CPU time to other guests: repeat on a quieter host";
     /// Other programs used the processors: a note from 2 % of the machine, a caution from 5 %, invalid from 20 %.
     ForeignCpu = "W-FOREIGN-CPU", Caution,
-        "stop these programs, or wait until the machine is quiet: plimsoll run --wait-quiet 10m";
+        "stop these programs, wait until the machine is quiet (plimsoll run --wait-quiet 10m), or keep to processors that they leave idle (taskset -c 0 plimsoll run)";
     /// The wall clock moved relative to the monotonic clock.
     ClockJumped = "W-CLOCK-JUMPED", Caution,
         "the wall clock was set during the run: durations use the monotonic clock and are valid, dates may be wrong";

@@ -22,7 +22,8 @@ const OUTSIDE_FROM: f64 = 0.05;
 /// what is measured, and are left out. All others are found by their CPU time in `/proc/PID/stat`, which is exact and is read without entering the process. What a
 /// program did that began and ended in between is in the time of the parent that waited for it.
 ///
-/// In a container only its own processes are to be seen, and none of the kernel's threads. There, what the processors did beyond them counts as foreign.
+/// In a container only its own processes are to be seen, and none of the kernel's threads. There, what the processors did beyond them counts as foreign. Where ours may use
+/// some of the processors only, as by taskset(1), others count as far as those did more than ours.
 #[derive(Debug)]
 pub struct ForeignSampler {
     host: Host,
@@ -31,8 +32,10 @@ pub struct ForeignSampler {
     before: BTreeMap<u32, Process>,
     /// Processors that ours may use, where these are not all.
     usable: Option<Vec<u32>>,
-    /// What they had done, where not all processes are to be seen.
+    /// What they had done, where that is needed: there are others, or not all processes are to be seen.
     processors: Option<Processors>,
+    /// Whether all processes are to be seen.
+    sees_all: bool,
     ticks_per_second: u64,
 }
 
@@ -68,14 +71,17 @@ impl ForeignSampler {
     /// Begins now. `roots` are processes of ours.
     pub fn start(host: &Host, roots: &[u32]) -> Self {
         let before = processes(host);
-        let is_whole = before.values().any(|process| process.is_kernel);
+        let sees_all = before.values().any(|process| process.is_kernel);
         // In a duet this process has a half, and the runner, which is one of the roots, both: what is seen is seen on both.
         let usable = usable_by_any(host, roots);
         Self {
             host: host.clone(),
             roots: roots.to_vec(),
             begun: Instant::now(),
-            processors: if is_whole { None } else { Processors::now(host, usable.as_deref()) },
+            processors: (!sees_all || usable.is_some())
+                .then(|| Processors::now(host, usable.as_deref()))
+                .flatten(),
+            sees_all,
             usable,
             before,
             ticks_per_second: ticks_per_second(),
@@ -88,16 +94,20 @@ impl ForeignSampler {
         let tick_ns = 1_000_000_000 / self.ticks_per_second;
         let mut used: BTreeMap<String, u64> = BTreeMap::new();
         let now = processes(&self.host);
-        for (name, ticks) in rises(&self.before, &now, &self.roots) {
-            *used.entry(name).or_insert(0) += ticks * tick_ns;
-        }
+        let mut others = rises(&self.before, &now, &self.roots);
         if let (Some(before), Some(after)) =
             (self.processors, Processors::now(&self.host, self.usable.as_deref()))
         {
-            let seen = rises(&self.before, &now, &[]).into_iter().map(|(_, ticks)| ticks).sum();
-            if let Some(ticks) = outside(before, after, seen) {
-                used.insert(OUTSIDE.to_owned(), ticks * tick_ns);
+            let seen = sum(&rises(&self.before, &now, &[]));
+            if self.sees_all {
+                let ours = seen - sum(&others);
+                at_most(&mut others, outside(before, after, ours).unwrap_or(0));
+            } else if let Some(ticks) = outside(before, after, seen) {
+                others.push((OUTSIDE.to_owned(), ticks));
             }
+        }
+        for (name, ticks) in others {
+            *used.entry(name).or_insert(0) += ticks * tick_ns;
         }
         let mut programs: Vec<ForeignProgram> =
             used.into_iter().map(|(name, cpu_ns)| ForeignProgram { name, cpu_ns }).collect();
@@ -113,6 +123,21 @@ fn outside(before: Processors, after: Processors, seen: u64) -> Option<u64> {
     let hidden = after.busy.saturating_sub(before.busy).saturating_sub(seen);
     let all = after.all.saturating_sub(before.all);
     (hidden as f64 > OUTSIDE_FROM * all as f64).then_some(hidden)
+}
+
+fn sum(rises: &[(String, u64)]) -> u64 {
+    rises.iter().map(|(_, ticks)| ticks).sum()
+}
+
+/// Shortens all by the same factor until they are not more than this together: which of them used which processor is not known.
+fn at_most(rises: &mut Vec<(String, u64)>, most: u64) {
+    let all = sum(rises);
+    if all > most {
+        for (_, ticks) in rises.iter_mut() {
+            *ticks = (u128::from(*ticks) * u128::from(most) / u128::from(all)) as u64;
+        }
+        rises.retain(|(_, ticks)| *ticks > 0);
+    }
 }
 
 /// By how much the CPU time of each foreign process rose, in ticks, where it did.
@@ -315,6 +340,40 @@ mod tests {
         let at = |busy, all| Processors { busy, all };
         assert_eq!(outside(at(100, 1_000), at(400, 1_400), 100), Some(200));
         assert_eq!(outside(at(100, 1_000), at(210, 1_400), 100), None);
+    }
+
+    /// Ours may use one processor of two. Others used 300 ticks, of which 40 of 100 on that one.
+    #[test]
+    fn on_some_processors_others_count_as_far_as_they_used_those() {
+        let at = |ours: u64, loops: u64, sort: u64, used: u64, all: u64| {
+            let line = format!(
+                "cpu  {} 0 0 0 0 0 0 0 0 0\ncpu0 {all} 0 0 0 0 0 0 0 0 0\ncpu1 {used} 0 0 {} 0 0 0 0 0 0\n",
+                used + all,
+                all - used
+            );
+            Tree::new(&[
+                ("proc/stat", &line),
+                ("proc/self/status", "Cpus_allowed_list:\t1\n"),
+                ("proc/2/stat", &stat("kthreadd", 0, KERNEL_THREAD, 0, 0, 0)),
+                ("proc/7/stat", &stat("plimsoll", 1, 0, ours, 0, 1)),
+                ("proc/8/stat", &stat("sh", 1, 0, loops, 0, 1)),
+                ("proc/9/stat", &stat("sort", 1, 0, sort, 0, 1)),
+            ])
+        };
+        let before = at(10, 100, 100, 50, 1_000);
+        let mut sampler = ForeignSampler::start(&before.host(), &[7]);
+        let tick_ns = 1_000_000_000 / sampler.ticks_per_second;
+        let mut programs = |now: &Tree| {
+            sampler.host = now.host();
+            let each = sampler.since_start().programs.into_iter();
+            each.map(|one| (one.name, one.cpu_ns / tick_ns)).collect::<Vec<_>>()
+        };
+        let some = at(10 + 60, 100 + 225, 100 + 75, 50 + 100, 1_400);
+        assert_eq!(programs(&some), [("sh".to_owned(), 30), ("sort".to_owned(), 10)]);
+        let none = at(10 + 90, 100 + 300, 100, 50 + 100, 1_400);
+        assert_eq!(programs(&none), []);
+        let all = at(10, 100 + 300, 100, 50 + 300, 1_400);
+        assert_eq!(programs(&all), [("sh".to_owned(), 300)]);
     }
 
     #[test]

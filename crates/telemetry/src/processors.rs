@@ -18,6 +18,16 @@ impl Host {
         listed(field(&status, "Cpus_allowed_list")?)
     }
 
+    /// For how long each processor that this process may use has been busy since the machine started, in ticks, by its number.
+    pub fn busy(&self) -> BTreeMap<u32, u64> {
+        let stat = self.read("proc/stat").unwrap_or_default();
+        let each = self.processors().unwrap_or_default().into_iter();
+        let busy = |[user, nice, system, _, _, irq, softirq, steal]: Ticks| {
+            user + nice + system + irq + softirq + steal
+        };
+        each.filter_map(|one| Some((one, busy(ticks(&stat, Some(&[one]))?)))).collect()
+    }
+
     /// Two halves of the processors that this process may use, with as many each: whole cores, so that no core works for both, and those of one socket together as
     /// far as that comes out even. Of an odd number of cores the last is left out. Where there is one core with several threads, they are shared between the halves.
     pub fn halves(&self) -> Result<[Half; 2], String> {
@@ -220,6 +230,18 @@ mod tests {
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
         assert_eq!(listed(field(&status, "Cpus_allowed_list").unwrap()), Some(all));
         assert!(on_processors(&[100_000], || ()).is_err());
+    }
+
+    #[test]
+    fn the_processors_of_this_process_are_busy_for_some_time() {
+        let tree = Tree::new(&[
+            ("proc/self/status", "Cpus_allowed_list:\t1-2\n"),
+            (
+                "proc/stat",
+                "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\ncpu1 1 2 3 4 5 6 7 8 0 0\ncpu2 9 0 0 99 0 0 0 0 0 0\n",
+            ),
+        ]);
+        assert_eq!(tree.host().busy(), BTreeMap::from([(1, 27), (2, 9)]));
     }
 
     #[test]

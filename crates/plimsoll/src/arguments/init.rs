@@ -39,6 +39,9 @@ pub struct Init {
     /// How long it may take, e.g. 30m [default: 8m].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub within: Option<u64>,
+    /// How two arms are measured, where both can run at the same time [default: duet, and in-turn where other programs leave less than two processors].
+    #[arg(long)]
+    pub pairing: Option<Pairing>,
     /// Replace the file if there is one.
     #[arg(long)]
     pub force: bool,
@@ -61,6 +64,14 @@ pub enum Question {
     Version,
     /// Which machine is faster for this workload?
     Machine,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Pairing {
+    /// One after the other, each on the whole machine.
+    InTurn,
+    /// Both at the same time, each on a half of the processors.
+    Duet,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -32,6 +32,8 @@ pub struct Draft {
     pub data: String,
     /// Whether both arms run at the same time.
     pub duet: bool,
+    /// Whether they run in turn only because other programs use the machine.
+    pub beside_others: bool,
     pub threads: u32,
     pub warm_up_ns: u64,
     pub duration_ns: u64,
@@ -196,6 +198,11 @@ workload:
         if self.duet {
             lines.push_str(
                 "  pairing: duet                 # both at the same time, each on a half of the processors: what disturbs one disturbs the other\n",
+            );
+        }
+        if self.beside_others {
+            lines.push_str(
+                "  pairing: in-turn              # other programs used the machine when this was written; `duet` is sharper where there are none\n",
             );
         }
         if matches!(self.question, Question::Disk | Question::Filesystem) {

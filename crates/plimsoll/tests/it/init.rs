@@ -1,6 +1,7 @@
 //! `plimsoll init`: every file that it writes is valid, and what cannot be measured is refused.
 
 use crate::laboratory::Laboratory;
+use crate::quiet::Busy;
 use plimsoll_testing::{Need, assert_contains, needs};
 use std::fs;
 use std::process::Stdio;
@@ -82,7 +83,8 @@ fn questions_about_servers() {
 fn the_time_decides_how_many_blocks_there_are() {
     let laboratory = Laboratory::new();
     let measurement = |name: &str, within: &str| {
-        let flags = ["--database", "embedded", "--question", "settings", "--within", within];
+        let question = ["--database", "embedded", "--question", "settings", "--within", within];
+        let flags = [&question[..], &["--pairing", "duet"]].concat();
         let plan = planned(&laboratory, name, &flags);
         let total = plan["needs"]["measuring_ns"].as_u64().unwrap();
         (plan["blocks"].as_array().unwrap().len(), total)
@@ -99,7 +101,8 @@ fn the_time_decides_how_many_blocks_there_are() {
 fn a_file_for_two_arms_decides_its_question() {
     let laboratory = Laboratory::new();
     let compressors = ["--database", "embedded", "--question", "settings"];
-    planned(&laboratory, "compressors", &compressors);
+    let duet = ["--pairing", "duet"];
+    planned(&laboratory, "compressors", &[&compressors[..], &duet].concat());
     let text = fs::read_to_string(laboratory.path("compressors.yaml")).unwrap();
     for line in
         ["pairing: duet", "fields: {compressible: 60%}", "size: 256MiB", "cache_size: 128MiB"]
@@ -109,7 +112,7 @@ fn a_file_for_two_arms_decides_its_question() {
     let plan = laboratory.run(&["plan", "compressors.yaml"]);
     assert!(!plan.out.contains("too short"), "{plan:?}");
     let journal = ["--database", "mongod", "--question", "settings", "--setting", "journal"];
-    let plan = planned(&laboratory, "journal", &journal);
+    let plan = planned(&laboratory, "journal", &[&journal[..], &duet].concat());
     let needs = &plan["needs"];
     assert!(needs["loading_ns"].as_u64() <= needs["measuring_ns"].as_u64(), "{needs}");
     let text = fs::read_to_string(laboratory.path("journal.yaml")).unwrap();
@@ -124,10 +127,29 @@ fn a_file_for_two_arms_decides_its_question() {
         "by-uri",
         &["--database", "mongodb://h1.example", "--question", "settings"],
     );
-    for name in ["three", "by-uri"] {
+    planned(&laboratory, "in-turn", &[&compressors[..], &["--pairing", "in-turn"]].concat());
+    for name in ["three", "by-uri", "in-turn"] {
         let text = fs::read_to_string(laboratory.path(&format!("{name}.yaml"))).unwrap();
         assert!(!text.contains("pairing:"), "{text}");
     }
+    let said = laboratory.run(&[&["init", "four.yaml"], &compressors[..], &three, &duet].concat());
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert_contains(&said.err, "a duet is of two arms");
+    assert!(!laboratory.path("four.yaml").exists());
+}
+
+#[test]
+fn beside_other_programs_two_arms_are_measured_in_turn() {
+    let laboratory = Laboratory::new();
+    // One processor is left, or none where more programs run.
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let busy: Vec<Busy> = (1..processors.max(2)).map(|_| Busy::start()).collect();
+    let said = laboratory.run(&["init", "--database", "embedded", "--question", "settings"]);
+    drop(busy);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_contains(&said.err, "other programs use ");
+    let text = fs::read_to_string(laboratory.path("experiment.yaml")).unwrap();
+    assert_contains(&text, "pairing: in-turn");
 }
 
 #[test]

@@ -14,10 +14,10 @@ measurement: {warm_up: 0s, duration: 100ms, blocks: 1}
 ";
 
 /// A program that keeps a processor busy until it is dropped.
-struct Busy(Child);
+pub struct Busy(Child);
 
 impl Busy {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let spin = ["-c", "while :; do :; done"];
         let child = Command::new("sh").args(spin).stdin(Stdio::null()).spawn();
         Self(child.unwrap())

@@ -130,8 +130,8 @@ pub(super) fn foreign(foreign: &ForeignCpu, cores: u32) -> Finding {
         share * 100.0,
         foreign.names()
     );
-    let advice = "They take processor time, caches and memory from what is measured. Stop them, or start with `plimsoll run --wait-quiet 10m`: \
-                  from 20 % on, points are not valid.";
+    let advice = "They take processor time, caches and memory from what is measured. Stop them, wait with `plimsoll run --wait-quiet 10m`, or \
+                  keep to processors that they leave idle: `taskset -c 0 plimsoll run`. From 20 % on, points are not valid.";
     if share < FOREIGN_CAUTION {
         note("foreign-cpu", what, advice)
     } else {
