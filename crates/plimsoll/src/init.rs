@@ -464,7 +464,10 @@ fn left_by_others() -> Option<Vec<u32>> {
     }
     tell(quiet::in_words(&seen));
     let used = seen.cpu_ns as f64 / seen.elapsed_ns.max(1) as f64;
-    let meanwhile = |(one, ticks): (u32, u64)| (ticks - before.get(&one).unwrap_or(&ticks), one);
+    let meanwhile = |(one, ticks): (u32, u64)| {
+        let earlier = before.get(&one).copied().unwrap_or(ticks);
+        (ticks.saturating_sub(earlier), one)
+    };
     let mut all: Vec<(u64, u32)> = host.busy().into_iter().map(meanwhile).collect();
     all.sort_unstable();
     all.truncate((all.len() as f64 - used + ROUNDED).max(0.0) as usize);

@@ -100,7 +100,7 @@ impl ForeignSampler {
         {
             let seen = sum(&rises(&self.before, &now, &[]));
             if self.sees_all {
-                let ours = seen - sum(&others);
+                let ours = seen.saturating_sub(sum(&others));
                 at_most(&mut others, outside(before, after, ours).unwrap_or(0));
             } else if let Some(ticks) = outside(before, after, seen) {
                 others.push((OUTSIDE.to_owned(), ticks));
