@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(outside(at(100, 1_000), at(210, 1_400), 100), None);
     }
 
-    /// Ours may use one processor of two. Others used 300 ticks, of which 40 of 100 on that one.
+    /// This process may use processor 1 of two. Other programs used 300 ticks in all: 40, none, or all of them on processor 1.
     #[test]
     fn on_some_processors_others_count_as_far_as_they_used_those() {
         let at = |ours: u64, loops: u64, sort: u64, used: u64, all: u64| {
