@@ -79,11 +79,21 @@ struct Point {
     last: Option<(f64, Option<f64>)>,
     /// Of the last slice, what each machine that makes load did in a second.
     host_rates: Vec<f64>,
+    /// Events that are still to come.
+    due: Vec<Moment>,
     /// Only while it goes on.
     going: Option<Going>,
     /// What it came to; kept without the histogram when it is over.
     result: Option<(f64, Option<f64>)>,
     errors: u64,
+}
+
+/// When an event is due.
+struct Moment {
+    /// The event, which time of it, and nanoseconds since the end of the warm-up.
+    mark: (u32, u32, u64),
+    /// Seconds since the begin of the point.
+    after: f64,
 }
 
 /// What a point needs while slices come.
@@ -190,10 +200,13 @@ impl Picture {
             true => PointProgress::load(),
             false => PointProgress::begins(point.head.warm_up_ns, asked_ns),
         };
+        let seed = self.runs.get(&point.run).map_or(0, |run| run.seed);
+        let due = self.moments(seed, progress.warm_up_seconds);
         self.points.insert(
             point.key,
             Point {
                 run: point.run,
+                due,
                 label: point.head.label.clone(),
                 begun: instant(&point.head.started_at),
                 progress,
@@ -204,6 +217,27 @@ impl Picture {
                 errors: 0,
             },
         );
+    }
+
+    /// When events are due in a point of a run with this seed, the first one first.
+    fn moments(&self, seed: u64, warm_up_seconds: f64) -> Vec<Moment> {
+        let mut moments = Vec::new();
+        for (event, spec) in (0..).zip(&self.plan.events) {
+            let measured_ns = self.plan.measurement.duration_ns;
+            let times = match spec.act {
+                Act::PowerCut(cut) => power_cuts(cut, spec.at_ns, measured_ns, seed)
+                    .iter()
+                    .map(|cut| cut.at_ns)
+                    .collect(),
+                _ => vec![spec.at_ns],
+            };
+            moments.extend((0..).zip(times).map(|(time, at_ns)| Moment {
+                mark: (event, time, at_ns),
+                after: warm_up_seconds + at_ns as f64 / 1e9,
+            }));
+        }
+        moments.sort_by(|one, other| one.after.total_cmp(&other.after));
+        moments
     }
 
     fn take_slice(&mut self, key: PointKey, slice: &Slice) {
@@ -243,23 +277,12 @@ impl Picture {
             let rates = slice.by_host.iter().map(|count| *count as f64 / length);
             point.host_rates = rates.collect();
         }
-        let mut due = Vec::new();
-        for (event, spec) in (0..).zip(&self.plan.events) {
-            let measured_ns = self.plan.measurement.duration_ns;
-            let moments = match spec.act {
-                Act::PowerCut(cut) => power_cuts(cut, spec.at_ns, measured_ns, run.seed)
-                    .iter()
-                    .map(|cut| cut.at_ns)
-                    .collect(),
-                _ => vec![spec.at_ns],
-            };
-            for (time, at_ns) in (0..).zip(moments) {
-                let at = point.progress.warm_up_seconds + at_ns as f64 / 1e9;
-                if !point.progress.is_load && end - length < at && at <= end {
-                    due.push(((event, time, at_ns), point.begun + at));
-                }
-            }
-        }
+        let passed = match point.progress.is_load {
+            true => 0,
+            false => point.due.partition_point(|moment| moment.after <= end),
+        };
+        let due: Vec<Moment> = point.due.drain(..passed).collect();
+        let begun = point.begun;
         if going.recent.len() > LATE {
             going.recent.pop_first();
         }
@@ -284,8 +307,8 @@ impl Picture {
             None if late => {}
             None => self.seconds.push_back(second),
         }
-        for (mark, at) in due {
-            self.mark(key.number(), mark, at, None);
+        for Moment { mark, after } in due {
+            self.mark(key.number(), mark, begun + after, None);
         }
     }
 
