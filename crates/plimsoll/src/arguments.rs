@@ -26,7 +26,7 @@ pub use gate::{Gate, OpenGate};
 pub use history::History;
 pub use imitate::Imitate;
 pub use import::Import;
-pub use init::{Init, Pairing, Question, Workload};
+pub use init::{Init, Question, Workload};
 pub use serve::Serve;
 pub use ycsb::Ycsb;
 

@@ -3,7 +3,7 @@
 mod draft;
 mod questions;
 
-use crate::arguments::{self, Pairing, Question, Workload};
+use crate::arguments::{self, Question, Workload};
 use crate::exit::Exit;
 use crate::plan::{USUAL_SPREAD, against_duets, check_text, complain};
 use crate::quiet;
@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use draft::{Database, Draft, host_of, named};
 use plimsoll_experiment::{Overrides, Problems};
-use plimsoll_plan::{Needs, Plan, needs};
+use plimsoll_plan::{Needs, Pairing, Plan, needs};
 use plimsoll_record::files::write_whole;
 use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::{counted, list};

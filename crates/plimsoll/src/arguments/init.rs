@@ -1,7 +1,9 @@
 //! The arguments of `plimsoll init`.
 
 use super::duration;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
+use plimsoll_plan::Pairing;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -40,7 +42,7 @@ pub struct Init {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub within: Option<u64>,
     /// How two arms are measured, where both can run at the same time [default: duet, and in-turn where other programs leave less than two processors].
-    #[arg(long)]
+    #[arg(long, value_parser = pairing())]
     pub pairing: Option<Pairing>,
     /// Replace the file if there is one.
     #[arg(long)]
@@ -67,14 +69,6 @@ pub enum Question {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Pairing {
-    /// One after the other, each on the whole machine.
-    InTurn,
-    /// Both at the same time, each on a half of the processors.
-    Duet,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Workload {
     /// Half of it reads, half updates.
     A,
@@ -88,4 +82,15 @@ pub enum Workload {
     E,
     /// Half reads, half reads followed by an update.
     F,
+}
+
+fn pairing() -> impl TypedValueParser<Value = Pairing> {
+    PossibleValuesParser::new([
+        PossibleValue::new("in-turn").help("One after the other, each on the whole machine"),
+        PossibleValue::new("duet").help("Both at the same time, each on a half of the processors"),
+    ])
+    .map(|word| match word.as_str() {
+        "duet" => Pairing::Duet,
+        _ => Pairing::InTurn,
+    })
 }
