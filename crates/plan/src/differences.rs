@@ -4,7 +4,7 @@ use crate::Arm;
 use crate::server::{own_after_start, own_arguments};
 use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words};
 use plimsoll_record::quantities::units;
-use plimsoll_record::quantities::words::grouped;
+use plimsoll_record::quantities::words::{grouped, numbers};
 use plimsoll_record::redact::redact;
 use plimsoll_record::{
     DiskChoice, DiskSpec, FilesystemSpec, KernelSetting, LimitsSpec, ServerSpec,
@@ -237,9 +237,10 @@ fn limits(left: &LimitsSpec, right: &LimitsSpec, found: &mut DifferenceList) {
     found.add("limits.page_cache", &page_cache(left), &page_cache(right));
     let cpus = |limits: &LimitsSpec| or_nothing(limits.cpus.map(|cpus| cpus.to_string()));
     found.add("limits.cpus", &cpus(left), &cpus(right));
-    let pin = |limits: &LimitsSpec| match limits.pin.as_slice() {
+    let places = |places: &[u32]| match places {
         [] => NOTHING.to_owned(),
-        numbers => numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
+        places => numbers(places),
     };
-    found.add("limits.pin", &pin(left), &pin(right));
+    found.add("limits.pin", &places(&left.pin), &places(&right.pin));
+    found.add("limits.memory_nodes", &places(&left.memory_nodes), &places(&right.memory_nodes));
 }

@@ -2,7 +2,7 @@
 
 use crate::WorkingSet;
 use plimsoll_record::quantities::units;
-use plimsoll_record::quantities::words::grouped;
+use plimsoll_record::quantities::words::{grouped, numbers};
 use plimsoll_record::{
     Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskRates, DiskSpec, EventSpec, LimitsSpec,
     PowerCutSpec, Price, RigSpec,
@@ -137,8 +137,10 @@ pub fn limits_line(limits: &LimitsSpec) -> Option<String> {
         format!("{cpus} processor{plural}")
     }));
     if !limits.pin.is_empty() {
-        let numbers: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
-        parts.push(format!("on processor {}", numbers.join(", ")));
+        parts.push(format!("on processor {}", numbers(&limits.pin)));
+    }
+    if !limits.memory_nodes.is_empty() {
+        parts.push(format!("memory of NUMA node {}", numbers(&limits.memory_nodes)));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

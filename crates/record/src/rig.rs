@@ -228,12 +228,20 @@ pub struct LimitsSpec {
     pub cpus: Option<f64>,
     /// The processors that it may run on.
     pub pin: Vec<u32>,
+    /// The NUMA nodes whose memory it may use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_nodes: Vec<u32>,
 }
 
 impl LimitsSpec {
     /// Whether neither memory nor CPU is limited.
     pub fn is_empty(&self) -> bool {
-        !self.is_of_memory() && self.cpus.is_none() && self.pin.is_empty()
+        !self.is_of_memory() && self.cpus.is_none() && !self.is_of_places()
+    }
+
+    /// Whether it may not use all processors or all memory nodes.
+    pub fn is_of_places(&self) -> bool {
+        !self.pin.is_empty() || !self.memory_nodes.is_empty()
     }
 
     /// Whether memory is limited, in one way or the other.

@@ -11,7 +11,9 @@ use crate::table::*;
 use plimsoll_plan::Source;
 use plimsoll_plan::estimate::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER};
 use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::numbers;
 use plimsoll_record::{LimitsSpec, ServerSpec};
+use std::collections::BTreeSet;
 
 const GIB: f64 = (1u64 << 30) as f64;
 
@@ -65,6 +67,7 @@ impl RigReader<'_, '_> {
                 .and_then(Checked::number)
                 .or(machine.map(|machine| f64::from(machine.cores))),
             pin: Vec::new(),
+            memory_nodes: Vec::new(),
         };
         let mut origin = |key: &Key, text: String, (_, place, own): &(String, Span, bool)| {
             let path = key.under(&path);
@@ -143,8 +146,15 @@ impl RigReader<'_, '_> {
         }
         limits.pin.sort_unstable();
         if let (false, Some(stands)) = (limits.pin.is_empty(), stands(limits::pin)) {
-            let numbers: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
-            origin(limits::pin, numbers.join(", "), &stands);
+            origin(limits::pin, numbers(&limits.pin), &stands);
+        }
+        let nodes = value(limits::memory_nodes).map_or(&[][..], Checked::items).iter();
+        let nodes = nodes.filter_map(|item| u32::try_from(item.whole()?).ok());
+        limits.memory_nodes = nodes.collect::<BTreeSet<u32>>().into_iter().collect();
+        if let (false, Some(stands)) =
+            (limits.memory_nodes.is_empty(), stands(limits::memory_nodes))
+        {
+            origin(limits::memory_nodes, numbers(&limits.memory_nodes), &stands);
         }
         for ((path, place, _), mistake) in mistakes {
             self.wrong(&path, place, mistake);

@@ -136,7 +136,7 @@ screens! {
     readaheads: rig("readahead: 0").replace("{one:", "{three: {disk: gp3, readahead: 33kB}, four: {disk: gp3, readahead: 2GiB}, five: {disk: gp3, readahead: -4KiB}, one:");
     kernels: rig("kernel: {scheduler: bfq, swappiness: 201, dirty_ratio: 12.5%, dirty_expire: 15ms, dirty_writeback: 0s, governor: fast}").replace("{one:", "{three: {kernel: {transparent_hugepages: never, transparent_huge_pages: sometimes, dirty_background_ratio: 0%}}, four: {kernel: 1}, one:");
     a_disk_for_an_engine_that_keeps_nothing: rig("engine: noop, disk: gp3, filesystem: ext4");
-    limits_that_cannot_hold: rig("limits: {memory: 100MiB, cpus: 5, pin: [0, 4]}").replace("{one:", "{three: {limits: {memory: 9GiB, cpus: 0, pin: []}}, one:");
+    limits_that_cannot_hold: rig("limits: {memory: 100MiB, cpus: 5, pin: [0, 4], memory_nodes: [-1]}").replace("{one:", "{three: {limits: {memory: 9GiB, cpus: 0, pin: []}}, one:");
     room_for_page_cache: rig("limits: {memory: 1GiB, page_cache: 64MiB}").replace("{one:", "{three: {limits: {page_cache: 100GiB}}, four: {limits: {page_cache: 0}}, one:");
     machines_that_there_are_not: rig("machine: m3.medum").replace("{one:", "{three: {machine: r5.2xlarge}, four: {machine: r5.2xlarge, limits: {memory: 2GiB, cpus: 2}}, one:");
     prices: rig("price: {per_hour: -0.07, currency: dollars, date: September}").replace("{one:", "{three: {price: {date: 2014-13}}, one:");

@@ -13,4 +13,6 @@ object! {
         "Processor time per time: 1.5 is one and a half processors.";
     pin = Shape::list(&Shape::count(0, 100_000), 1, 1_024), Optional, "[0, 1]";
         "Numbers of the processors that it may run on.";
+    memory_nodes = Shape::list(&Shape::count(0, 1_023), 1, 1_024), Optional, "[0]";
+        "Numbers of the NUMA nodes whose memory it may use, beside `pin` with processors of the same or of another node.";
 }

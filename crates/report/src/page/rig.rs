@@ -2,6 +2,7 @@
 
 use crate::{text, words};
 use plimsoll_record::quantities::numbers::{LatencyUnit, Numbers, PAGE};
+use plimsoll_record::quantities::words::numbers as listed;
 use plimsoll_record::{
     Backing, DiskChoice, DiskLatency, DiskRates, DiskSpec, LimitsSpec, Price, RigSpec,
 };
@@ -112,8 +113,10 @@ pub(crate) fn limits(limits: &LimitsSpec, numbers: Numbers) -> Option<String> {
         parts.push(format!("{} processor{plural}", numbers.shortest(cpus)));
     }
     if !limits.pin.is_empty() {
-        let pinned: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
-        parts.push(format!("on {}", pinned.join(", ")));
+        parts.push(format!("on {}", listed(&limits.pin)));
+    }
+    if !limits.memory_nodes.is_empty() {
+        parts.push(format!("memory of node {}", listed(&limits.memory_nodes)));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
@@ -206,10 +209,11 @@ mod tests {
             page_cache_bytes: None,
             cpus: Some(1.0),
             pin: vec![0, 2],
+            memory_nodes: vec![1],
         };
         assert_eq!(
             limits(&bounded, TERMINAL).as_deref(),
-            Some("422 MiB of memory, 1 processor, on 0, 2")
+            Some("422 MiB of memory, 1 processor, on 0, 2, memory of node 1")
         );
         assert_eq!(limits(&LimitsSpec::default(), TERMINAL), None);
         let cost = Price {

@@ -82,9 +82,9 @@ fn rig(number: usize) -> RigSpec {
 fn limits() -> LimitsSpec {
     LimitsSpec {
         memory_bytes: Some(422 << 20),
-        page_cache_bytes: None,
         cpus: Some(1.5),
         pin: vec![0, 1],
+        ..LimitsSpec::default()
     }
 }
 

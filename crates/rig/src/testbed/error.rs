@@ -161,6 +161,15 @@ pub enum TestbedError {
         /// As the kernel lists them.
         there: String,
     },
+    /// The machine has no such memory node.
+    #[error(
+        "the memory of NUMA node {node} was requested, but the nodes of this machine that have memory are {there}: change `memory_nodes` in the experiment file"
+    )]
+    NoSuchNode {
+        node: u32,
+        /// As the kernel lists them.
+        there: String,
+    },
     /// There is a disk to make a filesystem on and none is named.
     #[error(
         "the arm has a disk and no filesystem: name one with `filesystem` in the experiment file"

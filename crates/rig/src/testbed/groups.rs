@@ -13,7 +13,7 @@ use crate::testbed::privileged::group;
 use crate::testbed::rig_parts::RigParts;
 use crate::testbed::step::Step;
 use find::Homes;
-pub(crate) use limits::parse_cpus;
+pub(crate) use limits::parse_list;
 pub use paths::GroupPaths;
 use plimsoll_record::LimitsSpec;
 use room::PageCacheRoom;

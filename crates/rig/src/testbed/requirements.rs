@@ -133,15 +133,15 @@ fn check_limits(limits: &LimitsSpec) -> Result<(), TestbedError> {
             });
         }
     }
-    let path = Path::new("/sys/devices/system/cpu/online");
-    let there =
-        std::fs::read_to_string(path).map_err(|error| TestbedError::io("read", path, error))?;
-    check_cpus(limits, there.trim())?;
+    check_cpus(limits, listed("/sys/devices/system/cpu/online")?.trim())?;
+    if !limits.memory_nodes.is_empty() {
+        check_nodes(limits, listed("/sys/devices/system/node/has_memory")?.trim())?;
+    }
     groups::can_be_made(limits)
 }
 
 fn check_cpus(limits: &LimitsSpec, there: &str) -> Result<(), TestbedError> {
-    let online = groups::parse_cpus(there);
+    let online = groups::parse_list(there);
     let missing = |what: String| TestbedError::NoSuchCpus { what, there: there.to_owned() };
     if let Some(cpu) = limits.pin.iter().find(|cpu| !online.contains(cpu)) {
         return Err(missing(format!("the processor {cpu} and perhaps others")));
@@ -150,6 +150,20 @@ fn check_cpus(limits: &LimitsSpec, there: &str) -> Result<(), TestbedError> {
         Some(cpus) if cpus > online.len() as f64 => Err(missing(format!("{cpus} processors"))),
         _ => Ok(()),
     }
+}
+
+fn check_nodes(limits: &LimitsSpec, there: &str) -> Result<(), TestbedError> {
+    let with_memory = groups::parse_list(there);
+    match limits.memory_nodes.iter().find(|node| !with_memory.contains(node)) {
+        Some(node) => Err(TestbedError::NoSuchNode { node: *node, there: there.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// What the kernel lists there.
+fn listed(path: &str) -> Result<String, TestbedError> {
+    let path = Path::new(path);
+    std::fs::read_to_string(path).map_err(|error| TestbedError::io("read", path, error))
 }
 
 /// A line of `/proc/meminfo`, bytes.
@@ -166,7 +180,7 @@ mod tests {
     use plimsoll_record::{DiskSpec, FilesystemKind, FilesystemSpec};
 
     fn limits(memory_bytes: Option<u64>, cpus: Option<f64>, pin: &[u32]) -> LimitsSpec {
-        LimitsSpec { memory_bytes, page_cache_bytes: None, cpus, pin: pin.to_vec() }
+        LimitsSpec { memory_bytes, cpus, pin: pin.to_vec(), ..LimitsSpec::default() }
     }
 
     #[test]
@@ -186,6 +200,15 @@ mod tests {
         assert_eq!(said(limits(None, None, &[1, 2])), expected);
         assert!(said(limits(None, Some(2.5), &[])).starts_with("2.5 processors"));
         check_cpus(&limits(None, Some(2.0), &[0, 1]), "0-1").unwrap();
+        let of_nodes =
+            |nodes: &[u32]| LimitsSpec { memory_nodes: nodes.to_vec(), ..LimitsSpec::default() };
+        check_nodes(&of_nodes(&[0, 2]), "0,2-3").unwrap();
+        let error = check_nodes(&of_nodes(&[0, 1]), "0,2-3").unwrap_err().to_string();
+        let expected = "the memory of NUMA node 1 was requested, but the nodes of this machine that have memory are 0,2-3: change `memory_nodes` in the experiment file";
+        assert_eq!(error, expected);
+        assert!(
+            check_limits(&of_nodes(&[1_000])).unwrap_err().to_string().contains("NUMA node 1000")
+        );
     }
 
     #[test]

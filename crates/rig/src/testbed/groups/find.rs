@@ -33,7 +33,7 @@ impl Homes {
 fn controllers(limits: &LimitsSpec) -> Vec<&'static str> {
     // Memory and CPU time are watched even where they are not limited.
     let mut controllers = vec!["memory", "cpu"];
-    if !limits.pin.is_empty() {
+    if limits.is_of_places() {
         controllers.push("cpuset");
     }
     controllers
@@ -135,12 +135,7 @@ mod tests {
     }
 
     fn memory_and_pin() -> LimitsSpec {
-        LimitsSpec {
-            memory_bytes: Some(64 << 20),
-            page_cache_bytes: None,
-            cpus: None,
-            pin: vec![0],
-        }
+        LimitsSpec { memory_bytes: Some(64 << 20), pin: vec![0], ..LimitsSpec::default() }
     }
 
     #[test]

@@ -36,15 +36,23 @@ pub(super) fn to_write(
         }
     }
     if let Some(cpuset) = cpuset {
-        if paths.version == 1 {
-            // A new group of version 1 has no memory nodes, and takes no process without.
-            let of_parent = cpuset.with_file_name("cpuset.effective_mems");
-            let all = fs::read_to_string(&of_parent)
-                .map_err(|error| TestbedError::io("read", &of_parent, error))?;
-            list.push((cpuset.join("cpuset.mems"), all.trim().to_owned()));
+        for (what, of_parent, chosen) in [
+            ("cpuset.mems", "cpuset.effective_mems", &limits.memory_nodes),
+            ("cpuset.cpus", "cpuset.effective_cpus", &limits.pin),
+        ] {
+            let value = match chosen.as_slice() {
+                // A new group of version 1 has neither, and takes no process without.
+                [] if paths.version == 1 => {
+                    let of_parent = cpuset.with_file_name(of_parent);
+                    let all = fs::read_to_string(&of_parent)
+                        .map_err(|error| TestbedError::io("read", &of_parent, error))?;
+                    all.trim().to_owned()
+                }
+                [] => continue,
+                chosen => chosen.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+            };
+            list.push((cpuset.join(what), value));
         }
-        let pin: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
-        list.push((cpuset.join("cpuset.cpus"), pin.join(",")));
     }
     Ok(list)
 }
@@ -142,27 +150,30 @@ pub(super) fn in_force(
         };
         Some(share as f64 / period as f64)
     });
-    let pin = cpuset
-        .and_then(|cpuset| fs::read_to_string(cpuset.join("cpuset.cpus")).ok())
-        .map(|text| parse_cpus(text.trim()));
+    let listed = |requested: &[u32], file: &str| {
+        let cpuset = cpuset.filter(|_| !requested.is_empty());
+        let text = cpuset.and_then(|cpuset| fs::read_to_string(cpuset.join(file)).ok());
+        text.map(|text| parse_list(text.trim())).unwrap_or_default()
+    };
     LimitsSpec {
         memory_bytes: limits.memory_bytes.and_then(|_| memory_in_force(paths).first().copied()),
         page_cache_bytes: limits.page_cache_bytes,
         cpus: limits.cpus.and(cpus),
-        pin: pin.unwrap_or_default(),
+        pin: listed(&limits.pin, "cpuset.cpus"),
+        memory_nodes: listed(&limits.memory_nodes, "cpuset.mems"),
     }
 }
 
-/// Numbers of processors as the kernel lists them: `0-2,5`.
-pub(crate) fn parse_cpus(list: &str) -> Vec<u32> {
-    let mut cpus = Vec::new();
+/// Numbers of processors or memory nodes as the kernel lists them: `0-2,5`.
+pub(crate) fn parse_list(list: &str) -> Vec<u32> {
+    let mut numbers = Vec::new();
     for range in list.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
-            cpus.extend(first..=last);
+            numbers.extend(first..=last);
         }
     }
-    cpus
+    numbers
 }
 
 #[cfg(test)]
@@ -179,9 +190,9 @@ mod tests {
 
     #[test]
     fn lists_of_processors_are_read() {
-        assert_eq!(parse_cpus("0-2,5"), [0, 1, 2, 5]);
-        assert_eq!(parse_cpus("3"), [3]);
-        assert_eq!(parse_cpus(""), [0_u32; 0]);
+        assert_eq!(parse_list("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(parse_list("3"), [3]);
+        assert_eq!(parse_list(""), [0_u32; 0]);
     }
 
     #[test]
@@ -200,6 +211,7 @@ mod tests {
             page_cache_bytes: None,
             cpus: Some(0.5),
             pin: vec![0, 2],
+            memory_nodes: vec![1],
         };
         for (file, value) in to_write(&requested, &paths, Some(&group)).unwrap() {
             fs::write(file, value).unwrap();
@@ -209,6 +221,7 @@ mod tests {
         assert_eq!(read("memory.swap.max"), "0");
         assert_eq!(read("cpu.max"), "5000 10000");
         assert_eq!(read("cpuset.cpus"), "0,2");
+        assert_eq!(read("cpuset.mems"), "1");
         assert_eq!(in_force(&requested, &paths, Some(&group)), requested);
     }
 }

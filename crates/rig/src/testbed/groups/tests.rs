@@ -12,7 +12,7 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(30);
 
 fn limits() -> LimitsSpec {
-    LimitsSpec { memory_bytes: Some(32 << 20), page_cache_bytes: None, cpus: None, pin: Vec::new() }
+    LimitsSpec { memory_bytes: Some(32 << 20), ..LimitsSpec::default() }
 }
 
 mod slow {

@@ -32,7 +32,7 @@ fn filesystem(kind: FilesystemKind, mount: &[&str]) -> RigSpec {
 
 fn limits(memory_bytes: Option<u64>, cpus: Option<f64>, pin: &[u32]) -> RigSpec {
     RigSpec {
-        limits: LimitsSpec { memory_bytes, page_cache_bytes: None, cpus, pin: pin.to_vec() },
+        limits: LimitsSpec { memory_bytes, cpus, pin: pin.to_vec(), ..LimitsSpec::default() },
         ..RigSpec::default()
     }
 }
@@ -210,8 +210,10 @@ mod slow {
         needs!(LOOPS);
         let limit = 32 << 20;
         let mut site = Site::new();
-        let spec = limits(Some(limit), Some(0.5), &[0]);
+        let mut spec = limits(Some(limit), Some(0.5), &[0]);
+        spec.limits.memory_nodes = vec![0];
         let rig = site.build(&spec).unwrap();
+        assert_eq!(rig.record().limits.memory_nodes, [0]);
         assert_eq!(rig.record().limits.memory_bytes, Some(limit));
         assert_eq!(rig.record().limits.cpus, Some(0.5));
         assert_eq!(rig.record().limits.pin, [0]);
