@@ -95,37 +95,38 @@ pub(crate) struct Requirements<'a> {
 }
 
 impl<'a> Requirements<'a> {
-    /// The percentiles of every report, and those that the plan names.
     pub(crate) fn by(plan: &'a Plan, calibrations: &'a [Calibration]) -> Self {
-        let mut percentiles = vec![50.0, 95.0, 99.0, 99.9];
-        let named = plan
-            .compare
-            .primary
-            .iter()
-            .chain(plan.thresholds.iter().map(|threshold| &threshold.metric));
-        for metric in named {
-            if let Metric::Response { percentile } | Metric::Service { percentile } =
-                metric.of_all()
-            {
-                percentiles.push(percentile);
-            }
-        }
-        if let Some(objective) = &plan.objective {
-            let own = objective.operations.iter().flat_map(|one| &one.response);
-            percentiles
-                .extend(objective.response.iter().chain(own).map(|(percentile, _)| *percentile));
-        }
-        percentiles.sort_by(f64::total_cmp);
-        percentiles.dedup();
         Self {
             plan,
             objective: plan.objective.as_ref(),
             limits: Limits::of(plan),
             limits_of_trials: Limits::of_trials(plan),
-            percentiles,
+            percentiles: percentiles(plan),
             calibrations,
         }
     }
+}
+
+/// The percentiles of every report, and those that the plan names.
+pub(crate) fn percentiles(plan: &Plan) -> Vec<f64> {
+    let mut percentiles = vec![50.0, 95.0, 99.0, 99.9];
+    let named = plan
+        .compare
+        .primary
+        .iter()
+        .chain(plan.thresholds.iter().map(|threshold| &threshold.metric));
+    for metric in named {
+        if let Metric::Response { percentile } | Metric::Service { percentile } = metric.of_all() {
+            percentiles.push(percentile);
+        }
+    }
+    if let Some(objective) = &plan.objective {
+        let own = objective.operations.iter().flat_map(|one| &one.response);
+        percentiles.extend(objective.response.iter().chain(own).map(|(percentile, _)| *percentile));
+    }
+    percentiles.sort_by(f64::total_cmp);
+    percentiles.dedup();
+    percentiles
 }
 
 impl Sample {

@@ -4,42 +4,91 @@ use crate::analyse::plan_of;
 use crate::error::JudgeError;
 use crate::extract::{Extract, Totals};
 use crate::gates::telemetry_cores;
-use plimsoll_plan::Arm;
-use plimsoll_record::{ExperimentRecord, PointRecord, RunRecord, Slice, SummedUp};
+use crate::sample::percentiles;
+use plimsoll_plan::{Arm, Plan};
+use plimsoll_record::quantities::numbers::round_significant;
+use plimsoll_record::{
+    ExperimentRecord, Histogram, LONGEST_LAG_NS, Latencies, PointRecord, RunRecord, Slice, Status,
+    SummedUp,
+};
 
-/// The record with the latencies of each finished point added up, and counts, means and ends in the place of the histograms of its seconds. Its analysis is the
-/// same; how response times were spread from second to second is not known any more. The trials of a search stay as they are: whether one held the objective is judged
-/// from the histograms of its seconds.
+/// The record with the latencies of each finished point added up, and counts, means and ends in the place of the histograms of its seconds. The sums are coarse but
+/// for what the percentiles and limits of the plan are read from: its analysis is the same, up to 0.05 % of means, the sixth digit of what was watched, and 1.6 % (or 16 ns) of read-modify-writes and of curves over all runs. How
+/// response times were spread from second to second is not known any more.
 pub fn summed_up(record: &ExperimentRecord) -> Result<ExperimentRecord, JudgeError> {
     let plan = plan_of(record)?;
     let mut small = record.clone();
+    // What fio printed; what was compared stays.
+    for calibration in &mut small.calibrations {
+        calibration.results.clear();
+    }
     for (run, small) in record.runs.iter().zip(&mut small.runs) {
         if let Some(arm) = plan.arms.iter().find(|arm| arm.name == run.arm) {
             for point in small.load.iter_mut().chain(&mut small.points) {
-                sum_up(point, run, arm);
+                sum_up(point, run, arm, &plan);
             }
         }
     }
     Ok(small)
 }
 
-fn sum_up(point: &mut PointRecord, run: &RunRecord, arm: &Arm) {
-    if point.imported().is_some() || point.summed_up().is_some() || point.label.trial.is_some() {
+fn sum_up(point: &mut PointRecord, run: &RunRecord, arm: &Arm, plan: &Plan) {
+    if point.imported().is_some() {
         return;
     }
     let extract = Extract::of(point, arm, &[], telemetry_cores(point, run, arm));
-    let Some(end) = &mut point.end else { return };
-    let begin = extract.first_measured + extract.settling.cut;
-    let kept: Vec<&Slice> = point.slices.iter().skip(begin).collect();
+    // Whether a trial held the objective is decided without a cut.
+    if point.label.trial.is_some() && extract.settling.cut > 0 {
+        return;
+    }
+    let Some(end) = &point.end else { return };
+    let kept: Vec<&Slice> =
+        point.slices.iter().skip(extract.first_measured + extract.settling.cut).collect();
+    let totals = Totals::of_kept(point, &kept);
+    let percentiles = percentiles(plan);
+    let limits = plan.objective.iter().flat_map(|objective| {
+        let own = objective.operations.iter().flat_map(|one| &one.response);
+        objective.response.iter().chain(own)
+    });
+    let mut exact: Vec<u64> = limits.map(|(_, limit_ns)| *limit_ns).collect();
+    let mut read = |histogram: &Histogram| {
+        exact.extend(percentiles.iter().filter_map(|one| histogram.percentile_ns(*one)));
+    };
+    let picks: [fn(&Latencies) -> &Histogram; 2] =
+        [Latencies::response, |latencies| &latencies.service];
+    for pick in picks {
+        let mut units = totals.units(Status::Ok, pick);
+        read(&units);
+        if let Some(unfinished) = &end.unfinished {
+            units.merge(unfinished);
+            read(&units);
+        }
+    }
+    let mut kept = totals.into_operations();
+    for part in &kept {
+        read(&part.latencies.service);
+        read(part.latencies.response());
+    }
+    for part in &mut kept {
+        part.latencies = part.latencies.map(|histogram| histogram.coarser(&exact));
+    }
     let whole = |percentile: Option<f64>| percentile.map(|nanos| nanos as u64);
     let seconds = extract.seconds.iter();
-    end.summed_up = Some(Box::new(SummedUp {
-        kept: Totals::of(&kept).into_operations(),
-        units: seconds.map(|second| [second.p50_ns, second.p99_ns].map(whole)).collect(),
-    }));
+    let units = seconds.map(|second| [second.p50_ns, second.p99_ns].map(whole)).collect();
+    if let Some(end) = &mut point.end {
+        let lags = end.hosts.iter_mut().filter_map(|host| host.generator_lag.as_mut());
+        for lag in lags.chain(&mut end.generator_lag) {
+            let p99_ns = lag.percentile_ns(99.0).unwrap_or(0);
+            *lag = lag.coarser(&[p99_ns, LONGEST_LAG_NS]);
+        }
+        end.summed_up = Some(Box::new(SummedUp { kept, units }));
+    }
     for slice in &mut point.slices {
+        for figure in slice.telemetry.values_mut() {
+            *figure = round_significant(*figure, 5);
+        }
         for part in &mut slice.operations {
-            part.latencies = part.latencies.without_buckets();
+            part.latencies = part.latencies.map(Histogram::without_buckets);
         }
     }
 }

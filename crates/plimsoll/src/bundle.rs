@@ -9,10 +9,13 @@ use crate::show::{Drawn, drawn, file_stem};
 use anyhow::Context;
 use plimsoll_judge::{analyse, summed_up};
 use plimsoll_report::Report;
-use plimsoll_store::bundle::EXTENSION;
+use plimsoll_store::bundle::{Belongings, EXTENSION};
 use std::fs::OpenOptions;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
+
+/// Bytes of the page that all disk maps together take in a small bundle.
+const SMALL_MAPS: usize = 160 << 10;
 
 /// `plimsoll bundle`: never overwrites a file.
 pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Result<Exit> {
@@ -20,19 +23,15 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
     if arguments.small {
         found.record = summed_up(&found.record)?;
     }
-    let mut analysis = analyse(&found.record)?;
+    let analysis = analyse(&found.record)?;
     let report = Report { record: &found.record, analysis: &analysis };
-    let drawn = drawn(&report, &found.maps);
-    if arguments.small {
-        // The record has every second, from which the analysis can be made again.
-        analysis.series.clear();
-    }
-    let report = Report { record: &found.record, analysis: &analysis };
+    let most_of_maps = if arguments.small { SMALL_MAPS } else { usize::MAX };
+    let drawn = drawn(&report, &found.maps, most_of_maps);
     let path = match &arguments.to {
         Some(path) => path.clone(),
         None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(report.record))),
     };
-    let bytes = bundled(&report, &drawn)?;
+    let bytes = bundled(&report, &drawn, arguments.small)?;
     let opened = OpenOptions::new().write(true).create_new(true).open(&path);
     let mut file = opened.with_context(|| {
         format!(
@@ -50,8 +49,11 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
 }
 
 /// The bundle of a result with this page.
-pub fn bundled(report: &Report<'_>, drawn: &Drawn) -> anyhow::Result<Vec<u8>> {
-    let analysis = serde_json::to_string_pretty(report.analysis)?;
+pub fn bundled(report: &Report<'_>, drawn: &Drawn, small: bool) -> anyhow::Result<Vec<u8>> {
+    let analysis = match small {
+        true => None,
+        false => Some(serde_json::to_string_pretty(report.analysis)?),
+    };
     let maps = match drawn.maps.is_empty() {
         true => None,
         false => Some(serde_json::to_string(&drawn.maps)?),
@@ -59,9 +61,7 @@ pub fn bundled(report: &Report<'_>, drawn: &Drawn) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Cursor::new(Vec::new());
     plimsoll_store::bundle::write(
         report.record,
-        &analysis,
-        &drawn.page,
-        maps.as_deref(),
+        Belongings { analysis: analysis.as_deref(), page: &drawn.page, maps: maps.as_deref() },
         this_program(),
         &mut bytes,
     )

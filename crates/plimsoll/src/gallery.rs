@@ -39,7 +39,7 @@ pub fn gallery(arguments: &arguments::Gallery, store: Option<&Path>) -> anyhow::
         let record = &found.record;
         let analysis = analyse(record)?;
         let report = Report { record, analysis: &analysis };
-        let drawn = drawn(&report, &found.maps);
+        let drawn = drawn(&report, &found.maps, usize::MAX);
         let stem = file_stem(record);
         let file = format!("{stem}.html");
         written.write(&file, drawn.page.as_bytes())?;
@@ -47,7 +47,7 @@ pub fn gallery(arguments: &arguments::Gallery, store: Option<&Path>) -> anyhow::
             false => None,
             true => {
                 let name = format!("{stem}.{EXTENSION}");
-                written.write(&name, &bundled(&report, &drawn)?)?;
+                written.write(&name, &bundled(&report, &drawn, false)?)?;
                 Some(name)
             }
         };

@@ -6,14 +6,14 @@ use plimsoll_report::Report;
 use plimsoll_report::arms::telling_arms;
 use plimsoll_report::page::experiment::{AROUND_A_MAP, DiskMap};
 use plimsoll_trace::diskmap::{
-    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
+    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm, shortened,
 };
 
 /// With less than this, a map says nothing.
-const LEAST_BYTES: usize = 48 << 10;
+const LEAST_BYTES: usize = 16 << 10;
 
 /// The maps of a page that has this many bytes for them: drawn here where there are traces, and otherwise those of the bundle that the record came in.
-pub fn maps(report: &Report<'_>, bundled: &[DiskMap], mut room_bytes: usize) -> Vec<DiskMap> {
+pub fn maps(report: &Report<'_>, bundled: &[DiskMap], room_bytes: usize) -> Vec<DiskMap> {
     let drawn = drawn_here(report, room_bytes);
     if !drawn.is_empty() {
         return drawn;
@@ -23,16 +23,30 @@ pub fn maps(report: &Report<'_>, bundled: &[DiskMap], mut room_bytes: usize) -> 
         let mut runs = runs.iter();
         runs.any(|run| run.arm == map.arm && run.block == map.block)
     };
-    let mut maps = bundled.to_vec();
-    maps.retain(|map| {
-        let fits = is_of_a_run(map) && map.page_bytes() <= room_bytes;
-        if fits {
-            room_bytes -= map.page_bytes();
-        }
-        fits
-    });
+    let mut maps: Vec<DiskMap> = bundled.iter().filter(|map| is_of_a_run(map)).cloned().collect();
     maps.truncate(MOST_MAPS);
+    let bytes = |map: &DiskMap| map.packed.len() + map.still.len();
+    let on_page = |map: &DiskMap| AROUND_A_MAP + bytes(map).div_ceil(3) * 4;
+    if maps.iter().map(on_page).sum::<usize>() <= room_bytes {
+        return maps;
+    }
+    let most_bytes = bytes_of_each(room_bytes, maps.len());
+    maps.retain_mut(|map| {
+        let most_packed = most_bytes.saturating_sub(map.still.len());
+        if bytes(map) > most_bytes
+            && most_bytes >= LEAST_BYTES
+            && let Ok(shorter) = shortened(&map.packed, most_packed)
+        {
+            map.packed = shorter;
+        }
+        bytes(map) <= most_bytes
+    });
     maps
+}
+
+/// What each of several maps may take of a page that has this many bytes for them: in base64 three bytes are four.
+fn bytes_of_each(room_bytes: usize, maps: usize) -> usize {
+    (room_bytes / maps.max(1)).saturating_sub(AROUND_A_MAP) / 4 * 3
 }
 
 /// Draws the last traced run of each arm, in this many bytes of the page altogether. What cannot be drawn is said on the terminal and left out.
@@ -47,9 +61,7 @@ fn drawn_here(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
             Err(error) => describe(run, &error),
         }
     }
-    let share = room_bytes / traced.len().max(1);
-    // In base64 three bytes are four.
-    let bytes = share.saturating_sub(AROUND_A_MAP) / 4 * 3;
+    let bytes = bytes_of_each(room_bytes, traced.len());
     if bytes < LEAST_BYTES {
         return Vec::new();
     }

@@ -183,10 +183,10 @@ pub struct Drawn {
     pub maps: Vec<DiskMap>,
 }
 
-/// Draws a page with the disk maps for which it has room; `bundled` are those that came with the record.
-pub fn drawn(report: &Report<'_>, bundled: &[DiskMap]) -> Drawn {
+/// Draws a page with the disk maps for which it has room, and with no more than this many bytes of them; `bundled` are those that came with the record.
+pub fn drawn(report: &Report<'_>, bundled: &[DiskMap], most_of_maps: usize) -> Drawn {
     let bare = render(report);
-    let maps = maps(report, bundled, LARGEST.saturating_sub(bare.len()));
+    let maps = maps(report, bundled, LARGEST.saturating_sub(bare.len()).min(most_of_maps));
     let page = match maps.is_empty() {
         true => bare,
         false => render_in(report, &Setting { maps: &maps, ..Setting::default() }),
@@ -200,7 +200,7 @@ fn write_page(
     wanted: &Wanted<'_>,
     store: Option<&Path>,
 ) -> anyhow::Result<PathBuf> {
-    let page = drawn(report, wanted.bundled).page;
+    let page = drawn(report, wanted.bundled, usize::MAX).page;
     if let Some(file) = wanted.page {
         write_whole(file, page.as_bytes()).with_context(|| not_written(file))?;
         return Ok(file.to_owned());

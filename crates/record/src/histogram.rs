@@ -2,8 +2,9 @@
 
 use crate::Summary;
 use crate::packed::{
-    Bucket, HEADER_BYTES, HIGHEST_LATENCY_NS, Packed, SIGNIFICANT_DIGITS, lowest_of,
+    Bucket, HEADER_BYTES, HIGHEST_LATENCY_NS, Packed, SIGNIFICANT_DIGITS, bucket_of, lowest_of,
 };
+use crate::quantities::numbers::round_significant;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -13,6 +14,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as SerdeDeserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{Read, Write};
 
@@ -22,6 +24,9 @@ const DEFLATE_HEADER_BYTES: usize = 8;
 
 /// No histogram with these bounds comes near this length uncompressed.
 const LONGEST_V2_BYTES: u64 = 1 << 20;
+
+/// Buckets that [`Histogram::coarser`] makes one of: so few that none of them is twice as wide as another.
+const COUNTED_AS_ONE: usize = 16;
 
 type Dense = hdrhistogram::Histogram<u64>;
 
@@ -121,10 +126,42 @@ impl Histogram {
         }
     }
 
-    /// What is known of it without its buckets and percentiles: count, mean and both ends.
+    /// What is known of it without its buckets and percentiles: count, mean (five digits) and both ends.
     #[must_use]
     pub fn without_buckets(&self) -> Self {
-        Self::known(self.summed_up())
+        let mut summary = self.summed_up();
+        summary.mean_ns = summary.mean_ns.map(|mean_ns| round_significant(mean_ns, 5));
+        Self::known(summary)
+    }
+
+    /// With up to 16 neighbouring buckets counted as one at the mean of their values, in a fraction of the bytes: a value moves by at most 1.6 %, or 16 ns. Its ends and the buckets
+    /// around these values stay as they are, and so does every percentile that lies there.
+    #[must_use]
+    pub fn coarser(&self, exact_ns: &[u64]) -> Self {
+        if matches!(self.0, Form::Known(_)) {
+            return self.clone();
+        }
+        let group = |value_ns: u64| bucket_of(value_ns) / COUNTED_AS_ONE;
+        let ends = [self.min_ns(), self.max_ns()].into_iter().flatten();
+        let exact: BTreeSet<usize> = exact_ns.iter().copied().chain(ends).map(group).collect();
+        let mut coarser = Self::new();
+        // How many values there are in a group, and the sum of their places in it.
+        let mut groups: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+        for (value_ns, count) in self.buckets() {
+            let (bucket, group) = (bucket_of(value_ns), group(value_ns));
+            if exact.contains(&group) {
+                coarser.record_bucket(bucket, count);
+            } else {
+                let (all, places) = groups.entry(group).or_default();
+                *all += count;
+                *places += (bucket % COUNTED_AS_ONE) as u64 * count;
+            }
+        }
+        for (group, (all, places)) in groups {
+            let place = (places + all / 2) / all;
+            coarser.record_bucket(group * COUNTED_AS_ONE + place as usize, all);
+        }
+        coarser.packed()
     }
 
     /// Empties the histogram and keeps its memory.
@@ -443,6 +480,26 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_coarser_one_keeps_what_it_should(
+            values in prop::collection::vec(1u64..100_000_000, 1..400),
+            percentile in 0.0..100.0_f64,
+        ) {
+            let mut fine = Histogram::new();
+            for value in &values { fine.record(*value); }
+            let exact = fine.percentile_ns(percentile).expect("it has values");
+            let coarser = fine.coarser(&[exact]);
+            prop_assert_eq!(coarser.count(), fine.count());
+            prop_assert_eq!((coarser.min_ns(), coarser.max_ns()), (fine.min_ns(), fine.max_ns()));
+            prop_assert_eq!(coarser.percentile_ns(percentile), Some(exact));
+            prop_assert_eq!(coarser.count_above(exact), fine.count_above(exact));
+            for other in [1.0, 50.0, 99.0] {
+                let [is, was] = [&coarser, &fine].map(|one| one.percentile_ns(other).expect("it has values") as f64);
+                prop_assert!((is - was).abs() <= (was * 0.016).max(16.0), "{} {}", is, was);
+            }
+            prop_assert_eq!(coarser.coarser(&[exact]), coarser.clone());
+        }
+
         #[test]
         fn merging_is_the_same_as_recording_everything(
             left in prop::collection::vec(1u64..10_000_000_000, 0..50),

@@ -128,14 +128,14 @@ impl Latencies {
         self.open.as_ref().map(|open| &open.wait)
     }
 
-    /// The same without buckets and percentiles.
+    /// The same with each histogram made into another.
     #[must_use]
-    pub fn without_buckets(&self) -> Self {
-        let open = self.open.as_ref().map(|open| OpenLatencies {
-            response: open.response.without_buckets(),
-            wait: open.wait.without_buckets(),
-        });
-        Self { service: self.service.without_buckets(), open: open.map(Box::new) }
+    pub fn map(&self, made: impl Fn(&Histogram) -> Histogram) -> Self {
+        let open = self
+            .open
+            .as_ref()
+            .map(|open| OpenLatencies { response: made(&open.response), wait: made(&open.wait) });
+        Self { service: made(&self.service), open: open.map(Box::new) }
     }
 
     /// Adds all counts of `other`. A closed loop's latencies never meet an open loop's within one point.

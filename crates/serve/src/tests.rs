@@ -13,6 +13,7 @@ use plimsoll_record::{
     TraceReference,
 };
 use plimsoll_store::Store;
+use plimsoll_store::bundle::Belongings;
 use plimsoll_testing::{assert_contains, assert_ends};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -612,8 +613,8 @@ async fn bundles_in_a_folder_are_shown_as_long_as_they_are_there() {
     let file = folder.path().join("ci/one.plimsoll");
     std::fs::create_dir(file.parent().unwrap()).unwrap();
     let mut out = std::io::Cursor::new(Vec::new());
-    plimsoll_store::bundle::write(&record, "{}", "<p>", None, Program::default(), &mut out)
-        .unwrap();
+    let belongings = Belongings { analysis: Some("{}"), page: "<p>", maps: None };
+    plimsoll_store::bundle::write(&record, belongings, Program::default(), &mut out).unwrap();
     std::fs::write(&file, out.get_ref()).unwrap();
     std::fs::write(folder.path().join("broken.plimsoll"), "no bundle").unwrap();
     bundles.look().unwrap();

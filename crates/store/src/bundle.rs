@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A bundle is a ZIP archive. `manifest.json` lists each file with its SHA-256; the others are `experiment.yaml`, which the record holds to the letter, `record.json`,
-//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. The same record makes the same bundle, byte for byte, but for the
+//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. A small one has no analysis, which
+//! follows from the record, and that as `record.json.zst`, in two thirds of what an archive makes of it. The same record makes the same bundle, byte for byte, but for the
 //! program that wrote it, and for maps whose traces are gone by then. Nothing is unpacked to a disk here, and no more is read than a bundle may hold.
 
 use plimsoll_plan::{sha256, sha256_of};
@@ -19,7 +20,8 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// What the names of bundles end with.
 pub const EXTENSION: &str = "plimsoll";
-pub const BUNDLE_VERSION: u32 = 1;
+/// 2 of a small one, 1 of the others, which earlier programs read as well.
+pub const BUNDLE_VERSION: u32 = 2;
 
 /// The list of all others.
 const MANIFEST: &str = "manifest.json";
@@ -29,6 +31,9 @@ const ANALYSIS: &str = "analysis.json";
 const PAGE: &str = "page.html";
 const MAPS: &str = "maps.json";
 const README: &str = "README.txt";
+/// What the name of a file that is compressed by itself ends with, and how much is tried for that: seconds for 10 MB.
+const COMPRESSED: &str = ".zst";
+const COMPRESSION: i32 = 19;
 /// Bytes of a manifest, of a record, of another file that is kept in memory, and of all files together, at most.
 const LARGEST_MANIFEST: u64 = 1 << 20;
 const LARGEST_RECORD: u64 = 256 << 20;
@@ -41,7 +46,7 @@ const END_RECORD: u64 = 22;
 /// What a bundle says of itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`BUNDLE_VERSION`] of the program that wrote it.
+    /// At most [`BUNDLE_VERSION`] of the program that wrote it.
     pub plimsoll_bundle: u32,
     pub id: String,
     pub name: String,
@@ -109,26 +114,39 @@ pub fn is_bundle(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
-/// Writes a bundle of a record, its analysis as JSON, its page, and the disk maps of that as JSON where it has any.
+/// What belongs to a record in its bundle.
+#[derive(Clone, Copy, Debug)]
+pub struct Belongings<'a> {
+    /// Its analysis as JSON. `None` makes the bundle a small one.
+    pub analysis: Option<&'a str>,
+    pub page: &'a str,
+    /// The disk maps of the page as JSON, where it has any.
+    pub maps: Option<&'a str>,
+}
+
+/// Writes a bundle of a record with what belongs to it.
 pub fn write(
     record: &ExperimentRecord,
-    analysis: &str,
-    page: &str,
-    maps: Option<&str>,
+    belongings: Belongings<'_>,
     bundled_by: Program,
     out: impl Write + Seek,
 ) -> io::Result<()> {
+    let Belongings { analysis, page, maps } = belongings;
     let json = serde_json::to_string(record)?;
-    let readme = readme(record);
-    let mut files: Vec<(&str, &str)> =
-        vec![(README, &readme), (PAGE, page), (RECORD, &json), (ANALYSIS, analysis)];
+    let (readme, compressed) = (readme(record), format!("{RECORD}{COMPRESSED}"));
+    let mut files = vec![(README, readme.into_bytes())];
     // What was imported has none.
     if !record.file_text.is_empty() {
-        files.insert(1, (EXPERIMENT, &record.file_text));
+        files.push((EXPERIMENT, record.file_text.clone().into_bytes()));
     }
-    files.extend(maps.map(|maps| (MAPS, maps)));
+    files.push((PAGE, page.into()));
+    match analysis {
+        Some(analysis) => files.extend([(RECORD, json.into_bytes()), (ANALYSIS, analysis.into())]),
+        None => files.push((&compressed, zstd::bulk::compress(json.as_bytes(), COMPRESSION)?)),
+    }
+    files.extend(maps.map(|maps| (MAPS, maps.into())));
     let manifest = Manifest {
-        plimsoll_bundle: BUNDLE_VERSION,
+        plimsoll_bundle: if analysis.is_some() { 1 } else { BUNDLE_VERSION },
         id: record.id.clone(),
         name: record.name.clone(),
         started_at: record.started_at.clone(),
@@ -137,10 +155,10 @@ pub fn write(
         bundled_by,
         files: files
             .iter()
-            .map(|(name, text)| Listed {
+            .map(|(name, bytes)| Listed {
                 name: (*name).to_owned(),
-                bytes: text.len() as u64,
-                sha256: sha256(text),
+                bytes: bytes.len() as u64,
+                sha256: sha256(bytes),
             })
             .collect(),
     };
@@ -149,9 +167,9 @@ pub fn write(
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .unix_permissions(0o644);
-    for (name, text) in [(MANIFEST, manifest.as_str())].into_iter().chain(files) {
+    for (name, bytes) in [(MANIFEST, manifest.into_bytes())].into_iter().chain(files) {
         archive.start_file(name, options).map_err(io::Error::other)?;
-        archive.write_all(text.as_bytes())?;
+        archive.write_all(&bytes)?;
     }
     archive.finish().map_err(io::Error::other)?.flush()
 }
@@ -226,9 +244,9 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
     if archive.len() != usize::from(count) {
         return Err(BundleError::Archive("two files of one name".into()));
     }
-    let manifest = text_of(&mut archive, MANIFEST, LARGEST_MANIFEST)?;
+    let manifest = bytes_of(&mut archive, MANIFEST, LARGEST_MANIFEST)?;
     let manifest: serde_json::Value =
-        serde_json::from_str(&manifest).map_err(|why| BundleError::Archive(why.to_string()))?;
+        serde_json::from_slice(&manifest).map_err(|why| BundleError::Archive(why.to_string()))?;
     let version = manifest["plimsoll_bundle"].as_u64();
     let version = version.ok_or_else(|| BundleError::Archive("no version".into()))?;
     if version > u64::from(BUNDLE_VERSION) {
@@ -248,12 +266,12 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
         }
         left -= listed.bytes;
         let kept = match listed.name.as_str() {
-            RECORD => Some(text_of(&mut archive, RECORD, LARGEST_RECORD)?),
-            name @ (MAPS | EXPERIMENT) => Some(text_of(&mut archive, name, LARGEST_TEXT)?),
+            name if is_record(name) => Some(bytes_of(&mut archive, name, LARGEST_RECORD)?),
+            name @ (MAPS | EXPERIMENT) => Some(bytes_of(&mut archive, name, LARGEST_TEXT)?),
             _ => None,
         };
         let (hash, bytes) = match &kept {
-            Some(text) => (sha256(text), text.len() as u64),
+            Some(kept) => (sha256(kept), kept.len() as u64),
             // Only its hash is of use here.
             None => sha256_of(archive.by_name(&listed.name)?.take(listed.bytes + 1))?,
         };
@@ -264,10 +282,19 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
         if hash != listed.sha256 {
             return Err(differs("another SHA-256".into()));
         }
+        let kept = kept.unwrap_or_default();
         match listed.name.as_str() {
-            RECORD => record = Some(ExperimentRecord::from_json(&kept.unwrap_or_default())?),
-            MAPS => maps = kept,
-            EXPERIMENT => experiment = kept,
+            RECORD => record = Some(ExperimentRecord::from_json(&text(RECORD, kept)?)?),
+            MAPS => maps = Some(text(MAPS, kept)?),
+            EXPERIMENT => experiment = Some(text(EXPERIMENT, kept)?),
+            name if is_record(name) => {
+                let most = LARGEST_RECORD.min(left);
+                let mut whole = Vec::new();
+                let decoder = zstd::Decoder::new(kept.as_slice())?;
+                decoder.take(most + 1).read_to_end(&mut whole)?;
+                no_more_than(most, name, &whole)?;
+                record = Some(ExperimentRecord::from_json(&text(name, whole)?)?);
+            }
             _ => {}
         }
     }
@@ -293,21 +320,36 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
     Ok(Bundle { manifest, record, maps })
 }
 
-/// A file as text, no longer than it may be.
-fn text_of(
+/// Whether a file is the record, compressed by itself or not.
+fn is_record(name: &str) -> bool {
+    name.strip_suffix(COMPRESSED).unwrap_or(name) == RECORD
+}
+
+/// A file, no longer than it may be.
+fn bytes_of(
     archive: &mut ZipArchive<impl Read + Seek>,
     name: &str,
     most: u64,
-) -> Result<String, BundleError> {
+) -> Result<Vec<u8>, BundleError> {
     let file = archive.by_name(name)?;
-    let mut text = String::new();
-    file.take(most + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > most {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    no_more_than(most, name, &bytes)?;
+    Ok(bytes)
+}
+
+fn no_more_than(most: u64, name: &str, bytes: &[u8]) -> Result<(), BundleError> {
+    if bytes.len() as u64 > most {
         return Err(BundleError::Archive(format!(
             "with {name} its files have more than the {most} bytes that may still come"
         )));
     }
-    Ok(text)
+    Ok(())
+}
+
+fn text(name: &str, bytes: Vec<u8>) -> Result<String, BundleError> {
+    String::from_utf8(bytes)
+        .map_err(|why| BundleError::Differs { name: name.into(), why: why.to_string() })
 }
 
 #[cfg(test)]
@@ -329,10 +371,16 @@ mod tests {
         Program { version: "0.1.0".into(), commit: "abc".into() }
     }
 
-    fn bundle() -> Vec<u8> {
+    fn bundled(small: bool) -> Vec<u8> {
         let mut out = Cursor::new(Vec::new());
-        write(&experiment(), "{}", "<p>", Some("[]"), program(), &mut out).unwrap();
+        let analysis = (!small).then_some("{}");
+        let belongings = Belongings { analysis, page: "<p>", maps: Some("[]") };
+        write(&experiment(), belongings, program(), &mut out).unwrap();
         out.into_inner()
+    }
+
+    fn bundle() -> Vec<u8> {
+        bundled(false)
     }
 
     fn refused(bytes: Vec<u8>) -> String {
@@ -365,6 +413,18 @@ mod tests {
         assert_eq!(names, [README, EXPERIMENT, PAGE, RECORD, ANALYSIS, MAPS]);
         assert_eq!(read.maps.as_deref(), Some("[]"));
         assert_eq!(bundle(), bundle(), "byte for byte");
+    }
+
+    #[test]
+    fn the_record_of_a_small_one_is_compressed_by_itself() {
+        let small = bundled(true);
+        let read = read_bytes(&small, LARGEST).unwrap();
+        assert_eq!((read.record, read.manifest.plimsoll_bundle), (experiment(), 2));
+        let names: Vec<&str> = read.manifest.files.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names[3..], ["record.json.zst", MAPS]);
+        let both = [bundled(false), small];
+        let versions = both.map(|one| read_bytes(&one, LARGEST).unwrap().manifest.plimsoll_bundle);
+        assert_eq!(versions, [1, 2], "earlier programs read what is not small");
     }
 
     /// A small archive can hold much more than a machine has memory.
@@ -414,7 +474,7 @@ mod tests {
         assert_contains(refused(without), "no bundle, or a damaged one");
         let newer = changed(&good, |name, text| {
             Some(match name {
-                MANIFEST => text.replace("\"plimsoll_bundle\": 1", "\"plimsoll_bundle\": 2"),
+                MANIFEST => text.replace("\"plimsoll_bundle\": 1", "\"plimsoll_bundle\": 3"),
                 _ => text,
             })
         });

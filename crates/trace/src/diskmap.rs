@@ -51,7 +51,7 @@ pub use canvas::{Canvas, PALETTE};
 pub use layout::{Block, Layout};
 pub use pack::{
     LeftOut, NotedPoint, PACK_VERSION, PackHead, PackedMoment, PackedOperations, Unpacked, pack,
-    pack_within, unpack,
+    pack_within, shortened, unpack,
 };
 pub use run::{
     MOST_MAPS, MOST_REQUESTS, RunMap, STILL_WIDTH, accesses_of, is_traced, last_of_each_arm,

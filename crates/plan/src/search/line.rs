@@ -26,10 +26,7 @@ pub fn trial_with_outcome(
     let LoadKind::Open { rate, .. } = point.label.load else {
         return None;
     };
-    let mut tally = Tally::new(Some(aim));
-    for slice in &point.slices {
-        tally.add(slice);
-    }
+    let tally = Tally::of(point, aim);
     if end.cut_short && !tally.is_lost(rate * search.trial_ns as f64 / 1e9) {
         return None;
     }

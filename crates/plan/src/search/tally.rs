@@ -2,7 +2,8 @@
 
 use crate::{Objective, OperationObjective};
 use plimsoll_record::{
-    Completed, Histogram, Latencies, Operation, PointEnd, Slice, Status, add_units,
+    Completed, Histogram, Latencies, Operation, OperationSlice, PointEnd, PointRecord, Slice,
+    Status, add_units,
 };
 use plimsoll_workload::Mix;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,20 @@ impl<'a> Tally<'a> {
         Self { aim, seconds: 0.0, completed: Completed::default(), responses: BTreeMap::new() }
     }
 
+    /// All of a point that is over.
+    pub fn of(point: &PointRecord, aim: MixObjective<'a>) -> Self {
+        let mut tally = Self::new(Some(aim));
+        for slice in &point.slices {
+            tally.add(slice);
+        }
+        // Sums stand in the place of slices without histograms.
+        if let Some(sums) = point.summed_up() {
+            tally.responses.clear();
+            tally.add_latencies(&sums.kept);
+        }
+        tally
+    }
+
     /// Adds a slice. Those of the warm-up do not count.
     pub fn add(&mut self, slice: &Slice) {
         if slice.warm_up {
@@ -121,7 +136,11 @@ impl<'a> Tally<'a> {
         }
         self.seconds += slice.length_ns as f64 / 1e9;
         self.completed += slice.completed;
-        for part in &slice.operations {
+        self.add_latencies(&slice.operations);
+    }
+
+    fn add_latencies(&mut self, operations: &[OperationSlice]) {
+        for part in operations {
             if part.status == Status::Ok {
                 let responses = self.responses.entry(part.operation).or_default();
                 responses.merge(Latencies::response(&part.latencies));

@@ -468,7 +468,9 @@ mod slow {
         made(&["report", "one.plimsoll", "--page", "without.html"]);
         made(&["bundle", "one.plimsoll", "--to", "two.plimsoll"]);
         made(&["report", "two.plimsoll", "--page", "again.html"]);
-        for page in ["without.html", "again.html"] {
+        made(&["bundle", "two.plimsoll", "--small", "--to", "small.plimsoll"]);
+        made(&["report", "small.plimsoll", "--page", "small.html"]);
+        for page in ["without.html", "again.html", "small.html"] {
             assert_eq!(player(page), drawn, "{page}");
         }
         made(&["gallery", "public", "two.plimsoll"]);

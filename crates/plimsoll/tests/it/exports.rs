@@ -231,6 +231,17 @@ print("same")
         assert_contains(&shown.err, "is as its manifest says");
         let document: Value = serde_json::from_str(&shown.out).unwrap();
         assert_eq!(document["id"], record.id.as_str());
+        // A small one says the same in fewer bytes.
+        let small = elsewhere.run(&["bundle", "one.plimsoll", "--small", "--to", "small.plimsoll"]);
+        assert_eq!(small.code, Some(0), "{small:?}");
+        let bytes = |name: &str| fs::metadata(elsewhere.path(name)).unwrap().len();
+        assert!(bytes("small.plimsoll") < bytes("one.plimsoll"));
+        let [small, whole] = ["small.plimsoll", "one.plimsoll"].map(|name| {
+            let said = elsewhere.run(&["report", name, "--json"]);
+            let document: Value = serde_json::from_str(&said.out).unwrap();
+            ["headline", "comparisons", "warnings"].map(|part| document[part].clone())
+        });
+        assert_eq!(small, whole);
         let planned = elsewhere.run(&["plan", "one.plimsoll", "--json"]);
         assert_eq!(planned.code, Some(0), "{planned:?}");
         let run = elsewhere.run(&["run", "one.plimsoll"]);

@@ -135,11 +135,6 @@ impl DiskMap {
             files: drawn.files,
         }
     }
-
-    /// About how much of a page it takes, bytes.
-    pub fn page_bytes(&self) -> usize {
-        AROUND_A_MAP + (self.packed.len() + self.still.len()).div_ceil(3) * 4
-    }
 }
 
 /// What every part of the page is made from.

@@ -44,6 +44,8 @@ const IS_WRITE: u8 = 0x80;
 const LAYOUT_WIDTH: usize = 1024;
 /// What the mark at the begin of a measured part ends with.
 const MEASURING: &str = "measuring";
+/// Far more than a page has room for.
+const MOST: usize = 1 << 24;
 /// A budget of bytes is never tried with fewer accesses.
 const FEWEST: usize = 256;
 
@@ -78,6 +80,45 @@ pub struct PackHead {
     pub operations: Option<PackedOperations>,
     /// What is not in the columns.
     pub left_out: LeftOut,
+}
+
+impl PackHead {
+    /// The head of the first of its accesses.
+    fn of_the_first(&self, kept: &[Access]) -> Self {
+        let mut head = self.clone();
+        let ticks = Ticks { begin_ns: self.begin_ns, tick_ns: self.tick_ns };
+        let last = kept.last().map_or(0, |access| ticks.at(access.time_ns));
+        let after = head.accesses.saturating_sub(kept.len() as u64);
+        head.left_out.after = head.left_out.after.saturating_add(after);
+        head.accesses = kept.len() as u64;
+        head.moments.retain(|moment| moment.tick <= last);
+        if let Some(operations) = &mut head.operations {
+            // Sorted by their begin.
+            let begun = operations.begin.partition_point(|begin| *begin <= last);
+            let after = operations.end_after(begun, head.accesses);
+            head.left_out.operations = head.left_out.operations.saturating_add(after);
+        }
+        head
+    }
+}
+
+impl PackedOperations {
+    /// Leaves out those from this one on, and of the others what is beyond this many accesses. Returns how many it left out.
+    fn end_after(&mut self, begun: usize, accesses: u64) -> u64 {
+        let left_out = self.begin.len().saturating_sub(begun) as u64;
+        self.kind.truncate(begun);
+        for column in [&mut self.point, &mut self.number, &mut self.session] {
+            column.truncate(begun);
+        }
+        for column in [&mut self.begin, &mut self.end, &mut self.first, &mut self.count] {
+            column.truncate(begun);
+        }
+        for (first, count) in self.first.iter_mut().zip(&mut self.count) {
+            *first = (*first).min(accesses);
+            *count = (*count).min(accesses - *first);
+        }
+        left_out
+    }
 }
 
 /// A mark of the trace.
@@ -159,7 +200,11 @@ pub fn pack(accesses: &Accesses, points: &[NotedPoint<'_>], most_accesses: usize
             operations: operations_left_out,
         },
     };
-    let json = serde_json::to_vec(&head).expect("a head has only string keys and whole numbers");
+    encoded(&head, kept)
+}
+
+fn encoded(head: &PackHead, kept: &[Access]) -> Vec<u8> {
+    let json = serde_json::to_vec(head).expect("a head has only string keys and whole numbers");
     let mut packed = Vec::with_capacity(HEAD_AT + json.len() + 4 * kept.len());
     packed.extend_from_slice(&MAGIC);
     packed.extend_from_slice(&PACK_VERSION.to_le_bytes());
@@ -168,17 +213,31 @@ pub fn pack(accesses: &Accesses, points: &[NotedPoint<'_>], most_accesses: usize
     packed.extend_from_slice(&json);
     let mut encoder = DeflateEncoder::new(packed, Compression::default());
     encoder
-        .write_all(&columns(kept, &ticks, accesses.files.len()))
+        .write_all(&columns(kept, head))
         .and_then(|()| encoder.finish())
         .expect("memory takes everything")
 }
 
 /// As [`pack`], with as many accesses as make the whole at most this large, as far as the head alone is not larger.
 pub fn pack_within(accesses: &Accesses, points: &[NotedPoint<'_>], most_bytes: usize) -> Vec<u8> {
+    within(most_bytes, accesses.all.len(), |most| pack(accesses, points, most))
+}
+
+/// The same accesses from the first on, as many as make the whole at most this large, as far as the head alone is not larger.
+pub fn shortened(packed: &[u8], most_bytes: usize) -> Result<Vec<u8>, DiskmapError> {
+    let Unpacked { head, accesses } = unpack(packed)?;
+    Ok(within(most_bytes, accesses.len(), |most| {
+        let kept = &accesses[..most.min(accesses.len())];
+        encoded(&head.of_the_first(kept), kept)
+    }))
+}
+
+/// What `pack` makes of as many of all accesses as are at most this large.
+fn within(most_bytes: usize, all: usize, pack: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
     // Hardly any accesses take less than two bytes each.
-    let mut most = accesses.all.len().min((most_bytes / 2).max(FEWEST));
+    let mut most = all.min((most_bytes / 2).max(FEWEST));
     loop {
-        let packed = pack(accesses, points, most);
+        let packed = pack(most);
         if packed.len() <= most_bytes || most <= FEWEST {
             return packed;
         }
@@ -204,7 +263,8 @@ pub fn unpack(packed: &[u8]) -> Result<Unpacked, DiskmapError> {
         rest.split_at_checked(number(12) as usize).ok_or(failed("their head is cut off"))?;
     let head: PackHead =
         serde_json::from_slice(json).map_err(|_| failed("their head is damaged"))?;
-    let count = usize::try_from(head.accesses).map_err(|_| failed("there are too many"))?;
+    let count = usize::try_from(head.accesses).ok().filter(|count| *count <= MOST);
+    let count = count.ok_or(failed("there are too many"))?;
     let length = count.checked_mul(ACCESS_BYTES).ok_or(failed("there are too many"))?;
     let mut columns = Vec::new();
     DeflateDecoder::new(body)
@@ -337,8 +397,9 @@ fn packed_operations(
 }
 
 /// All columns, one after the other.
-fn columns(kept: &[Access], ticks: &Ticks, files: usize) -> Vec<u8> {
-    let count = kept.len();
+fn columns(kept: &[Access], head: &PackHead) -> Vec<u8> {
+    let ticks = Ticks { begin_ns: head.begin_ns, tick_ns: head.tick_ns };
+    let (count, files) = (kept.len(), head.files.len());
     let mut columns = vec![0; ACCESS_BYTES * count];
     let mut ends = vec![0_u32; files];
     let mut before = 0;

@@ -2,7 +2,7 @@
 
 use crate::diskmap::{
     Access, Accesses, DiskmapError, File, FileKind, Moment, NotedPoint, Unpacked, pack,
-    pack_within, unpack,
+    pack_within, shortened, unpack,
 };
 use plimsoll_record::{NotedOperation, Operation, Status};
 use proptest::collection::vec;
@@ -136,6 +136,35 @@ fn a_budget_of_bytes_is_kept() {
     let found = head.left_out.before + head.accesses + head.left_out.after;
     assert_eq!(found, 20_000);
     assert!(pack_within(&accesses, &[], 1_000_000).len() > packed.len());
+}
+
+#[test]
+fn what_is_packed_can_be_shortened() {
+    let finds: Vec<NotedOperation> =
+        (0..2_000).map(|number| find(number * 20, number * 20 + 15)).collect();
+    let all = (0..20_000_u64)
+        .map(|number| access(number * 2, 0, number * 7_919 % 2_048 * 4_096, 4_096, false));
+    let accesses = accesses(all.collect());
+    let whole =
+        unpack(&pack(&accesses, &[point(&finds)], usize::MAX)).expect("it was packed just now");
+    let short =
+        shortened(&pack(&accesses, &[point(&finds)], usize::MAX), 40_000).expect("it was packed");
+    assert!((20_000..=40_000).contains(&short.len()), "{}", short.len());
+    let Unpacked { head, accesses } = unpack(&short).expect("it was packed just now");
+    assert!(accesses.len() > 1_000);
+    assert_eq!(accesses, whole.accesses[..accesses.len()]);
+    assert_eq!(head.accesses + head.left_out.after, 20_000);
+    let (operations, of_all) =
+        (head.operations.expect("hundreds"), whole.head.operations.expect("all"));
+    let kept = operations.begin.len();
+    assert_eq!(
+        head.left_out.operations + kept as u64,
+        whole.head.left_out.operations + of_all.begin.len() as u64
+    );
+    assert_eq!(operations.number, of_all.number[..kept]);
+    let ends = operations.first.iter().zip(&operations.count).map(|(first, count)| first + count);
+    assert_eq!(ends.max(), Some(head.accesses));
+    assert_eq!(shortened(&short, usize::MAX).expect("it was packed"), short);
 }
 
 #[test]
