@@ -25,7 +25,7 @@ const DEFLATE_HEADER_BYTES: usize = 8;
 /// No histogram with these bounds comes near this length uncompressed.
 const LONGEST_V2_BYTES: u64 = 1 << 20;
 
-/// Buckets that [`Histogram::coarser`] makes one of: so few that none of them is twice as wide as another.
+/// Buckets that [`Histogram::coarser`] makes one of. It divides the number of those that have one width, so all 16 have the same.
 const COUNTED_AS_ONE: usize = 16;
 
 type Dense = hdrhistogram::Histogram<u64>;
@@ -146,7 +146,7 @@ impl Histogram {
         let exact: BTreeSet<usize> = exact_ns.iter().copied().chain(ends).map(group).collect();
         let mut coarser = Self::new();
         // How many values there are in a group, and the sum of their places in it.
-        let mut groups: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+        let mut groups: BTreeMap<usize, (u64, u128)> = BTreeMap::new();
         for (value_ns, count) in self.buckets() {
             let (bucket, group) = (bucket_of(value_ns), group(value_ns));
             if exact.contains(&group) {
@@ -154,11 +154,11 @@ impl Histogram {
             } else {
                 let (all, places) = groups.entry(group).or_default();
                 *all += count;
-                *places += (bucket % COUNTED_AS_ONE) as u64 * count;
+                *places += (bucket % COUNTED_AS_ONE) as u128 * u128::from(count);
             }
         }
         for (group, (all, places)) in groups {
-            let place = (places + all / 2) / all;
+            let place = (places + u128::from(all / 2)) / u128::from(all);
             coarser.record_bucket(group * COUNTED_AS_ONE + place as usize, all);
         }
         coarser.packed()

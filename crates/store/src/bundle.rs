@@ -283,6 +283,9 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
             return Err(differs("another SHA-256".into()));
         }
         let kept = kept.unwrap_or_default();
+        if is_record(&listed.name) && record.is_some() {
+            return Err(BundleError::Archive("two records".into()));
+        }
         match listed.name.as_str() {
             RECORD => record = Some(ExperimentRecord::from_json(&text(RECORD, kept)?)?),
             MAPS => maps = Some(text(MAPS, kept)?),
@@ -293,6 +296,7 @@ fn read_from(mut source: impl Read + Seek, most: u64) -> Result<Bundle, BundleEr
                 let decoder = zstd::Decoder::new(kept.as_slice())?;
                 decoder.take(most + 1).read_to_end(&mut whole)?;
                 no_more_than(most, name, &whole)?;
+                left -= whole.len() as u64;
                 record = Some(ExperimentRecord::from_json(&text(name, whole)?)?);
             }
             _ => {}
@@ -422,9 +426,39 @@ mod tests {
         assert_eq!((read.record, read.manifest.plimsoll_bundle), (experiment(), 2));
         let names: Vec<&str> = read.manifest.files.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names[3..], ["record.json.zst", MAPS]);
+        // What it becomes counts as well.
+        let stored: u64 = read.manifest.files.iter().map(|one| one.bytes).sum();
+        let error = read_bytes(&small, stored).unwrap_err().to_string();
+        assert_contains(error, "with record.json.zst its files have more");
         let both = [bundled(false), small];
         let versions = both.map(|one| read_bytes(&one, LARGEST).unwrap().manifest.plimsoll_bundle);
         assert_eq!(versions, [1, 2], "earlier programs read what is not small");
+    }
+
+    #[test]
+    fn a_bundle_has_one_record() {
+        let second = serde_json::to_string(&experiment()).unwrap();
+        let listed =
+            Listed { name: RECORD.into(), bytes: second.len() as u64, sha256: sha256(&second) };
+        let listed = serde_json::to_string(&listed).unwrap();
+        let mut archive = ZipWriter::new_append(Cursor::new(bundled(true))).unwrap();
+        archive.start_file(RECORD, SimpleFileOptions::default()).unwrap();
+        archive.write_all(second.as_bytes()).unwrap();
+        let both = archive.finish().unwrap().into_inner();
+        let mut files = ZipArchive::new(Cursor::new(&both)).unwrap();
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for place in 0..files.len() {
+            let mut file = files.by_index(place).unwrap();
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).unwrap();
+            if file.name() == MANIFEST {
+                let text = String::from_utf8(bytes).unwrap();
+                bytes = text.replacen("\"files\": [", &format!("\"files\": [{listed},"), 1).into();
+            }
+            writer.start_file(file.name().to_owned(), SimpleFileOptions::default()).unwrap();
+            writer.write_all(&bytes).unwrap();
+        }
+        assert_contains(refused(writer.finish().unwrap().into_inner()), "two records");
     }
 
     /// A small archive can hold much more than a machine has memory.
