@@ -14,7 +14,7 @@ use std::fs::OpenOptions;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of the page that all disk maps together take in a small bundle.
+/// Bytes of the page that all disk maps together take in a small bundle: two maps.
 const SMALL_MAPS: usize = 160 << 10;
 
 /// `plimsoll bundle`: never overwrites a file.

@@ -10,7 +10,7 @@ use plimsoll_trace::diskmap::{
 };
 
 /// With less than this, a map says nothing.
-const LEAST_BYTES: usize = 16 << 10;
+const LEAST_BYTES: usize = 48 << 10;
 
 /// The maps of a page that has this many bytes for them: drawn here where there are traces, and otherwise those of the bundle that the record came in.
 pub fn maps(report: &Report<'_>, bundled: &[DiskMap], room_bytes: usize) -> Vec<DiskMap> {
@@ -30,11 +30,12 @@ pub fn maps(report: &Report<'_>, bundled: &[DiskMap], room_bytes: usize) -> Vec<
     if maps.iter().map(on_page).sum::<usize>() <= room_bytes {
         return maps;
     }
+    // Rather fewer maps than such that say nothing.
+    maps.truncate(room_bytes / (AROUND_A_MAP + LEAST_BYTES.div_ceil(3) * 4));
     let most_bytes = bytes_of_each(room_bytes, maps.len());
     maps.retain_mut(|map| {
         let most_packed = most_bytes.saturating_sub(map.still.len());
         if bytes(map) > most_bytes
-            && most_bytes >= LEAST_BYTES
             && let Ok(shorter) = shortened(&map.packed, most_packed)
         {
             map.packed = shorter;
