@@ -223,7 +223,7 @@ pub fn pack_within(accesses: &Accesses, points: &[NotedPoint<'_>], most_bytes: u
     within(most_bytes, accesses.all.len(), |most| pack(accesses, points, most))
 }
 
-/// The same accesses from the first on, as many as make the whole at most this large, as far as the head alone is not larger.
+/// Drops accesses from the end until the result takes at most this many bytes. It takes more only if the head and a few accesses do.
 pub fn shortened(packed: &[u8], most_bytes: usize) -> Result<Vec<u8>, DiskmapError> {
     let Unpacked { head, accesses } = unpack(packed)?;
     Ok(within(most_bytes, accesses.len(), |most| {
@@ -232,7 +232,7 @@ pub fn shortened(packed: &[u8], most_bytes: usize) -> Result<Vec<u8>, DiskmapErr
     }))
 }
 
-/// What `pack` makes of as many of all accesses as are at most this large.
+/// Calls `pack` with fewer and fewer accesses until the result takes at most this many bytes.
 fn within(most_bytes: usize, all: usize, pack: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
     // Hardly any accesses take less than two bytes each.
     let mut most = all.min((most_bytes / 2).max(FEWEST));
