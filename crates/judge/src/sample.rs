@@ -120,10 +120,8 @@ pub(crate) fn percentiles(plan: &Plan) -> Vec<f64> {
             percentiles.push(percentile);
         }
     }
-    if let Some(objective) = &plan.objective {
-        let own = objective.operations.iter().flat_map(|one| &one.response);
-        percentiles.extend(objective.response.iter().chain(own).map(|(percentile, _)| *percentile));
-    }
+    let limits = plan.objective.iter().flat_map(Objective::limits);
+    percentiles.extend(limits.map(|(percentile, _)| percentile));
     percentiles.sort_by(f64::total_cmp);
     percentiles.dedup();
     percentiles

@@ -5,7 +5,7 @@ use crate::error::JudgeError;
 use crate::extract::{Extract, Totals};
 use crate::gates::telemetry_cores;
 use crate::sample::percentiles;
-use plimsoll_plan::{Arm, Plan};
+use plimsoll_plan::{Arm, Objective};
 use plimsoll_record::quantities::numbers::round_significant;
 use plimsoll_record::{
     ExperimentRecord, Histogram, LONGEST_LAG_NS, Latencies, PointRecord, RunRecord, Slice, Status,
@@ -17,6 +17,9 @@ use plimsoll_record::{
 /// response times were spread from second to second is not known any more.
 pub fn summed_up(record: &ExperimentRecord) -> Result<ExperimentRecord, JudgeError> {
     let plan = plan_of(record)?;
+    let percentiles = percentiles(&plan);
+    let limits_ns = plan.objective.iter().flat_map(Objective::limits).map(|(_, limit_ns)| limit_ns);
+    let read = Read { percentiles, limits_ns: limits_ns.collect() };
     let mut small = record.clone();
     // What fio printed; what was compared stays.
     for calibration in &mut small.calibrations {
@@ -25,14 +28,20 @@ pub fn summed_up(record: &ExperimentRecord) -> Result<ExperimentRecord, JudgeErr
     for (run, small) in record.runs.iter().zip(&mut small.runs) {
         if let Some(arm) = plan.arms.iter().find(|arm| arm.name == run.arm) {
             for point in small.load.iter_mut().chain(&mut small.points) {
-                sum_up(point, run, arm, &plan);
+                sum_up(point, run, arm, &read);
             }
         }
     }
     Ok(small)
 }
 
-fn sum_up(point: &mut PointRecord, run: &RunRecord, arm: &Arm, plan: &Plan) {
+/// What an analysis reads from histograms.
+struct Read {
+    percentiles: Vec<f64>,
+    limits_ns: Vec<u64>,
+}
+
+fn sum_up(point: &mut PointRecord, run: &RunRecord, arm: &Arm, read: &Read) {
     if point.imported().is_some() {
         return;
     }
@@ -45,29 +54,25 @@ fn sum_up(point: &mut PointRecord, run: &RunRecord, arm: &Arm, plan: &Plan) {
     let kept: Vec<&Slice> =
         point.slices.iter().skip(extract.first_measured + extract.settling.cut).collect();
     let totals = Totals::of_kept(point, &kept);
-    let percentiles = percentiles(plan);
-    let limits = plan.objective.iter().flat_map(|objective| {
-        let own = objective.operations.iter().flat_map(|one| &one.response);
-        objective.response.iter().chain(own)
-    });
-    let mut exact: Vec<u64> = limits.map(|(_, limit_ns)| *limit_ns).collect();
-    let mut read = |histogram: &Histogram| {
-        exact.extend(percentiles.iter().filter_map(|one| histogram.percentile_ns(*one)));
+    let mut exact = read.limits_ns.clone();
+    let mut keep_exact = |histogram: &Histogram| {
+        let percentiles = read.percentiles.iter();
+        exact.extend(percentiles.filter_map(|one| histogram.percentile_ns(*one)));
     };
     let picks: [fn(&Latencies) -> &Histogram; 2] =
         [Latencies::response, |latencies| &latencies.service];
     for pick in picks {
         let mut units = totals.units(Status::Ok, pick);
-        read(&units);
+        keep_exact(&units);
         if let Some(unfinished) = &end.unfinished {
             units.merge(unfinished);
-            read(&units);
+            keep_exact(&units);
         }
     }
     let mut kept = totals.into_operations();
     for part in &kept {
-        read(&part.latencies.service);
-        read(part.latencies.response());
+        keep_exact(&part.latencies.service);
+        keep_exact(part.latencies.response());
     }
     for part in &mut kept {
         part.latencies = part.latencies.map(|histogram| histogram.coarser(&exact));

@@ -402,6 +402,14 @@ pub struct Objective {
     pub search: Option<Search>,
 }
 
+impl Objective {
+    /// Every percentile (0 to 100) that it bounds, with the highest response time, nanoseconds: of all operations together, then of single ones.
+    pub fn limits(&self) -> impl Iterator<Item = (f64, u64)> {
+        let own = self.operations.iter().flat_map(|one| &one.response);
+        self.response.iter().chain(own).copied()
+    }
+}
+
 /// What counts as good service of one operation. It applies to the mixes that have the operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationObjective {

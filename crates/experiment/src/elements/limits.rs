@@ -132,30 +132,27 @@ impl RigReader<'_, '_> {
                 mistakes.push((stands, mistake));
             }
         }
-        for item in value(limits::pin).map_or(&[][..], Checked::items) {
-            let Some(number) = item.whole() else { continue };
-            if number >= u64::from(self.limits.cores) {
-                let stands = (limits::pin.under(&path), item.place, true);
-                let cores = self.limits.cores;
+        let pins = value(limits::pin).map_or(&[][..], Checked::items);
+        let cores = self.limits.cores;
+        for (number, place) in pins.iter().filter_map(|item| Some((item.whole()?, item.place))) {
+            if number >= u64::from(cores) {
+                let stands = (limits::pin.under(&path), place, true);
                 mistakes.push((stands, Mistake::NoProcessor { number, cores }));
-            } else if let Ok(number) = u32::try_from(number)
-                && !limits.pin.contains(&number)
-            {
-                limits.pin.push(number);
             }
         }
-        limits.pin.sort_unstable();
-        if let (false, Some(stands)) = (limits.pin.is_empty(), stands(limits::pin)) {
-            origin(limits::pin, numbers(&limits.pin), &stands);
-        }
-        let nodes = value(limits::memory_nodes).map_or(&[][..], Checked::items).iter();
-        let nodes = nodes.filter_map(|item| u32::try_from(item.whole()?).ok());
-        limits.memory_nodes = nodes.collect::<BTreeSet<u32>>().into_iter().collect();
-        if let (false, Some(stands)) =
-            (limits.memory_nodes.is_empty(), stands(limits::memory_nodes))
-        {
-            origin(limits::memory_nodes, numbers(&limits.memory_nodes), &stands);
-        }
+        let mut list = |key: &Key, below: u64| {
+            let items = value(key).map_or(&[][..], Checked::items).iter();
+            let numbers_below = items.filter_map(Checked::whole).filter(|number| *number < below);
+            let set: BTreeSet<u32> =
+                numbers_below.filter_map(|number| u32::try_from(number).ok()).collect();
+            let list: Vec<u32> = set.into_iter().collect();
+            if let (false, Some(stands)) = (list.is_empty(), stands(key)) {
+                origin(key, numbers(&list), &stands);
+            }
+            list
+        };
+        limits.pin = list(limits::pin, u64::from(cores));
+        limits.memory_nodes = list(limits::memory_nodes, u64::MAX);
         for ((path, place, _), mistake) in mistakes {
             self.wrong(&path, place, mistake);
         }
