@@ -1,8 +1,10 @@
-//! How true emulated disks are: what fio measures on them beside what they are configured to be. Needs root, fio and losetup.
+//! How true emulated disks are: what fio measures on them beside what they are configured to be. And what they cost: in turns, a loop device over
+//! a file in memory, a disk whose requests come through `/dev/fuse`, and one whose requests come through rings of io_uring. Needs root, fio and
+//! losetup.
 //!
-//! `cargo bench -p plimsoll-disk --bench disk [-- WORD]`, with a word of the disks that are to be measured.
+//! `cargo bench -p plimsoll-disk --bench disk [-- WORD]`, with a word of the disks that are to be measured, or `cost`.
 
-use plimsoll_disk::{Control, Daemon, DaemonOrder, DaemonProgram, serve};
+use plimsoll_disk::{Control, Daemon, DaemonOrder, DaemonProgram, RingSwitch, serve};
 use plimsoll_record::{Backing, DiskLatency, DiskRates, DiskSpec};
 use std::path::Path;
 use std::process::Command;
@@ -34,6 +36,20 @@ const DEEP_READS: Load = Load {
     jobs: 2,
     words: &["--rw=randread", "--bs=4k", "--ioengine=libaio", "--iodepth=32"],
 };
+const DEEP_WRITES: Load = Load {
+    name: "4k randwrite, libaio, 2 jobs of 32",
+    jobs: 2,
+    words: &["--rw=randwrite", "--bs=4k", "--ioengine=libaio", "--iodepth=32"],
+};
+const LONG_READS: Load = Load {
+    name: "1m read, libaio, 1 job of 8",
+    jobs: 1,
+    words: &["--rw=read", "--bs=1m", "--ioengine=libaio", "--iodepth=8"],
+};
+
+/// The whole device, once.
+const FILL: Load =
+    Load { name: "1m write", jobs: 1, words: &["--rw=write", "--bs=1m", "--size=100%"] };
 
 fn main() {
     if std::env::args().any(|argument| argument == "daemon") {
@@ -69,6 +85,9 @@ fn main() {
         "{:<20} {:<34} {:>10} {:>10} {:>10} {:>10} {:>10}",
         "disk", "load", "asked IOPS", "IOPS", "asked µs", "mean µs", "p99 µs"
     );
+    if wanted.as_deref() == Some("cost") {
+        return cost(&disk(None, 0), &disk(Some(5000.0), 0));
+    }
     for (name, spec, loads) in disks {
         if wanted.as_ref().is_some_and(|word| !name.contains(word)) {
             continue;
@@ -77,26 +96,123 @@ fn main() {
     }
 }
 
-fn measure(name: &str, spec: &DiskSpec, loads: &[Load]) {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let mount_point = folder.path().join("fuse");
-    std::fs::create_dir(&mount_point).expect("the folder is new");
-    let order = DaemonOrder {
-        spec: spec.clone(),
-        mount_point,
-        backing_file: Some(folder.path().join("blocks")),
-        socket: folder.path().join("socket"),
-        trace: (spec.trace_requests > 0).then(|| folder.path().join("trace")),
-        shaped: true,
-    };
-    let program = DaemonProgram {
-        path: std::env::current_exe().expect("this program has a file"),
-        arguments: vec!["daemon".into()],
-    };
-    let daemon = Daemon::start(&program, &order).unwrap_or_else(|error| panic!("{error}"));
-    let device = Loop::over(&daemon.image());
+/// Rounds of the costs, and seconds of each load in each.
+const ROUNDS: usize = 5;
+const TURN_SECONDS: u32 = 3;
+
+/// What it costs to go through a daemon, as medians of rounds in which all take turns.
+fn cost(unshaped: &DiskSpec, shaped: &DiskSpec) {
+    println!(
+        "{:<36} {:>10} {:>10} {:>10} {:>8} {:>8} {:>11} {:>11}",
+        "load", "bare IOPS", "fuse", "rings", "fuse", "rings", "fuse µs CPU", "rings µs CPU"
+    );
+    let loads = [&SINGLE, &DEEP_READS, &DEEP_WRITES, &READS, &WRITES, &LONG_READS];
     for load in loads {
-        let (iops, mean_us, p99_us) = fio(&device.0, load);
+        turns(unshaped, load, load.name);
+    }
+    turns(shaped, &READS, "4k randread, 16 jobs, 5000 IOPS");
+    turns(shaped, &SINGLE, "4k randread, 1 job, 5000 IOPS");
+}
+
+fn turns(spec: &DiskSpec, load: &Load, name: &str) {
+    let folder = tempfile::tempdir_in("/dev/shm").expect("memory has a folder");
+    let file = folder.path().join("bare");
+    let created = std::fs::File::create(&file).and_then(|file| file.set_len(spec.capacity_bytes));
+    created.expect("memory has room");
+    let bare = Loop::over(&file);
+    let disks = [Disk::start(spec, false), Disk::start(spec, true)];
+    // Pages that were never written are not read.
+    for device in [&bare, &disks[0].device, &disks[1].device] {
+        fio(&device.0, &FILL, None);
+    }
+    let (mut iops, mut cpu_us) = ([const { Vec::new() }; 3], [const { Vec::new() }; 2]);
+    for _ in 0..ROUNDS {
+        iops[0].push(fio(&bare.0, load, Some(TURN_SECONDS)).0);
+        for (number, disk) in disks.iter().enumerate() {
+            let before = disk.cpu_us();
+            let (rate, _, _) = fio(&disk.device.0, load, Some(TURN_SECONDS));
+            iops[number + 1].push(rate);
+            let requests = rate * f64::from(TURN_SECONDS);
+            cpu_us[number].push((disk.cpu_us() - before) / requests);
+        }
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let [bare, fuse, rings] = iops.each_mut().map(median);
+    let [fuse_us, rings_us] = cpu_us.each_mut().map(median);
+    println!(
+        "{name:<36} {bare:>10.0} {fuse:>10.0} {rings:>10.0} {:>8.2} {:>8.2} {fuse_us:>11.1} {rings_us:>11.1}",
+        fuse / bare,
+        rings / bare,
+    );
+}
+
+/// A disk with its loop device.
+struct Disk {
+    device: Loop,
+    daemon: Option<Daemon>,
+    order: DaemonOrder,
+    _folder: tempfile::TempDir,
+}
+
+impl Disk {
+    fn start(spec: &DiskSpec, with_rings: bool) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let mount_point = folder.path().join("fuse");
+        std::fs::create_dir(&mount_point).expect("the folder is new");
+        let order = DaemonOrder {
+            spec: spec.clone(),
+            mount_point,
+            backing_file: Some(folder.path().join("blocks")),
+            socket: folder.path().join("socket"),
+            trace: (spec.trace_requests > 0).then(|| folder.path().join("trace")),
+            shaped: true,
+        };
+        let program = DaemonProgram {
+            path: std::env::current_exe().expect("this program has a file"),
+            arguments: vec!["daemon".into()],
+        };
+        let mut switch = RingSwitch::lock();
+        let was_on = RingSwitch::is_on();
+        if let Some(switch) = &mut switch {
+            switch.turn(with_rings).expect("the switch can be turned");
+        }
+        let daemon = Daemon::start(&program, &order);
+        if let Some(switch) = &mut switch {
+            switch.turn(was_on).expect("the switch can be turned back");
+        }
+        drop(switch);
+        let daemon = daemon.unwrap_or_else(|error| panic!("{error}"));
+        let device = Loop::over(&daemon.image());
+        Self { device, daemon: Some(daemon), order, _folder: folder }
+    }
+
+    /// What the daemon has used of the processors so far.
+    fn cpu_us(&self) -> f64 {
+        let daemon = self.daemon.as_ref().expect("it is there until this is dropped");
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", daemon.pid()));
+        let stat = stat.expect("the daemon is there");
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        let ticks = after_name.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+        ticks.map(|ticks| ticks.expect("a number of ticks")).sum::<f64>() * 1e4
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        self.device.detach();
+        if let Some(daemon) = self.daemon.take() {
+            daemon.stop().unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+fn measure(name: &str, spec: &DiskSpec, loads: &[Load]) {
+    let disk = Disk::start(spec, true);
+    for load in loads {
+        let (iops, mean_us, p99_us) = fio(&disk.device.0, load, Some(SECONDS));
         let requested = requested(spec, load);
         let number = |number: f64| format!("{number:.1}");
         let (requested_iops, requested_us) = match requested {
@@ -108,7 +224,7 @@ fn measure(name: &str, spec: &DiskSpec, loads: &[Load]) {
             load.name
         );
     }
-    let counters = Control::connect(&order.socket).and_then(|mut control| control.counters());
+    let counters = Control::connect(&disk.order.socket).and_then(|mut control| control.counters());
     if let Ok(counters) = counters {
         let late = counters.lateness;
         println!(
@@ -116,8 +232,6 @@ fn measure(name: &str, spec: &DiskSpec, loads: &[Load]) {
             late.p50_ns, late.p99_ns, late.max_ns
         );
     }
-    drop(device);
-    daemon.stop().unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// IOPS by the disk's limit, or by Little's law where its latency is narrower. Who flushes as well is kept up by that, too.
@@ -150,19 +264,29 @@ impl Loop {
     }
 }
 
-impl Drop for Loop {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["--detach", &self.0]).status();
+impl Loop {
+    fn detach(&mut self) {
+        if !self.0.is_empty() {
+            let _ = Command::new("losetup").args(["--detach", &self.0]).status();
+            self.0.clear();
+        }
     }
 }
 
-/// IOPS, mean and p99 of the completion latency in µs; of writes where there are only those.
-fn fio(device: &str, load: &Load) -> (f64, f64, f64) {
+impl Drop for Loop {
+    fn drop(&mut self) {
+        self.detach();
+    }
+}
+
+/// IOPS, mean and p99 of the completion latency in µs; of writes where there are only those. Without a time, it ends by itself.
+fn fio(device: &str, load: &Load, seconds: Option<u32>) -> (f64, f64, f64) {
+    let time = seconds.map(|seconds| ["--time_based".to_owned(), format!("--runtime={seconds}")]);
     let said = Command::new("fio")
         .args(["--name=bench", "--ioengine=psync", "--direct=1"])
-        .args(["--time_based", "--randrepeat=0", "--norandommap"])
+        .args(["--randrepeat=0", "--norandommap"])
         .args(["--group_reporting", "--output-format=json"])
-        .arg(format!("--runtime={SECONDS}"))
+        .args(time.into_iter().flatten())
         .arg(format!("--filename={device}"))
         .arg(format!("--numjobs={}", load.jobs))
         .args(load.words)

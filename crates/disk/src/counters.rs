@@ -29,6 +29,8 @@ pub struct Counters {
     pub errors: u64,
     /// Burst credits that can be spent, of a disk with burst credits.
     pub credits: Option<f64>,
+    /// Whether requests come through rings of io_uring, and not one at a time from `/dev/fuse`.
+    pub rings: bool,
     /// Whether the limits are in force.
     pub shaped: bool,
     /// How late held answers were.

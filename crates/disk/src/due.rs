@@ -2,11 +2,15 @@
 
 use crate::blocks::Buffer;
 use crate::flow::{Arrival, Flow};
+use crate::ring::RingAnswer;
 use crate::storage::{Receipt, Storage};
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 use plimsoll_trace::monotonic_ns;
+use rustix::event::{EventfdFlags, eventfd};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,7 +29,7 @@ enum Step {
 /// A thread that sleeps until an instant wakes some tens of microseconds after it. How many, is learned; it sleeps that much shorter, and spins
 /// for the rest. A time that is shorter than that is spun for altogether, and unlearns a little, so that one bad second does not count forever.
 #[derive(Default)]
-struct Sleeper {
+pub(crate) struct Sleeper {
     oversleep_ns: u64,
 }
 
@@ -43,9 +47,20 @@ impl Sleeper {
         }
     }
 
-    fn woke(&mut self, late_ns: u64) {
+    pub(crate) fn woke(&mut self, late_ns: u64) {
         self.oversleep_ns = (self.oversleep_ns * 15 + late_ns.min(LONGEST_OVERSLEEP_NS)) / 16;
     }
+}
+
+/// How long the first of the held answers can wait.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Wait {
+    /// There is none.
+    Forever,
+    /// Until this instant of the monotonic clock, at which whoever gives it is to wake.
+    Until(u64),
+    /// Not long enough for a sleep.
+    Spin,
 }
 
 /// An answer that has only to be given.
@@ -53,6 +68,7 @@ pub(crate) enum Answer {
     Data(ReplyData, Buffer, usize),
     Written(ReplyWrite, u32),
     Done(ReplyEmpty),
+    Ring(RingAnswer),
 }
 
 impl Answer {
@@ -65,12 +81,14 @@ impl Answer {
             }
             Self::Written(reply, length) => reply.written(length),
             Self::Done(reply) => reply.ok(),
+            Self::Ring(answer) => answer.give(),
         }
         None
     }
 
-    /// Gives an error in its place, and gives its memory back.
-    pub(crate) fn fail(self, error: Errno) -> Option<Buffer> {
+    /// Gives the number of an error in its place, and gives its memory back.
+    fn fail(self, number: i32) -> Option<Buffer> {
+        let error = Errno::from(io::Error::from_raw_os_error(number));
         match self {
             Self::Data(reply, buffer, _) => {
                 reply.error(error);
@@ -78,8 +96,17 @@ impl Answer {
             }
             Self::Written(reply, _) => reply.error(error),
             Self::Done(reply) => reply.error(error),
+            Self::Ring(answer) => answer.fail(number),
         }
         None
+    }
+
+    /// The lane in which it is held.
+    fn lane(&self) -> usize {
+        match self {
+            Self::Ring(answer) => answer.lane,
+            Self::Data(..) | Self::Written(..) | Self::Done(_) => 0,
+        }
     }
 }
 
@@ -110,29 +137,50 @@ impl PartialEq for Held {
 
 impl Eq for Held {}
 
-/// Answers that are held until they are due.
+/// Held answers that one thread gives.
+#[derive(Default)]
+struct Lane {
+    held: Mutex<BinaryHeap<Held>>,
+    earlier: Condvar,
+}
+
+impl Lane {
+    fn held(&self) -> MutexGuard<'_, BinaryHeap<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answers that are held until they are due. The first lane has those to the device, which the thread that runs [`Due::run`] gives; the others
+/// have those of the rings, whose own threads give them.
 pub(crate) struct Due {
     flow: Arc<Flow>,
     pub(crate) storage: Arc<Storage>,
-    held: Mutex<BinaryHeap<Held>>,
-    earlier: Condvar,
+    lanes: Vec<Lane>,
+    /// Wakes the thread of a ring, for each lane after the first.
+    bells: Vec<OwnedFd>,
     /// Memory of answers that were given.
     spare: Mutex<Vec<Buffer>>,
 }
 
 impl Due {
-    pub(crate) fn new(flow: Arc<Flow>, storage: Arc<Storage>) -> Self {
-        Self {
+    pub(crate) fn new(flow: Arc<Flow>, storage: Arc<Storage>, rings: usize) -> io::Result<Self> {
+        let bell = |_| Ok(eventfd(0, EventfdFlags::CLOEXEC)?);
+        Ok(Self {
             flow,
             storage,
-            held: Mutex::default(),
-            earlier: Condvar::new(),
+            lanes: (0..=rings).map(|_| Lane::default()).collect(),
+            bells: (0..rings).map(bell).collect::<io::Result<_>>()?,
             spare: Mutex::default(),
-        }
+        })
     }
 
-    fn held(&self) -> MutexGuard<'_, BinaryHeap<Held>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn rings(&self) -> usize {
+        self.bells.len()
+    }
+
+    /// What can be read when the ring with this lane is to look at it again.
+    pub(crate) fn bell(&self, lane: usize) -> BorrowedFd<'_> {
+        self.bells[lane - 1].as_fd()
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Buffer>> {
@@ -147,7 +195,21 @@ impl Due {
         self.spare().push(buffer);
     }
 
-    /// Gives the answer when it is due: at once, or from the thread that runs [`Due::run`].
+    /// Gives the number of an error in place of an answer, now.
+    pub(crate) fn fail(&self, answer: Answer, number: i32) {
+        if let Some(buffer) = answer.fail(number) {
+            self.give_back(buffer);
+        }
+    }
+
+    /// Gives an answer to what is no work for the disk.
+    pub(crate) fn give_now(&self, answer: Answer) {
+        if let Some(buffer) = answer.give() {
+            self.give_back(buffer);
+        }
+    }
+
+    /// Gives the answer when it is due: at once, or later from the thread of its lane.
     pub(crate) fn answer(&self, arrival: Arrival, receipt: Receipt, answer: Answer) {
         if arrival.due_ns <= monotonic_ns() {
             self.conclude(Held { arrival, receipt, answer });
@@ -158,12 +220,14 @@ impl Due {
 
     fn hold(&self, one: Held) {
         let due_ns = one.arrival.due_ns;
-        let mut held = self.held();
+        let lane = &self.lanes[one.answer.lane()];
+        let mut held = lane.held();
         let is_first = held.peek().is_none_or(|first| due_ns < first.arrival.due_ns);
         held.push(one);
         drop(held);
+        // Nobody waits for this in the lane of a ring: its only thread is here.
         if is_first {
-            self.earlier.notify_one();
+            lane.earlier.notify_one();
         }
     }
 
@@ -178,69 +242,100 @@ impl Due {
             return self.hold(one);
         }
         // Before its answer: what is requested after it must find the write acknowledged.
-        let fails = one.arrival.fails || !self.storage.answered(one.receipt);
-        let buffer = if fails { one.answer.fail(Errno::EIO) } else { one.answer.give() };
-        if let Some(buffer) = buffer {
-            self.give_back(buffer);
+        if one.arrival.fails || !self.storage.answered(one.receipt) {
+            self.fail(one.answer, libc::EIO);
+        } else {
+            self.give_now(one.answer);
         }
     }
 
-    /// Gives every answer when it is due and never before, forever.
+    /// Gives every answer to the device when it is due and never before, forever.
     pub(crate) fn run(&self) {
         let mut sleeper = Sleeper::default();
-        let mut held = self.held();
+        let earlier = &self.lanes[0].earlier;
         loop {
+            let (held, wait) = self.give_and_lock(0, &mut sleeper);
+            match wait {
+                Wait::Forever => drop(earlier.wait(held)),
+                Wait::Until(wake_ns) => {
+                    let wait_ns = wake_ns.saturating_sub(monotonic_ns());
+                    let woken = earlier.wait_timeout(held, Duration::from_nanos(wait_ns));
+                    if woken.unwrap_or_else(PoisonError::into_inner).1.timed_out() {
+                        sleeper.woke(monotonic_ns().saturating_sub(wake_ns));
+                    }
+                }
+                Wait::Spin => {
+                    drop(held);
+                    std::hint::spin_loop();
+                }
+            }
+        }
+    }
+
+    /// Gives the answers of a lane that are due, and says how long the next can wait.
+    pub(crate) fn give(&self, lane: usize, sleeper: &mut Sleeper) -> Wait {
+        self.give_and_lock(lane, sleeper).1
+    }
+
+    /// The same, with the lock under which it was so.
+    fn give_and_lock(
+        &self,
+        lane: usize,
+        sleeper: &mut Sleeper,
+    ) -> (MutexGuard<'_, BinaryHeap<Held>>, Wait) {
+        loop {
+            let mut held = self.lanes[lane].held();
+            let Some(due_ns) = held.peek().map(|first| first.arrival.due_ns) else {
+                return (held, Wait::Forever);
+            };
             let now_ns = monotonic_ns();
-            let due_ns = held.peek().map(|first| first.arrival.due_ns);
-            held = match due_ns.map(|due_ns| sleeper.step(now_ns, due_ns)) {
-                Some(Step::Give) => {
+            match sleeper.step(now_ns, due_ns) {
+                Step::Give => {
                     let first = held.pop().expect("it was just seen, under the same lock");
                     drop(held);
                     self.conclude(first);
-                    self.held()
                 }
-                Some(Step::Spin) => {
-                    drop(held);
-                    std::hint::spin_loop();
-                    self.held()
-                }
-                Some(Step::Sleep(wait_ns)) => {
-                    let woken = self.earlier.wait_timeout(held, Duration::from_nanos(wait_ns));
-                    let (held, waited) = woken.unwrap_or_else(PoisonError::into_inner);
-                    if waited.timed_out() {
-                        sleeper.woke(monotonic_ns().saturating_sub(now_ns + wait_ns));
-                    }
-                    held
-                }
-                None => self.earlier.wait(held).unwrap_or_else(PoisonError::into_inner),
-            };
+                Step::Spin => return (held, Wait::Spin),
+                Step::Sleep(wait_ns) => return (held, Wait::Until(now_ns + wait_ns)),
+            }
         }
     }
 
-    /// Gives every held answer now.
+    /// Makes every held answer due, and wakes whoever gives it.
     pub(crate) fn hurry(&self) {
-        let all = std::mem::take(&mut *self.held());
-        for Held { arrival, receipt, answer } in all {
-            self.conclude(Held { arrival: arrival.due_at_once(), receipt, answer });
+        for lane in &self.lanes {
+            let mut held = lane.held();
+            let all = std::mem::take(&mut *held).into_iter();
+            held.extend(all.map(|one| Held { arrival: one.arrival.due_at_once(), ..one }));
+            drop(held);
+            lane.earlier.notify_one();
+        }
+        for bell in &self.bells {
+            let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
         }
     }
 
     /// Answers everything that is held with an I/O error, because the disk goes away.
     pub(crate) fn fail_all(&self) {
-        let all = std::mem::take(&mut *self.held());
-        for held in all {
-            held.answer.fail(Errno::EIO);
+        for lane in &self.lanes {
+            let all = std::mem::take(&mut *lane.held());
+            for held in all {
+                held.answer.fail(libc::EIO);
+            }
         }
     }
 
     pub(crate) fn held_answers(&self) -> u64 {
-        self.held().len() as u64
+        self.lanes.iter().map(|lane| lane.held().len() as u64).sum()
     }
 
     /// For how long the first held answer is overdue, nanoseconds.
     pub(crate) fn overdue_ns(&self) -> u64 {
-        let first = self.held().peek().map(|first| first.arrival.due_ns);
-        first.map_or(0, |due_ns| monotonic_ns().saturating_sub(due_ns))
+        let firsts = self.lanes.iter().filter_map(|lane| {
+            let held = lane.held();
+            held.peek().map(|first| first.arrival.due_ns)
+        });
+        firsts.min().map_or(0, |due_ns| monotonic_ns().saturating_sub(due_ns))
     }
 }
 

@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use plimsoll_record::{DiskSpec, EventRecord, EventSpec, Lateness};
 use plimsoll_trace::{Kind, Writer, monotonic_ns};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Draws of latencies are the same for every disk of the same description.
@@ -51,6 +52,8 @@ impl Arrival {
 /// What all threads of the daemon share.
 pub(crate) struct Flow {
     state: Mutex<State>,
+    /// Whether any answer may have to be held.
+    may_hold: AtomicBool,
     trace: Option<Writer>,
 }
 
@@ -73,6 +76,7 @@ impl Flow {
         lateness.auto(false);
         let counters = Counters { shaped, ..Counters::default() };
         Self {
+            may_hold: AtomicBool::new(shaped && spec.is_limited()),
             state: Mutex::new(State {
                 spec: spec.clone(),
                 shaper: Shaper::new(spec, SEED),
@@ -86,6 +90,11 @@ impl Flow {
         }
     }
 
+    /// From now on requests come through rings.
+    pub(crate) fn use_rings(&self) {
+        self.state().counters.rings = true;
+    }
+
     /// From now on held answers are given this much earlier.
     pub(crate) fn allow_for(&self, way: Way) {
         self.state().way = way;
@@ -93,7 +102,21 @@ impl Flow {
 
     /// Holds every request for just this long, whatever the disk is, and counts and traces none; or ends that.
     pub(crate) fn hold_all(&self, hold_ns: Option<u64>) {
-        self.state().hold_ns = hold_ns;
+        let mut state = self.state();
+        state.hold_ns = hold_ns;
+        self.changed(&state);
+    }
+
+    /// Whether any answer may have to be held: then whoever gives them must not wait for a processor.
+    pub(crate) fn may_hold(&self) -> bool {
+        self.may_hold.load(Ordering::Relaxed)
+    }
+
+    /// The state was changed in what answers are held for.
+    fn changed(&self, state: &State) {
+        let by_limits = state.spec.is_limited() || !state.shaper.timeline.is_empty();
+        let may_hold = state.hold_ns.is_some() || state.counters.shaped && by_limits;
+        self.may_hold.store(may_hold, Ordering::Relaxed);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -211,6 +234,7 @@ impl Flow {
         if state.counters.shaped != shaped {
             state.counters.shaped = shaped;
             state.shaper.empty_queues();
+            self.changed(&state);
         }
     }
 
@@ -222,6 +246,7 @@ impl Flow {
         let shaper = Shaper::new(&state.spec, SEED);
         let timeline = std::mem::replace(&mut state.shaper, shaper).timeline;
         state.shaper.timeline = timeline;
+        self.changed(&state);
     }
 
     /// Replaces the events of the disk; times count from `start_ns` of the monotonic clock. Returns what happened of those before.
@@ -231,6 +256,7 @@ impl Flow {
         self.pass_edges(&mut state, now_ns);
         let timeline = Timeline::new(events, start_ns, now_ns, SEED);
         let before = std::mem::replace(&mut state.shaper.timeline, timeline);
+        self.changed(&state);
         before.records(now_ns)
     }
 

@@ -1,9 +1,11 @@
 //! The file system of one file, `disk.img`, which is the disk.
 
+use crate::blocks::Buffer;
 use crate::due::{Answer, Due};
 use crate::flow::{Arrival, Flow};
 use crate::shaper::RequestKind;
 use crate::storage::{Receipt, Storage};
+use crate::wire::{self, Headers, opcode};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
@@ -12,23 +14,46 @@ use fuser::{
 use std::ffi::OsStr;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 pub(crate) const IMAGE: &str = "disk.img";
 
 const IMAGE_INODE: INodeNo = INodeNo(2);
+/// What the directory holds.
+const ENTRIES: [(INodeNo, FileType, &str); 3] = [
+    (INodeNo::ROOT, FileType::Directory, "."),
+    (INodeNo::ROOT, FileType::Directory, ".."),
+    (IMAGE_INODE, FileType::RegularFile, IMAGE),
+];
+const OPEN_FLAGS: FopenFlags =
+    FopenFlags::FOPEN_DIRECT_IO.union(FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
 /// Nothing here ever changes by itself.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 /// Requests that the kernel lets be under way at once. Its own default of 12 would be a queue depth.
 const BACKGROUND: u16 = 1024;
-const LARGEST_WRITE: u32 = 1 << 20;
+pub(crate) const LARGEST_WRITE: u32 = 1 << 20;
 
+/// What a user of the disk wants done.
+enum Wanted<'a> {
+    Read(&'a mut [u8]),
+    Write(&'a [u8]),
+    Flush,
+    Discard { length: u64, mode: i32 },
+}
+
+/// Work that is done, and how it went; or the number of the error with which it was refused.
+type Worked = Result<(Arrival, io::Result<Receipt>), i32>;
+
+#[derive(Clone)]
 pub(crate) struct DiskFile {
     pub(crate) storage: Arc<Storage>,
     pub(crate) capacity_bytes: u64,
     pub(crate) flow: Arc<Flow>,
     pub(crate) due: Arc<Due>,
     pub(crate) made_at: SystemTime,
+    /// Whether rings wait for a connection; at the end of the handshake, whether they may serve this one.
+    pub(crate) has_rings: Arc<AtomicBool>,
 }
 
 impl DiskFile {
@@ -57,20 +82,130 @@ impl DiskFile {
         })
     }
 
-    fn is_inside(&self, offset: u64, length: u64) -> bool {
-        offset.checked_add(length).is_some_and(|end| end <= self.capacity_bytes)
+    fn readable(&self, offset: u64, size: u32) -> usize {
+        u64::from(size).min(self.capacity_bytes.saturating_sub(offset)) as usize
     }
 
-    /// The work is done; the answer follows when it is due, or at once when it failed.
-    fn finish(&self, arrival: Arrival, worked: io::Result<Receipt>, answer: Answer) {
+    /// Does what is wanted, in the session of the one who opened the disk.
+    fn work(&self, session: u64, offset: u64, wanted: Wanted<'_>) -> Worked {
+        if self.storage.is_over(session) {
+            return Err(libc::EIO);
+        }
+        let (kind, length) = match &wanted {
+            Wanted::Read(into) => (RequestKind::Read, into.len() as u64),
+            Wanted::Write(data) => (RequestKind::Write, data.len() as u64),
+            Wanted::Flush => (RequestKind::Flush, 0),
+            Wanted::Discard { length, .. } => (RequestKind::Discard, *length),
+        };
+        let is_inside = offset.checked_add(length).is_some_and(|end| end <= self.capacity_bytes);
+        if let Wanted::Discard { mode, .. } = wanted {
+            let gives_zeros = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE;
+            if mode & gives_zeros == 0 || !is_inside {
+                return Err(libc::EOPNOTSUPP);
+            }
+        }
+        let arrival = self.flow.arrive(kind, offset, length);
+        let storage = &self.storage;
+        let with_spare = |work: &dyn Fn(&mut Buffer) -> io::Result<Receipt>| {
+            let mut spare = self.due.buffer();
+            let worked = work(&mut spare);
+            self.due.give_back(spare);
+            worked
+        };
+        let worked = arrival.work(|| match wanted {
+            Wanted::Read(into) => storage.read(session, into, offset),
+            Wanted::Write(_) if !is_inside => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
+            Wanted::Write(data) => with_spare(&|spare| storage.write(session, data, offset, spare)),
+            Wanted::Flush => storage.flush(session),
+            Wanted::Discard { length, .. } => {
+                with_spare(&|spare| storage.discard(session, offset, length, spare))
+            }
+        });
+        Ok((arrival, worked))
+    }
+
+    /// The answer follows when it is due, or at once when the work was refused or failed.
+    fn finish(&self, worked: Worked, answer: Answer) {
         match worked {
-            Ok(receipt) => self.due.answer(arrival, receipt, answer),
-            Err(error) => {
+            Ok((arrival, Ok(receipt))) => self.due.answer(arrival, receipt, answer),
+            Ok((arrival, Err(error))) => {
                 self.flow.fail(arrival);
-                if let Some(buffer) = answer.fail(Errno::from(error)) {
-                    self.due.give_back(buffer);
+                self.due.fail(answer, error.raw_os_error().unwrap_or(libc::EIO));
+            }
+            Err(number) => self.due.fail(answer, number),
+        }
+    }
+
+    /// Does a request that came through a ring. `answer` makes its answer, whose data of that length are then where those of the request were.
+    pub(crate) fn take(
+        &self,
+        headers: &Headers,
+        data: &mut [u8],
+        answer: impl FnOnce(u32) -> Answer,
+    ) {
+        let wire::At { handle: session, offset, size } = headers.arguments();
+        let sent = (headers.data_bytes as usize).min(data.len());
+        match headers.head.opcode {
+            opcode::READ => {
+                let length = self.readable(offset, size).min(data.len());
+                let worked = self.work(session, offset, Wanted::Read(&mut data[..length]));
+                self.finish(worked, answer(length as u32));
+            }
+            opcode::WRITE => {
+                let worked = self.work(session, offset, Wanted::Write(&data[..sent]));
+                let written = wire::Written::of(sent as u32);
+                self.finish(worked, answer(wire::put(data, &written)));
+            }
+            opcode::FSYNC => self.finish(self.work(session, 0, Wanted::Flush), answer(0)),
+            opcode::FALLOCATE => {
+                let wire::Allocate { length, mode, .. } = headers.arguments();
+                let wanted = Wanted::Discard { length, mode };
+                self.finish(self.work(session, offset, wanted), answer(0));
+            }
+            _ => {
+                let inode = INodeNo(headers.head.inode);
+                let answered = self.look(headers.head.opcode, inode, (offset, size), data, sent);
+                match answered {
+                    Ok(length) => self.due.give_now(answer(length)),
+                    Err(number) => self.due.fail(answer(0), number),
                 }
             }
+        }
+    }
+
+    /// Answers what is no work for the disk, in the place of the request's own data. Returns the length of the answer, or the number of an error.
+    fn look(
+        &self,
+        opcode: u32,
+        inode: INodeNo,
+        (offset, size): (u64, u32),
+        data: &mut [u8],
+        sent: usize,
+    ) -> Result<u32, i32> {
+        let attributes = |inode| self.attributes(inode).map(wire::Attributes::from);
+        match opcode {
+            opcode::LOOKUP => {
+                let is_image = data[..sent].strip_suffix(&[0]) == Some(IMAGE.as_bytes());
+                let found = (inode == INodeNo::ROOT && is_image).then(|| attributes(IMAGE_INODE));
+                let found = found.flatten().ok_or(libc::ENOENT)?;
+                Ok(wire::put(data, &wire::Found::forever(found)))
+            }
+            opcode::GETATTR => {
+                let found = attributes(inode).ok_or(libc::ENOENT)?;
+                Ok(wire::put(data, &wire::AttributesAnswer::forever(found)))
+            }
+            opcode::OPEN if inode != IMAGE_INODE => Err(libc::EISDIR),
+            opcode::OPEN => {
+                Ok(wire::put(data, &wire::Opened::of(self.storage.session(), OPEN_FLAGS.bits())))
+            }
+            opcode::OPENDIR => Ok(wire::put(data, &wire::Opened::of(0, 0))),
+            opcode::READDIR => {
+                let room = data.len().min(size as usize);
+                Ok(wire::list(&ENTRIES, offset, &mut data[..room]))
+            }
+            opcode::STATFS => Ok(wire::put(data, &wire::Room::none())),
+            opcode::FLUSH | opcode::RELEASE | opcode::RELEASEDIR | opcode::DESTROY => Ok(0),
+            _ => Err(libc::ENOSYS),
         }
     }
 }
@@ -82,6 +217,9 @@ impl Filesystem for DiskFile {
         let _ = config.set_max_write(LARGEST_WRITE);
         let _ = config.set_max_background(BACKGROUND);
         let _ = config.set_congestion_threshold(BACKGROUND);
+        let may_use_rings = self.has_rings.load(Ordering::Relaxed)
+            && config.add_capabilities(InitFlags::FUSE_OVER_IO_URING).is_ok();
+        self.has_rings.store(may_use_rings, Ordering::Relaxed);
         Ok(())
     }
 
@@ -106,8 +244,7 @@ impl Filesystem for DiskFile {
         if inode != IMAGE_INODE {
             return reply.error(Errno::EISDIR);
         }
-        let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-        reply.opened(FileHandle(self.storage.session()), flags);
+        reply.opened(FileHandle(self.storage.session()), OPEN_FLAGS);
     }
 
     fn readdir(
@@ -118,12 +255,7 @@ impl Filesystem for DiskFile {
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        let entries = [
-            (INodeNo::ROOT, FileType::Directory, "."),
-            (INodeNo::ROOT, FileType::Directory, ".."),
-            (IMAGE_INODE, FileType::RegularFile, IMAGE),
-        ];
-        for (next, (inode, kind, name)) in (1..).zip(entries).skip(offset as usize) {
+        for (next, (inode, kind, name)) in (1..).zip(ENTRIES).skip(offset as usize) {
             if reply.add(inode, next, kind, name) {
                 break;
             }
@@ -142,15 +274,9 @@ impl Filesystem for DiskFile {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        if self.storage.is_over(session) {
-            return reply.error(Errno::EIO);
-        }
-        let length = u64::from(size).min(self.capacity_bytes.saturating_sub(offset));
-        let arrival = self.flow.arrive(RequestKind::Read, offset, length);
-        let mut buffer = self.due.buffer();
-        let length = length as usize;
-        let worked = arrival.work(|| self.storage.read(session, buffer.of_length(length), offset));
-        self.finish(arrival, worked, Answer::Data(reply, buffer, length));
+        let (mut buffer, length) = (self.due.buffer(), self.readable(offset, size));
+        let worked = self.work(session, offset, Wanted::Read(buffer.of_length(length)));
+        self.finish(worked, Answer::Data(reply, buffer, length));
     }
 
     fn write(
@@ -165,21 +291,9 @@ impl Filesystem for DiskFile {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        if self.storage.is_over(session) {
-            return reply.error(Errno::EIO);
-        }
-        let length = data.len() as u64;
-        let arrival = self.flow.arrive(RequestKind::Write, offset, length);
-        let worked = if self.is_inside(offset, length) {
-            let mut spare = self.due.buffer();
-            let written = arrival.work(|| self.storage.write(session, data, offset, &mut spare));
-            self.due.give_back(spare);
-            written
-        } else {
-            Err(io::Error::from_raw_os_error(libc::ENOSPC))
-        };
-        let answer = Answer::Written(reply, u32::try_from(length).unwrap_or(u32::MAX));
-        self.finish(arrival, worked, answer);
+        let written = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let worked = self.work(session, offset, Wanted::Write(data));
+        self.finish(worked, Answer::Written(reply, written));
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
@@ -195,12 +309,7 @@ impl Filesystem for DiskFile {
         _: bool,
         reply: ReplyEmpty,
     ) {
-        if self.storage.is_over(session) {
-            return reply.error(Errno::EIO);
-        }
-        let arrival = self.flow.arrive(RequestKind::Flush, 0, 0);
-        let worked = arrival.work(|| self.storage.flush(session));
-        self.finish(arrival, worked, Answer::Done(reply));
+        self.finish(self.work(session, 0, Wanted::Flush), Answer::Done(reply));
     }
 
     fn fallocate(
@@ -213,17 +322,7 @@ impl Filesystem for DiskFile {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        if self.storage.is_over(session) {
-            return reply.error(Errno::EIO);
-        }
-        let gives_zeros = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE;
-        if mode & gives_zeros == 0 || !self.is_inside(offset, length) {
-            return reply.error(Errno::EOPNOTSUPP);
-        }
-        let arrival = self.flow.arrive(RequestKind::Discard, offset, length);
-        let mut spare = self.due.buffer();
-        let worked = self.storage.discard(session, offset, length, &mut spare);
-        self.due.give_back(spare);
-        self.finish(arrival, worked, Answer::Done(reply));
+        let wanted = Wanted::Discard { length, mode };
+        self.finish(self.work(session, offset, wanted), Answer::Done(reply));
     }
 }

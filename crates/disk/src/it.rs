@@ -13,4 +13,5 @@ mod laboratory;
 mod mistakes;
 mod power;
 mod pressure;
+mod rings;
 mod timeline;

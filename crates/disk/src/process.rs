@@ -16,12 +16,19 @@ pub(crate) fn prepare_process() {
         MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT,
     );
     let _ = rustix::process::configure_io_flusher_behavior(true);
-    // A disk does not wait for a processor. Nothing here spins for longer than a sleep of this machine is late.
-    let priority = libc::sched_param { sched_priority: 1 };
-    // SAFETY: plain numbers, about this process alone.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const priority) };
+    wait_for_no_processor(true);
     // Signals come to the thread that waits for them, and to no other.
     let _ = terminating().thread_block();
+}
+
+/// Gives this thread, and those that it makes from now on, real-time priority: a disk does not wait for a processor. Nothing here spins for longer
+/// than a sleep of this machine is late. Or takes it away.
+pub(crate) fn wait_for_no_processor(real_time: bool) {
+    let (policy, sched_priority) =
+        if real_time { (libc::SCHED_RR, 1) } else { (libc::SCHED_OTHER, 0) };
+    let priority = libc::sched_param { sched_priority };
+    // SAFETY: plain numbers, about this thread alone.
+    unsafe { libc::sched_setscheduler(0, policy, &raw const priority) };
 }
 
 fn terminating() -> SigSet {

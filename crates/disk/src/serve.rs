@@ -1,6 +1,5 @@
 //! The daemon process: mounts the disk, serves it, and goes when its runner is gone.
 
-use crate::DiskError;
 use crate::blocks::Blocks;
 use crate::control::listen;
 use crate::due::Due;
@@ -9,14 +8,18 @@ use crate::fuse::DiskFile;
 use crate::mount::{abort, mount, unmount};
 use crate::order::{DaemonOrder, Greeting};
 use crate::process::{prepare_process, wait_for_signal};
+use crate::ring::{self, Rings};
 use crate::storage::Storage;
+use crate::{DiskError, RingSwitch};
 use fuser::{Config, Session, SessionACL};
+use plimsoll_record::Backing;
 use plimsoll_trace::{Head, Writer};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 
@@ -67,7 +70,10 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
     let flow = Arc::new(Flow::new(&order.spec, order.shaped, trace));
     let blocks = Blocks::create(&order.spec, order.backing_file.as_deref())?;
     let storage = Arc::new(Storage::new(&order.spec, blocks));
-    let due = Arc::new(Due::new(Arc::clone(&flow), Arc::clone(&storage)));
+    // A thread of a ring works at one request at a time, which would be the depth of a file's queue.
+    let rings = if order.spec.backing == Backing::Memory { ring::count() } else { 0 };
+    let due = Due::new(Arc::clone(&flow), Arc::clone(&storage), rings);
+    let due = Arc::new(due.map_err(|error| DiskError::io("make its bells", error))?);
     let socket = UnixListener::bind(&order.socket)
         .map_err(|error| DiskError::io(format!("listen at {}", order.socket.display()), error))?;
 
@@ -81,6 +87,7 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
         flow,
         due: Arc::clone(&due),
         made_at: SystemTime::now(),
+        has_rings: Arc::default(),
     };
     let connection = mount(&order.mount_point)?;
     let begun = begin_session(file, connection, &order.mount_point, socket);
@@ -99,12 +106,25 @@ fn begin_session(
     socket: UnixListener,
 ) -> Result<(), DiskError> {
     let (due, flow) = (Arc::clone(&file.due), Arc::clone(&file.flow));
+    let failed = |source| DiskError::Mount { path: mount_point.to_owned(), source };
+    let rings = (RingSwitch::is_on() && due.rings() > 0).then(|| {
+        let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
+        Rings::make(&Arc::clone(&due), move || end(&mount_point, &due))
+    });
+    // Without them it is slower.
+    let rings = rings.and_then(Result::ok);
+    file.has_rings.store(rings.is_some(), Ordering::Relaxed);
+    let (device, served) = (connection.try_clone().map_err(failed)?, file.clone());
     let mut config = Config::default();
     config.n_threads = Some(SESSION_THREADS);
     config.clone_fd = true;
-    let session = Session::from_fd(file, connection, SessionACL::All, config);
-    let session =
-        session.map_err(|source| DiskError::Mount { path: mount_point.to_owned(), source })?;
+    let session = Session::from_fd(file, connection, SessionACL::All, config).map_err(failed)?;
+    if let Some(rings) = rings
+        && served.has_rings.load(Ordering::Relaxed)
+    {
+        rings.begin(device.as_fd(), &served).map_err(failed)?;
+        flow.use_rings();
+    }
     thread("session", {
         let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
         move || {

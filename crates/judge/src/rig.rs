@@ -42,18 +42,6 @@ pub(crate) fn calibration_of<'a>(
     of_disk.max_by(|left, right| left.at.cmp(&right.at))
 }
 
-/// Whether the disk claims to be any other than the fastest that this machine can emulate.
-fn is_limited(disk: &DiskSpec) -> bool {
-    let unlimited = DiskSpec {
-        preset: disk.preset.clone(),
-        backing: disk.backing,
-        trace_requests: disk.trace_requests,
-        io_unit_bytes: disk.io_unit_bytes,
-        ..DiskSpec::unlimited(disk.capacity_bytes)
-    };
-    *disk != unlimited
-}
-
 /// What there is to say about the disk and the memory of one arm at one point of one run. `is_point` is false for the load phase, in which a disk may be
 /// without limits.
 pub(crate) fn remarks(
@@ -66,7 +54,7 @@ pub(crate) fn remarks(
     let subject = crate::words::run_subject(run);
     let mut warnings = Vec::new();
     let mut warn = |id, message: String| warnings.push(Warning::new(id, &subject, message));
-    if let Some(disk) = emulated(&arm.rig).filter(|disk| is_point && is_limited(disk)) {
+    if let Some(disk) = emulated(&arm.rig).filter(|disk| is_point && disk.is_limited()) {
         if let Some(message) = uncalibrated(disk, &arm.rig, calibrations) {
             warn(WarningId::DiskNotCalibrated, message);
         }
@@ -145,7 +133,7 @@ fn page_cache_room(extract: &Extract, run: &RunRecord) -> Option<f64> {
 /// Whether the arm's disk is an emulated one with limits that is not known to keep them.
 pub(crate) fn is_uncalibrated(rig: &RigSpec, calibrations: &[Calibration]) -> bool {
     emulated(rig)
-        .is_some_and(|disk| is_limited(disk) && uncalibrated(disk, rig, calibrations).is_some())
+        .is_some_and(|disk| disk.is_limited() && uncalibrated(disk, rig, calibrations).is_some())
 }
 
 /// Why the disk is not known to be what was requested.

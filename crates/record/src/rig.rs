@@ -160,6 +160,19 @@ impl DiskSpec {
             volatile_cache: false,
         }
     }
+
+    /// Whether it is slower than its host in any way.
+    pub fn is_limited(&self) -> bool {
+        let unlimited = Self {
+            preset: self.preset.clone(),
+            io_unit_bytes: self.io_unit_bytes,
+            backing: self.backing,
+            trace_requests: self.trace_requests,
+            volatile_cache: self.volatile_cache,
+            ..Self::unlimited(self.capacity_bytes)
+        };
+        *self != unlimited
+    }
 }
 
 /// What the data lies on, below the filesystem.

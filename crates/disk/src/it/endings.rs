@@ -18,12 +18,15 @@ fn load(mount: &Path) -> Vec<Running> {
     (0..8).map(one).collect()
 }
 
-fn loaded_disk() -> (Disk, Vec<Running>) {
+fn loaded_disk(with_rings: bool) -> (Disk, Vec<Running>) {
     let spec = DiskSpec {
         write_latency: DiskLatency::Constant { ns: 50_000_000 },
         ..DiskSpec::unlimited(1 << 30)
     };
-    let disk = Disk::start(&daemon_program(), &spec).unwrap();
+    let disk = match with_rings {
+        true => Disk::start(&daemon_program(), &spec).unwrap(),
+        false => Disk::start_without_rings(&spec),
+    };
     let mut control = disk.control();
     control.shape(false).unwrap();
     disk.mount_xfs();
@@ -48,9 +51,9 @@ fn all_fail(load: Vec<Running>) {
     }
 }
 
-fn end_by(number: libc::c_int) {
+fn end_by(number: libc::c_int, with_rings: bool) {
     needs!(disks_and(&["losetup", "mkfs.xfs"]));
-    let (mut disk, load) = loaded_disk();
+    let (mut disk, load) = loaded_disk(with_rings);
     signal(&mut disk, number);
     all_fail(load);
     // Its requests fail as soon as it closes the device, while the rest of it is still being torn down.
@@ -67,12 +70,22 @@ fn end_by(number: libc::c_int) {
 
 #[test]
 fn by_sigkill() {
-    end_by(libc::SIGKILL);
+    end_by(libc::SIGKILL, true);
 }
 
 #[test]
 fn by_sigterm() {
-    end_by(libc::SIGTERM);
+    end_by(libc::SIGTERM, true);
+}
+
+#[test]
+fn without_rings_by_sigkill() {
+    end_by(libc::SIGKILL, false);
+}
+
+#[test]
+fn without_rings_by_sigterm() {
+    end_by(libc::SIGTERM, false);
 }
 
 mod slow {
@@ -81,7 +94,7 @@ mod slow {
     #[test]
     fn by_its_starter_while_it_is_stopped() {
         needs!(disks_and(&["losetup", "mkfs.xfs"]));
-        let (mut disk, load) = loaded_disk();
+        let (mut disk, load) = loaded_disk(true);
         signal(&mut disk, libc::SIGSTOP);
         assert_eq!(disk.take_down(), Vec::<String>::new());
         all_fail(load);
@@ -90,7 +103,7 @@ mod slow {
     #[test]
     fn by_its_starter_under_load() {
         needs!(disks_and(&["losetup", "mkfs.xfs"]));
-        let (disk, load) = loaded_disk();
+        let (disk, load) = loaded_disk(true);
         assert_eq!(disk.take_down(), Vec::<String>::new());
         all_fail(load);
     }

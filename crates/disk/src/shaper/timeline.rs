@@ -46,6 +46,10 @@ impl Timeline {
         Self::new(&[], 0, 0, 0)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     fn at(&self, now_ns: u64) -> Option<&Entry> {
         self.entries.iter().find(|entry| (entry.begin_ns..entry.end_ns).contains(&now_ns))
     }

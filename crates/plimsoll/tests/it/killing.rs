@@ -3,6 +3,7 @@
 //! `PLIMSOLL_KILLS` sets how often; `./x kills` does it a hundred times.
 
 use crate::laboratory::{Laboratory, send, state, wait_until};
+use plimsoll_disk::RingSwitch;
 use plimsoll_record::ExperimentRecord;
 use plimsoll_testing::{Need, has};
 use rustix::process::Signal;
@@ -107,6 +108,10 @@ fn kill_at_random(experiment: &str, longest: u64, settings: &[&str]) {
             said.err
         );
         assert_eq!(settings_now(), settings_before, "kill {number}, of {role}: {settings:?}");
+        // Others may have it on while they hold its lock.
+        let switch = RingSwitch::lock();
+        assert!(!RingSwitch::is_on(), "kill {number}, of {role}: {}", RingSwitch::FILE);
+        drop(switch);
         if let Some(after) = laboratory.record_so_far() {
             for earlier in [&before, &seen].into_iter().flatten() {
                 nothing_is_lost(earlier, &after);

@@ -2,6 +2,7 @@
 
 use crate::testbed::loops::{self, BackingFile};
 use crate::testbed::privileged::kill::end;
+use crate::testbed::privileged::rings;
 use crate::testbed::processes::{MARK_VARIABLE, is_marked, started_ticks};
 use crate::testbed::rig_parts::RigParts;
 use crate::testbed::step::Step;
@@ -57,7 +58,7 @@ impl EmulatedDisk {
         let mark = format!("disk-{}-{}", made.journal().token(), made.next_number());
         let marked = marked(program, &mark)?;
         made.making(Step::Daemon { mark: mark.clone(), mount_point: mount_point.clone() })?;
-        let daemon = Daemon::start(&marked, &order)?;
+        let daemon = rings::on_while(made, || Ok(Daemon::start(&marked, &order)?))?;
         let image = BackingFile::of(&daemon.image())?;
         made.making(Step::Loop { backing_file: image.clone() })?;
         let device = loops::attach(made.tools(), &image.path)?;

@@ -26,6 +26,7 @@ pub(crate) mod marker;
 pub(crate) mod page_cache;
 pub(crate) mod readahead;
 pub(crate) mod removal;
+pub(crate) mod rings;
 pub(crate) mod unmount;
 
 pub(crate) use held::HeldDirectory;

@@ -40,6 +40,16 @@ impl RigParts {
         Ok(id)
     }
 
+    /// Undoes one thing before all others. What cannot be undone stays for later.
+    pub(crate) fn undo_one(&self, id: u64) -> Result<(), TestbedError> {
+        if let Some(making) = self.journal.open_making(id) {
+            undo(&making, &self.tools, true)?;
+            self.journal.undone(id)?;
+        }
+        self.ids().retain(|other| *other != id);
+        Ok(())
+    }
+
     /// As if this program were gone.
     #[cfg(test)]
     pub(crate) fn forget(&self) {

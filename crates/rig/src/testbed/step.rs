@@ -12,6 +12,8 @@ use std::path::PathBuf;
 pub(crate) enum Step {
     /// A marked data directory with all that is in it. Ours by its marker.
     Directory { path: PathBuf },
+    /// The kernel's switch of rings for disks, turned on while one begins. Ours while it is on.
+    Rings,
     /// The process of an emulated disk and its FUSE mount. Ours by the mark in its environment, and by place and kind of the mount.
     Daemon { mark: String, mount_point: PathBuf },
     /// A loop device, whose number is not known before it is made. Ours by the file below it.
@@ -87,6 +89,7 @@ impl std::fmt::Display for Step {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Directory { path } => write!(formatter, "the data directory {}", path.display()),
+            Self::Rings => write!(formatter, "the kernel's FUSE over io_uring turned on"),
             Self::Daemon { mount_point, .. } => {
                 write!(formatter, "the emulated disk at {}", mount_point.display())
             }

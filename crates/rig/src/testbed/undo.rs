@@ -5,7 +5,7 @@ use crate::testbed::loops::{self, BackingFile};
 use crate::testbed::privileged::kill::{end, end_marked};
 use crate::testbed::privileged::removal::remove_abandoned;
 use crate::testbed::privileged::unmount::{unmount, unmount_shown};
-use crate::testbed::privileged::{group, kernel, readahead};
+use crate::testbed::privileged::{group, kernel, readahead, rings};
 use crate::testbed::step::{Making, MountedFrom, Step, Undone};
 use crate::testbed::tools::Tools;
 use crate::testbed::wait::until;
@@ -21,6 +21,7 @@ const LONGEST_GOING: Duration = Duration::from_secs(1);
 pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone, TestbedError> {
     match &making.step {
         Step::Directory { path } => remove_abandoned(path, making.inode),
+        Step::Rings => rings::turn_off(),
         Step::Daemon { mark, mount_point } => undo_daemon(tools, mark, mount_point, last),
         Step::Loop { backing_file } => undo_loop(tools, backing_file, last),
         Step::Readahead { from, was_bytes, set_bytes } => {

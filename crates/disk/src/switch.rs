@@ -1,0 +1,30 @@
+//! The kernel's switch that lets the daemons of new disks use io_uring.
+
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, OpenOptions, read_to_string};
+use std::io::{self, Write};
+
+/// The switch, which no other program turns while this lives, if it asks as well. It is machine-wide and normally off. A connection that
+/// began while it was on keeps its rings.
+#[derive(Debug)]
+pub struct RingSwitch(File);
+
+impl RingSwitch {
+    /// Where the kernel has it.
+    pub const FILE: &str = "/sys/module/fuse/parameters/enable_uring";
+
+    /// Waits for others who turn it. `None` where this kernel has none, or this user may not turn it.
+    pub fn lock() -> Option<Self> {
+        let file = OpenOptions::new().write(true).open(Self::FILE).ok()?;
+        flock(&file, FlockOperation::LockExclusive).ok()?;
+        Some(Self(file))
+    }
+
+    pub fn is_on() -> bool {
+        read_to_string(Self::FILE).is_ok_and(|text| text.trim() == "Y")
+    }
+
+    pub fn turn(&mut self, on: bool) -> io::Result<()> {
+        self.0.write_all(if on { b"Y" } else { b"N" })
+    }
+}
