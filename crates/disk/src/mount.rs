@@ -57,7 +57,8 @@ fn detach(mount_point: &Path, flags: UnmountFlags) -> io::Result<()> {
     }
 }
 
-/// Whether a file system is mounted there whose daemon is gone: the call goes to the daemon, and not to a cache.
+/// Whether a file system is mounted there whose daemon is gone: the call goes to the daemon, and not to a cache. Rings are taken down after the
+/// daemon that had them; a call that comes meanwhile is aborted with them.
 pub(crate) fn is_abandoned(mount_point: &Path) -> bool {
-    matches!(statfs(mount_point), Err(Errno::NOTCONN))
+    matches!(statfs(mount_point), Err(Errno::NOTCONN | Errno::CONNABORTED))
 }
