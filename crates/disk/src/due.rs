@@ -220,13 +220,14 @@ impl Due {
 
     fn hold(&self, one: Held) {
         let due_ns = one.arrival.due_ns;
-        let lane = &self.lanes[one.answer.lane()];
+        let number = one.answer.lane();
+        let lane = &self.lanes[number];
         let mut held = lane.held();
         let is_first = held.peek().is_none_or(|first| due_ns < first.arrival.due_ns);
         held.push(one);
         drop(held);
-        // Nobody waits for this in the lane of a ring: its only thread is here.
-        if is_first {
+        // In the lane of a ring nobody waits for it: its only thread is here.
+        if is_first && number == 0 {
             lane.earlier.notify_one();
         }
     }

@@ -90,9 +90,9 @@ impl Flow {
         }
     }
 
-    /// From now on requests come through rings.
-    pub(crate) fn use_rings(&self) {
-        self.state().counters.rings = true;
+    /// Whether requests come through rings from now on.
+    pub(crate) fn use_rings(&self, rings: bool) {
+        self.state().counters.rings = rings;
     }
 
     /// From now on held answers are given this much earlier.

@@ -16,14 +16,14 @@ pub(crate) fn prepare_process() {
         MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT,
     );
     let _ = rustix::process::configure_io_flusher_behavior(true);
-    wait_for_no_processor(true);
+    be_real_time(true);
     // Signals come to the thread that waits for them, and to no other.
     let _ = terminating().thread_block();
 }
 
 /// Gives this thread, and those that it makes from now on, real-time priority: a disk does not wait for a processor. Nothing here spins for longer
 /// than a sleep of this machine is late. Or takes it away.
-pub(crate) fn wait_for_no_processor(real_time: bool) {
+pub(crate) fn be_real_time(real_time: bool) {
     let (policy, sched_priority) =
         if real_time { (libc::SCHED_RR, 1) } else { (libc::SCHED_OTHER, 0) };
     let priority = libc::sched_param { sched_priority };

@@ -6,13 +6,13 @@
 
 use crate::due::{Answer, Due, Sleeper, Wait};
 use crate::fuse::DiskFile;
-use crate::process::wait_for_no_processor;
+use crate::process::be_real_time;
 use crate::wire::{self, Command, Headers, command};
 use io_uring::squeue::Entry128;
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode};
 use plimsoll_trace::monotonic_ns;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::collections::VecDeque;
 use std::io;
@@ -139,10 +139,12 @@ fn serve(
         outbox: Arc::default(),
         arrived: VecDeque::new(),
     };
-    ring.register(&device).is_ok() && {
-        let _ = ring.run();
-        true
+    if ring.register(&device).is_err() {
+        ring.file.flow.use_rings(false);
+        return false;
     }
+    let _ = ring.run();
+    true
 }
 
 /// Answers that a ring has to give to the kernel.
@@ -240,7 +242,7 @@ impl Ring<'_> {
             // Who preempts whoever sends many requests at once gets them one by one. That is worth it for answers that have a time.
             if self.file.flow.may_hold() != is_real_time {
                 is_real_time = !is_real_time;
-                wait_for_no_processor(is_real_time);
+                be_real_time(is_real_time);
             }
             let mut done = 0;
             while let Some(slot) = self.arrived.pop_front() {
@@ -376,9 +378,9 @@ fn set_length(entry: &mut Entry128, length: usize) {
 const BEFORE_DATA: usize = 4096;
 const SLOT_BYTES: usize = BEFORE_DATA + crate::fuse::LARGEST_WRITE as usize;
 
-/// Memory for requests. Only what was used once takes room.
+/// Memory for requests. Only what was used once takes room. It stays as long as the process: the kernel may write to it for a while after a ring
+/// is closed.
 struct Slots {
-    begin: *mut u8,
     count: usize,
     /// For each slot: where its headers are, and its data.
     memory: Vec<[libc::iovec; 2]>,
@@ -406,7 +408,7 @@ impl Slots {
             [at(offset, size_of::<Headers>()), at(offset + BEFORE_DATA, SLOT_BYTES - BEFORE_DATA)]
         });
         let memory = memory.collect();
-        Ok(Self { begin, count, memory })
+        Ok(Self { count, memory })
     }
 
     /// The list that the kernel is given.
@@ -429,12 +431,5 @@ impl Slots {
                 std::slice::from_raw_parts_mut(data.iov_base.cast::<u8>(), data.iov_len),
             )
         }
-    }
-}
-
-impl Drop for Slots {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is this type's own. The ring that the kernel writes through is dropped before it.
-        let _ = unsafe { munmap(self.begin.cast(), self.count * SLOT_BYTES) };
     }
 }

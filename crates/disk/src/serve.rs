@@ -122,8 +122,8 @@ fn begin_session(
     if let Some(rings) = rings
         && served.has_rings.load(Ordering::Relaxed)
     {
+        flow.use_rings(true);
         rings.begin(device.as_fd(), &served).map_err(failed)?;
-        flow.use_rings();
     }
     thread("session", {
         let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());

@@ -3,6 +3,11 @@
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions, read_to_string};
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+/// How long others may keep the lock. Anybody can take it, so that nobody waits for it forever.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(2);
 
 /// The switch, which no other program turns while this lives, if it asks as well. It is machine-wide and normally off. A connection that
 /// began while it was on keeps its rings.
@@ -13,10 +18,16 @@ impl RingSwitch {
     /// Where the kernel has it.
     pub const FILE: &str = "/sys/module/fuse/parameters/enable_uring";
 
-    /// Waits for others who turn it. `None` where this kernel has none, or this user may not turn it.
+    /// Waits a few seconds for others who turn it. `None` where they do not give it back, where this kernel has none, or this user may not turn it.
     pub fn lock() -> Option<Self> {
         let file = OpenOptions::new().write(true).open(Self::FILE).ok()?;
-        flock(&file, FlockOperation::LockExclusive).ok()?;
+        let begun = Instant::now();
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if begun.elapsed() > LONGEST_WAIT {
+                return None;
+            }
+            std::thread::sleep(LOOK);
+        }
         Some(Self(file))
     }
 
