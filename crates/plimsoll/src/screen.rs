@@ -22,7 +22,12 @@ pub fn print(text: impl Display) -> io::Result<()> {
     written(io::stdout(), &lines(&text.to_string()))
 }
 
-/// The same for what `report` drew, which has made foreign text harmless and coloured its own: colours are let through, where they are wanted, and nothing
+/// The same for one of many lines. Returns whether somebody still reads.
+pub fn print_one(text: impl Display) -> io::Result<bool> {
+    is_read(io::stdout(), &lines(&text.to_string()))
+}
+
+/// As [`print()`], for what `report` drew, which has made foreign text harmless and coloured its own: colours are let through, where they are wanted, and nothing
 /// else.
 pub fn print_drawn(text: &str) -> io::Result<()> {
     written(anstream::stdout(), &drawn(text))
@@ -35,10 +40,14 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn written(mut out: impl Write, text: &str) -> io::Result<()> {
+fn written(out: impl Write, text: &str) -> io::Result<()> {
+    is_read(out, text).map(|_| ())
+}
+
+fn is_read(mut out: impl Write, text: &str) -> io::Result<bool> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        written => written.map(|()| true),
     }
 }
 

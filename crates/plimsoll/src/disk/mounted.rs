@@ -3,7 +3,7 @@
 use super::emulated::{by_text, name};
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::{print, print_json};
+use crate::screen::{print, print_json, print_one};
 use anyhow::{Context, bail};
 use plimsoll_disk::{Control, Counters};
 use plimsoll_record::quantities::numbers::TERMINAL;
@@ -62,7 +62,9 @@ pub fn log(arguments: &arguments::DiskLog) -> anyhow::Result<Exit> {
         if lines % LINES_OF_A_PAGE == 0 {
             print(HEADER)?;
         }
-        print(line(&before.1, &now.1, (now.0 - before.0).as_secs_f64()))?;
+        if !print_one(line(&before.1, &now.1, (now.0 - before.0).as_secs_f64()))? {
+            break;
+        }
         before = now;
         lines += 1;
     }

@@ -1,11 +1,13 @@
 //! `plimsoll disk mount`: a disk for any program, and nothing of it left however it ends.
 
 use crate::laboratory::{Laboratory, Said, wait_until};
+use plimsoll_disk::RingSwitch;
 use plimsoll_testing::{Need, assert_contains, needs};
 use plimsoll_trace::Trace;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 pub const DISKS: [Need<'_>; 3] =
     [Need::Root, Need::File("/dev/fuse"), Need::File("/dev/loop-control")];
@@ -69,8 +71,15 @@ fn a_disk_is_mounted_watched_changed_and_unmounted() {
     let before = counters();
     assert!(before["written_bytes"].as_u64().unwrap() >= 1 << 20, "{before}");
     assert_eq!(before["shaped"], true);
+    // Where the kernel has them.
+    assert_eq!(before["rings"], fs::exists(RingSwitch::FILE).unwrap());
     let lines = disk(&laboratory, &["log", "slow", "--lines", "2", "--every", "10ms"]);
     assert_eq!(lines.out.lines().count(), 3, "{lines:?}");
+    // It watches until nobody reads what it sees, as `head` does not.
+    let mut watching = laboratory.command(&["disk", "log", "slow", "--every", "10ms"]);
+    let mut watching = watching.stdout(Stdio::piped()).spawn().unwrap();
+    drop(watching.stdout.take());
+    wait_until("the watcher to end", || watching.try_wait().unwrap().is_some());
     assert_eq!(disk(&laboratory, &["set", "slow", "unlimited"]).code, Some(0));
     assert_eq!(counters()["shaped"], false);
     assert_eq!(disk(&laboratory, &["set", "slow", "gp2"]).code, Some(0));
