@@ -57,7 +57,7 @@ impl Sleeper {
 pub(crate) enum Wait {
     /// There is none.
     Forever,
-    /// Until this instant of the monotonic clock, at which whoever gives it is to wake.
+    /// The thread that gives it can sleep until this time of the monotonic clock, nanoseconds.
     Until(u64),
     /// Not long enough for a sleep.
     Spin,
@@ -302,7 +302,7 @@ impl Due {
         }
     }
 
-    /// Makes every held answer due, and wakes whoever gives it.
+    /// Makes every held answer due, and wakes the threads that give them.
     pub(crate) fn hurry(&self) {
         for lane in &self.lanes {
             let mut held = lane.held();

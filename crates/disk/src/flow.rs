@@ -107,12 +107,12 @@ impl Flow {
         self.changed(&state);
     }
 
-    /// Whether any answer may have to be held: then whoever gives them must not wait for a processor.
+    /// Whether answers may have to be held. The threads that give them need real-time priority then.
     pub(crate) fn may_hold(&self) -> bool {
         self.may_hold.load(Ordering::Relaxed)
     }
 
-    /// The state was changed in what answers are held for.
+    /// Finds out again whether answers may have to be held, after a change of the limits or events.
     fn changed(&self, state: &State) {
         let by_limits = state.spec.is_limited() || !state.shaper.timeline.is_empty();
         let may_hold = state.hold_ns.is_some() || state.counters.shaped && by_limits;

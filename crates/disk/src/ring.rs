@@ -1,5 +1,5 @@
-//! Requests and answers by way of io_uring, where the kernel offers it: answers and the next requests pass in one call for as many as there are,
-//! and whoever does the work also holds the answers until they are due.
+//! Passes requests and answers through io_uring, where the kernel offers it. One system call gives all answers that are due and takes all new requests,
+//! and the thread that does the work also holds the answers until they are due.
 //!
 //! Each queue of the kernel belongs to a processor, and has slots: memory for a request that comes and for its answer. A thread serves the
 //! queues of one processor, or of several where there are more processors than [`MOST_RINGS`].
@@ -26,9 +26,9 @@ use zerocopy::IntoBytes;
 
 /// More threads than this do not serve a disk.
 const MOST_RINGS: usize = 8;
-/// Requests of one processor that can be under way at once. A loop device has at most 128 for all, of which long ones are cut in two.
+/// Requests that one processor can have in flight. A loop device has at most 128 in all, and the kernel splits long ones in two.
 const SLOTS: usize = 256;
-/// Answers are given to the kernel at least after this many requests, so that the first of many does not wait for the last.
+/// After this many requests at most, their answers are given to the kernel, so that the first of many does not wait for the last.
 const BATCH: usize = 16;
 /// The completion that says that somebody rang.
 const BELL: u64 = u64::MAX;
@@ -239,7 +239,7 @@ impl Ring<'_> {
         // As all threads of the daemon are made.
         let mut is_real_time = true;
         loop {
-            // Who preempts whoever sends many requests at once gets them one by one. That is worth it for answers that have a time.
+            // With real-time priority this thread preempts the loop device's, and gets many requests one at a time: slower, but answers are on time.
             if self.file.flow.may_hold() != is_real_time {
                 is_real_time = !is_real_time;
                 be_real_time(is_real_time);

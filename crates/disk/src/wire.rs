@@ -252,7 +252,7 @@ pub(crate) fn put(data: &mut [u8], structure: &(impl IntoBytes + Immutable)) -> 
     bytes.len() as u32
 }
 
-/// Lists the entries of a directory from a place on, as many as there is room for. Returns the length of the list.
+/// Writes the entries of a directory, from this one on, until there is no more room. Returns the length of the list.
 pub(crate) fn list(entries: &[(INodeNo, FileType, &str)], from: u64, into: &mut [u8]) -> u32 {
     let mut length = 0;
     for (next, (inode, kind, name)) in (1..).zip(entries).skip(from as usize) {
