@@ -1,5 +1,5 @@
 //! How true emulated disks are: what fio measures on them beside what they are configured to be. And what they cost: in turns, a loop device over
-//! a file in memory, a disk whose requests come through `/dev/fuse`, and one whose requests come through rings of io_uring. Needs root, fio and
+//! a file in memory or of the host, a disk whose requests come through `/dev/fuse`, and one whose requests come through rings of io_uring. Needs root, fio and
 //! losetup.
 //!
 //! `cargo bench -p plimsoll-disk --bench disk [-- WORD]`, with a word of the disks that are to be measured, or `cost`.
@@ -81,13 +81,13 @@ fn main() {
         ("unshaped, traced", DiskSpec { trace_requests: 1 << 20, ..disk(None, 0) }, unshaped),
         ("unshaped, in a file", DiskSpec { backing: Backing::File, ..disk(None, 0) }, unshaped),
     ];
+    if wanted.as_deref() == Some("cost") {
+        return cost(&disk(None, 0), &disk(Some(5000.0), 0));
+    }
     println!(
         "{:<20} {:<34} {:>10} {:>10} {:>10} {:>10} {:>10}",
         "disk", "load", "asked IOPS", "IOPS", "asked µs", "mean µs", "p99 µs"
     );
-    if wanted.as_deref() == Some("cost") {
-        return cost(&disk(None, 0), &disk(Some(5000.0), 0));
-    }
     for (name, spec, loads) in disks {
         if wanted.as_ref().is_some_and(|word| !name.contains(word)) {
             continue;
@@ -110,15 +110,22 @@ fn cost(unshaped: &DiskSpec, shaped: &DiskSpec) {
     for load in loads {
         turns(unshaped, load, load.name);
     }
+    let in_a_file = DiskSpec { backing: Backing::File, ..unshaped.clone() };
+    turns(&in_a_file, &DEEP_READS, "4k randread, 2 × 32, in a file");
+    turns(&in_a_file, &DEEP_WRITES, "4k randwrite, 2 × 32, in a file");
     turns(shaped, &READS, "4k randread, 16 jobs, 5000 IOPS");
     turns(shaped, &SINGLE, "4k randread, 1 job, 5000 IOPS");
 }
 
 fn turns(spec: &DiskSpec, load: &Load, name: &str) {
-    let folder = tempfile::tempdir_in("/dev/shm").expect("memory has a folder");
+    let folder = match spec.backing {
+        Backing::Memory => tempfile::tempdir_in("/dev/shm"),
+        Backing::File => tempfile::tempdir(),
+    };
+    let folder = folder.expect("a temporary folder can be made");
     let file = folder.path().join("bare");
     let created = std::fs::File::create(&file).and_then(|file| file.set_len(spec.capacity_bytes));
-    created.expect("memory has room");
+    created.expect("there is room");
     let bare = Loop::over(&file);
     let disks = [Disk::start(spec, false), Disk::start(spec, true)];
     // Pages that were never written are not read.
@@ -174,16 +181,7 @@ impl Disk {
             path: std::env::current_exe().expect("this program has a file"),
             arguments: vec!["daemon".into()],
         };
-        let mut switch = RingSwitch::lock();
-        let was_on = RingSwitch::is_on();
-        if let Some(switch) = &mut switch {
-            switch.turn(with_rings).expect("the switch can be turned");
-        }
-        let daemon = Daemon::start(&program, &order);
-        if let Some(switch) = &mut switch {
-            switch.turn(was_on).expect("the switch can be turned back");
-        }
-        drop(switch);
+        let daemon = RingSwitch::turned(with_rings, || Daemon::start(&program, &order));
         let daemon = daemon.unwrap_or_else(|error| panic!("{error}"));
         let device = Loop::over(&daemon.image());
         Self { device, daemon: Some(daemon), order, _folder: folder }
@@ -234,7 +232,7 @@ fn measure(name: &str, spec: &DiskSpec, loads: &[Load]) {
     }
 }
 
-/// IOPS by the disk's limit, or by Little's law where its latency is narrower. Who flushes as well is kept up by that, too.
+/// IOPS by the disk's limit, or by Little's law where its latency is narrower. Flushes between the writes take time, too.
 fn requested(spec: &DiskSpec, load: &Load) -> Option<f64> {
     if load.words.contains(&"--fsync=1") {
         return None;
@@ -262,9 +260,7 @@ impl Loop {
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         Self(String::from_utf8_lossy(&made.stdout).trim().to_owned())
     }
-}
 
-impl Loop {
     fn detach(&mut self) {
         if !self.0.is_empty() {
             let _ = Command::new("losetup").args(["--detach", &self.0]).status();

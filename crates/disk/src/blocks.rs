@@ -18,6 +18,7 @@ pub(crate) struct Blocks {
     file: File,
     /// The same past the page cache of the host, so that what is measured is this disk and not that cache.
     direct: Option<File>,
+    pub(crate) backing: Backing,
 }
 
 impl Blocks {
@@ -52,21 +53,15 @@ impl Blocks {
             }
         };
         file.set_len(spec.capacity_bytes).map_err(failed)?;
-        Ok(Self { file, direct })
+        Ok(Self { file, direct, backing: spec.backing })
     }
 
     pub(crate) fn read(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
         self.file_for(into.as_ptr(), into.len(), offset).read_exact_at(into, offset)
     }
 
-    /// `data` is aligned, or is copied into `spare`, which is.
-    pub(crate) fn write(&self, data: &[u8], offset: u64, spare: &mut Buffer) -> io::Result<()> {
-        if self.direct.is_none() {
-            return self.file.write_all_at(data, offset);
-        }
-        let copy = spare.of_length(data.len());
-        copy.copy_from_slice(data);
-        self.file_for(copy.as_ptr(), copy.len(), offset).write_all_at(copy, offset)
+    pub(crate) fn write(&self, data: &[u8], offset: u64) -> io::Result<()> {
+        self.file_for(data.as_ptr(), data.len(), offset).write_all_at(data, offset)
     }
 
     /// Brings what was written to the host's disk.
@@ -92,7 +87,8 @@ impl Blocks {
         }
     }
 
-    fn file_for(&self, memory: *const u8, length: usize, offset: u64) -> &File {
+    /// The file through which a request of the host's disk goes: past the page cache where memory, length and offset are aligned.
+    pub(crate) fn file_for(&self, memory: *const u8, length: usize, offset: u64) -> &File {
         let aligned = |number: usize| number.is_multiple_of(ALIGNMENT);
         match &self.direct {
             Some(direct)
@@ -129,13 +125,6 @@ impl Buffer {
         // SAFETY: there are at least this many initialised bytes, and bytes have no alignment of their own.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), length) }
     }
-
-    /// Its first bytes, as they were filled.
-    pub(crate) fn filled(&self, length: usize) -> &[u8] {
-        let length = length.min(self.bytes.len() * ALIGNMENT);
-        // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(self.bytes.as_ptr().cast(), length) }
-    }
 }
 
 #[cfg(test)]
@@ -148,10 +137,12 @@ mod tests {
         for (name, backing) in [("memory", Backing::Memory), ("file", Backing::File)] {
             let spec = DiskSpec { backing, ..DiskSpec::unlimited(1 << 20) };
             let blocks = Blocks::create(&spec, Some(&folder.path().join(name))).unwrap();
-            let (mut spare, mut read) = (Buffer::default(), Buffer::default());
-            // 512 bytes are no whole page, and the slice may lie anywhere.
+            let (mut written, mut read) = (Buffer::default(), Buffer::default());
+            // 512 bytes are no whole page.
             for (offset, data) in [(8192, vec![1; 8192]), (512, vec![2; 512])] {
-                blocks.write(&data, offset, &mut spare).unwrap();
+                let from = written.of_length(data.len());
+                from.copy_from_slice(&data);
+                blocks.write(from, offset).unwrap();
                 let into = read.of_length(data.len());
                 blocks.read(into, offset).unwrap();
                 assert_eq!(into, data, "{name}");

@@ -31,6 +31,8 @@ pub(crate) struct WriteLog {
     most_bytes: u64,
     written_back: u64,
     flushed_at: Option<Instant>,
+    /// Into which is read what a write replaces.
+    spare: Buffer,
 }
 
 struct LoggedWrite {
@@ -71,12 +73,12 @@ impl LoggedWrite {
     }
 
     /// Puts back what a part of it has replaced.
-    fn undo(&self, blocks: &Blocks, part: Range<u64>, spare: &mut Buffer) -> io::Result<()> {
+    fn undo(&self, blocks: &Blocks, part: Range<u64>) -> io::Result<()> {
         match &self.before {
             Before::Zeros => blocks.discard(part.start, part.end - part.start),
             Before::Bytes(bytes) => {
                 let within = (part.start - self.offset) as usize..(part.end - self.offset) as usize;
-                blocks.write(&bytes[within], part.start, spare)
+                blocks.write(&bytes[within], part.start)
             }
             Before::Nothing => Ok(()),
         }
@@ -93,6 +95,7 @@ impl WriteLog {
             most_bytes,
             written_back: 0,
             flushed_at: None,
+            spare: Buffer::default(),
         }
     }
 
@@ -102,9 +105,8 @@ impl WriteLog {
         blocks: &Blocks,
         offset: u64,
         length: u64,
-        spare: &mut Buffer,
     ) -> io::Result<u64> {
-        let there = spare.of_length(length as usize);
+        let there = self.spare.of_length(length as usize);
         blocks.read(there, offset)?;
         let before = match there.iter().all(|byte| *byte == 0) {
             true => Before::Zeros,
@@ -126,7 +128,6 @@ impl WriteLog {
         &mut self,
         blocks: &Blocks,
         range: Range<u64>,
-        spare: &mut Buffer,
     ) -> io::Result<Range<u64>> {
         let first = self.first + self.writes.len() as u64;
         let pending = self.writes.iter().filter(|write| write.acknowledged.is_none());
@@ -134,13 +135,13 @@ impl WriteLog {
             write.offset.max(range.start)..(write.offset + write.length).min(range.end)
         });
         for shared in shared.filter(|shared| !shared.is_empty()).collect::<Vec<_>>() {
-            self.remember(blocks, shared.start, shared.end - shared.start, spare)?;
+            self.remember(blocks, shared.start, shared.end - shared.start)?;
         }
         let mut at = range.start;
         while let Some(data) = blocks.next_data(at)?.filter(|data| data.start < range.end) {
             let begin = data.start.max(at);
             at = data.end.min(range.end).min(begin + LONGEST_PART);
-            self.remember(blocks, begin, at - begin, spare)?;
+            self.remember(blocks, begin, at - begin)?;
         }
         Ok(first..self.first + self.writes.len() as u64)
     }
@@ -210,7 +211,6 @@ impl WriteLog {
             since_flush_ns: since_flush.map(|ns| u64::try_from(ns).unwrap_or(u64::MAX)),
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut spare = Buffer::default();
         // Sectors whose contents are decided, and those whose newest contents are lost.
         let (mut decided, mut lost) = (HashSet::new(), HashSet::new());
         while let Some(write) = self.writes.pop_back() {
@@ -232,7 +232,7 @@ impl WriteLog {
                 } else {
                     lost_parts += 1;
                     lost.insert(sector);
-                    write.undo(blocks, part, &mut spare)?;
+                    write.undo(blocks, part)?;
                 }
             }
             cut.unflushed_writes += 1;

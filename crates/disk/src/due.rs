@@ -1,10 +1,9 @@
 //! Answers that are held until they are due, and the thread that gives them.
 
-use crate::blocks::Buffer;
+use crate::device::DeviceAnswer;
 use crate::flow::{Arrival, Flow};
 use crate::ring::RingAnswer;
 use crate::storage::{Receipt, Storage};
-use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 use plimsoll_trace::monotonic_ns;
 use rustix::event::{EventfdFlags, eventfd};
 use std::cmp::Ordering;
@@ -65,47 +64,24 @@ pub(crate) enum Wait {
 
 /// An answer that has only to be given.
 pub(crate) enum Answer {
-    Data(ReplyData, Buffer, usize),
-    Written(ReplyWrite, u32),
-    Done(ReplyEmpty),
+    Device(DeviceAnswer),
     Ring(RingAnswer),
 }
 
 impl Answer {
-    /// Gives it, and gives its memory back.
-    fn give(self) -> Option<Buffer> {
+    /// Gives it, or the number of an error in its place.
+    pub(crate) fn give(self, outcome: Result<(), i32>) {
         match self {
-            Self::Data(reply, buffer, length) => {
-                reply.data(buffer.filled(length));
-                return Some(buffer);
-            }
-            Self::Written(reply, length) => reply.written(length),
-            Self::Done(reply) => reply.ok(),
-            Self::Ring(answer) => answer.give(),
+            Self::Device(answer) => answer.give(outcome),
+            Self::Ring(answer) => answer.give(outcome),
         }
-        None
-    }
-
-    /// Gives the number of an error in its place, and gives its memory back.
-    fn fail(self, number: i32) -> Option<Buffer> {
-        let error = Errno::from(io::Error::from_raw_os_error(number));
-        match self {
-            Self::Data(reply, buffer, _) => {
-                reply.error(error);
-                return Some(buffer);
-            }
-            Self::Written(reply, _) => reply.error(error),
-            Self::Done(reply) => reply.error(error),
-            Self::Ring(answer) => answer.fail(number),
-        }
-        None
     }
 
     /// The lane in which it is held.
     fn lane(&self) -> usize {
         match self {
+            Self::Device(_) => 0,
             Self::Ring(answer) => answer.lane,
-            Self::Data(..) | Self::Written(..) | Self::Done(_) => 0,
         }
     }
 }
@@ -158,8 +134,6 @@ pub(crate) struct Due {
     lanes: Vec<Lane>,
     /// Wakes the thread of a ring, for each lane after the first.
     bells: Vec<OwnedFd>,
-    /// Memory of answers that were given.
-    spare: Mutex<Vec<Buffer>>,
 }
 
 impl Due {
@@ -170,7 +144,6 @@ impl Due {
             storage,
             lanes: (0..=rings).map(|_| Lane::default()).collect(),
             bells: (0..rings).map(bell).collect::<io::Result<_>>()?,
-            spare: Mutex::default(),
         })
     }
 
@@ -181,32 +154,6 @@ impl Due {
     /// What can be read when the ring with this lane is to look at it again.
     pub(crate) fn bell(&self, lane: usize) -> BorrowedFd<'_> {
         self.bells[lane - 1].as_fd()
-    }
-
-    fn spare(&self) -> MutexGuard<'_, Vec<Buffer>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn buffer(&self) -> Buffer {
-        self.spare().pop().unwrap_or_default()
-    }
-
-    pub(crate) fn give_back(&self, buffer: Buffer) {
-        self.spare().push(buffer);
-    }
-
-    /// Gives the number of an error in place of an answer, now.
-    pub(crate) fn fail(&self, answer: Answer, number: i32) {
-        if let Some(buffer) = answer.fail(number) {
-            self.give_back(buffer);
-        }
-    }
-
-    /// Gives an answer to what is no work for the disk.
-    pub(crate) fn give_now(&self, answer: Answer) {
-        if let Some(buffer) = answer.give() {
-            self.give_back(buffer);
-        }
     }
 
     /// Gives the answer when it is due: at once, or later from the thread of its lane.
@@ -237,16 +184,16 @@ impl Due {
         if self.storage.is_cut_off(&one.receipt) {
             one.arrival = one.arrival.past_stalls();
         }
-        // Counted before it is given: who asks for the counters after an answer finds it in them.
+        // Counted before it is given, so that a caller who has an answer finds it in the counters.
         if let Err(stall_end_ns) = self.flow.answer(&one.arrival) {
             one.arrival.due_ns = stall_end_ns;
             return self.hold(one);
         }
         // Before its answer: what is requested after it must find the write acknowledged.
         if one.arrival.fails || !self.storage.answered(one.receipt) {
-            self.fail(one.answer, libc::EIO);
+            one.answer.give(Err(libc::EIO));
         } else {
-            self.give_now(one.answer);
+            one.answer.give(Ok(()));
         }
     }
 
@@ -321,7 +268,7 @@ impl Due {
         for lane in &self.lanes {
             let all = std::mem::take(&mut *lane.held());
             for held in all {
-                held.answer.fail(libc::EIO);
+                held.answer.give(Err(libc::EIO));
             }
         }
     }
@@ -369,7 +316,7 @@ mod tests {
             assert!(wait(&mut sleeper, hold_ns, 300_000).is_some());
         }
         assert!(sleeper.oversleep_ns > LONGEST_OVERSLEEP_NS * 9 / 10);
-        // Then what is shorter than that is held all the same.
+        // Shorter times are held even then.
         for hold_ns in [1, 10_000, 30_000, 50_000, 60_000, 99_000, 150_000, 2_000_000] {
             for late_ns in [0, 20_000, 90_000] {
                 let late = wait(&mut sleeper, hold_ns, late_ns);

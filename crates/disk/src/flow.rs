@@ -17,7 +17,7 @@ const LONGEST_LATENESS_NS: u64 = 60_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) request: Request,
-    offset: u64,
+    pub(crate) offset: u64,
     at_ns: u64,
     in_flight: u16,
     /// Whether it is one of the disk's users, and not of a measurement of the way.
@@ -288,6 +288,7 @@ impl Flow {
                 p50_ns: lateness.value_at_quantile(0.5),
                 p99_ns: lateness.value_at_quantile(0.99),
                 max_ns: lateness.max(),
+                rings: state.counters.rings,
             },
             ..state.counters
         }

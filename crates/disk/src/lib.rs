@@ -18,6 +18,7 @@ mod cache;
 mod control;
 mod counters;
 mod daemon;
+mod device;
 mod due;
 mod error;
 mod flow;

@@ -1,6 +1,7 @@
 //! The mount of a disk's file system.
 
 use crate::DiskError;
+use crate::device::DEVICE;
 use rustix::fs::statfs;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
@@ -19,7 +20,7 @@ pub(crate) fn mount(mount_point: &Path) -> Result<OwnedFd, DiskError> {
     let device = OpenOptions::new()
         .read(true)
         .write(true)
-        .open("/dev/fuse")
+        .open(DEVICE)
         .map_err(|source| DiskError::NoFuse { source })?;
     mount_through(&device, mount_point)
         .map_err(|source| DiskError::Mount { path: mount_point.to_owned(), source })?;
@@ -37,12 +38,12 @@ fn mount_through(device: &File, mount_point: &Path) -> io::Result<()> {
     Ok(rustix::mount::mount(SOURCE, mount_point, KIND, flags, options.as_c_str())?)
 }
 
-/// Takes the mount away, at once from where it is seen and altogether when its last user is gone. Where nothing is mounted any more, that is well.
+/// Takes the mount away: from its place at once, and altogether when its last user is gone. It is no error if nothing is mounted there.
 pub(crate) fn unmount(mount_point: &Path) -> io::Result<()> {
     detach(mount_point, UnmountFlags::DETACH)
 }
 
-/// Ends the connection to the daemon first: whoever waits for an answer gets an error, and nobody has to give it.
+/// Ends the connection to the daemon first: the kernel fails all requests, so that no answer is needed.
 pub(crate) fn abort(mount_point: &Path) {
     // The mount is busy, which it says after it has ended the connection.
     let _ = detach(mount_point, UnmountFlags::FORCE);

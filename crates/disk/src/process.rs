@@ -7,7 +7,7 @@ use std::num::NonZero;
 /// What must be so before the first thread is made, because threads inherit it. What this user or kernel does not allow is done without: the
 /// lateness of the answers shows what it costs.
 pub(crate) fn prepare_process() {
-    // Where memory is short, whoever fills it is to go, and not the disk on which he does.
+    // Where memory is short, the kernel is to end another program than the disk.
     let _ = std::fs::write("/proc/self/oom_score_adj", "-900");
     // Timers that fire when they are due, and not up to 50 µs later.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));

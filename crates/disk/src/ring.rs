@@ -1,16 +1,20 @@
 //! Passes requests and answers through io_uring, where the kernel offers it. One system call gives all answers that are due and takes all new requests,
-//! and the thread that does the work also holds the answers until they are due.
+//! and the thread that does the work also holds the answers until they are due. Where the blocks are in a file of the host, the same call hands the work
+//! to the kernel, which does many requests at once.
 //!
 //! Each queue of the kernel belongs to a processor, and has slots: memory for a request that comes and for its answer. A thread serves the
 //! queues of one processor, or of several where there are more processors than [`MOST_RINGS`].
 
 use crate::due::{Answer, Due, Sleeper, Wait};
-use crate::fuse::DiskFile;
+use crate::fuse::{DiskFile, Taken, Work};
 use crate::process::be_real_time;
-use crate::wire::{self, Command, Headers, command};
-use io_uring::squeue::Entry128;
-use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use crate::shaper::{Request, RequestKind};
+use crate::storage::{Receipt, Storage};
+use crate::wire::{AnswerHead, Command, Headers, command};
+use io_uring::squeue::{Entry, Entry128};
+use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode};
+use plimsoll_record::Backing;
 use plimsoll_trace::monotonic_ns;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -32,6 +36,8 @@ const SLOTS: usize = 256;
 const BATCH: usize = 16;
 /// The completion that says that somebody rang.
 const BELL: u64 = u64::MAX;
+/// Marks the completion of work that was handed to the kernel, beside the number of its slot.
+const WORK: u64 = 1 << 32;
 /// The only file that a ring knows by a number.
 const DEVICE: Fixed = Fixed(0);
 
@@ -137,7 +143,8 @@ fn serve(
         due,
         bell: [0; 8],
         outbox: Arc::default(),
-        arrived: VecDeque::new(),
+        completed: VecDeque::new(),
+        handed_over: vec![None; queues.len() * SLOTS],
     };
     if ring.register(&device).is_err() {
         ring.file.flow.use_rings(false);
@@ -166,18 +173,10 @@ pub(crate) struct RingAnswer {
 }
 
 impl RingAnswer {
-    /// Gives it, with the data that its slot has.
-    pub(crate) fn give(self) {
-        self.commit(Ok(self.data_bytes));
-    }
-
-    pub(crate) fn fail(self, error: i32) {
-        self.commit(Err(error));
-    }
-
-    fn commit(&self, result: Result<u32, i32>) {
+    /// Gives it with the data that its slot has, or an error.
+    pub(crate) fn give(self, outcome: Result<(), i32>) {
         let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-        outbox.push(Commit { slot: self.slot, result });
+        outbox.push(Commit { slot: self.slot, result: outcome.map(|()| self.data_bytes) });
     }
 }
 
@@ -191,8 +190,10 @@ struct Ring<'a> {
     /// What is read when somebody rings.
     bell: [u8; 8],
     outbox: Outbox,
-    /// Slots with requests that wait for their turn.
-    arrived: VecDeque<usize>,
+    /// What the kernel has completed and nobody has looked at yet, with its result: a slot with a new request, or work.
+    completed: VecDeque<(u64, i32)>,
+    /// Work that the kernel does, for each slot.
+    handed_over: Vec<Option<Work>>,
 }
 
 impl Ring<'_> {
@@ -245,8 +246,11 @@ impl Ring<'_> {
                 be_real_time(is_real_time);
             }
             let mut done = 0;
-            while let Some(slot) = self.arrived.pop_front() {
-                self.take(slot);
+            while let Some((what, result)) = self.completed.pop_front() {
+                match what & WORK {
+                    0 => self.take(what as usize)?,
+                    _ => self.conclude((what & !WORK) as usize, result),
+                }
                 due.give(self.lane, &mut sleeper);
                 done += 1;
                 if done % BATCH == 0 {
@@ -255,7 +259,7 @@ impl Ring<'_> {
                 }
             }
             let wait = due.give(self.lane, &mut sleeper);
-            let has_answered = self.commit()?;
+            self.commit()?;
             match wait {
                 Wait::Forever => self.enter(1, None)?,
                 Wait::Until(wake_ns) => {
@@ -266,13 +270,17 @@ impl Ring<'_> {
                         sleeper.woke(late_ns);
                     }
                 }
-                Wait::Spin if has_answered || self.ring.submission().taskrun() => {
-                    self.enter(0, None)?;
-                }
-                Wait::Spin => std::hint::spin_loop(),
+                Wait::Spin if self.is_idle() => std::hint::spin_loop(),
+                Wait::Spin => self.enter(0, None)?,
             }
             self.take_completions()?;
         }
+    }
+
+    /// Whether neither side has anything for the other.
+    fn is_idle(&mut self) -> bool {
+        let submission = self.ring.submission();
+        submission.is_empty() && !submission.taskrun()
     }
 
     /// Tells the kernel what there is, and waits for as many completions, at the longest until an instant of the monotonic clock.
@@ -310,10 +318,10 @@ impl Ring<'_> {
             let completion: cqueue::Entry = completion;
             match completion.user_data() {
                 BELL => has_rung = true,
-                _ if completion.result() < 0 => {
+                slot if slot & WORK == 0 && completion.result() < 0 => {
                     return Err(io::Error::from_raw_os_error(-completion.result()));
                 }
-                slot => self.arrived.push_back(slot as usize),
+                what => self.completed.push_back((what, completion.result())),
             }
         }
         if has_rung {
@@ -322,16 +330,15 @@ impl Ring<'_> {
         Ok(())
     }
 
-    /// Hands the answers to the ring. Returns whether there are any.
-    fn commit(&mut self) -> io::Result<bool> {
+    /// Hands the answers to the ring.
+    fn commit(&mut self) -> io::Result<()> {
         let outbox = Arc::clone(&self.outbox);
         let mut outbox = outbox.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_any = !outbox.is_empty();
         for Commit { slot, result } in outbox.drain(..) {
             let headers = self.slots.headers(slot);
             let data_bytes = result.unwrap_or(0);
             headers.data_bytes = data_bytes;
-            headers.head.length = wire::ANSWER_HEAD + data_bytes;
+            headers.head.length = size_of::<AnswerHead>() as u32 + data_bytes;
             headers.head.opcode = result.err().unwrap_or(0).wrapping_neg() as u32;
             let commit = headers.commit;
             let entry = opcode::UringCmd80::new(DEVICE, command::COMMIT_AND_FETCH)
@@ -340,18 +347,80 @@ impl Ring<'_> {
                 .user_data(slot as u64);
             self.push(&entry)?;
         }
-        Ok(has_any)
+        Ok(())
     }
 
-    /// Does the request in a slot.
-    fn take(&mut self, slot: usize) {
-        let answer = |data_bytes: u32| {
-            let outbox = Arc::clone(&self.outbox);
-            Answer::Ring(RingAnswer { lane: self.lane, slot, data_bytes, outbox })
-        };
+    /// Takes the request in a slot: answers it, does it, or hands it to the kernel.
+    fn take(&mut self, slot: usize) -> io::Result<()> {
         let (headers, data) = self.slots.both(slot);
-        self.file.take(headers, data, answer);
+        match self.file.take(headers, data) {
+            Taken::Answered(answer) => {
+                let data_bytes = answer.unwrap_or(0);
+                self.answer(slot, data_bytes).give(answer.map(drop));
+            }
+            Taken::Work(work) => match by_the_kernel(&self.file.storage, &work, data) {
+                Some(entry) => {
+                    self.handed_over[slot] = Some(work);
+                    self.push(&entry.user_data(WORK | slot as u64).into())?;
+                }
+                None => {
+                    let worked = self.file.work(&work, data);
+                    self.finish(slot, work, worked);
+                }
+            },
+        }
+        Ok(())
     }
+
+    /// The kernel is done with the work of a slot. What it has not done whole is done here, which also says why.
+    fn conclude(&mut self, slot: usize, result: i32) {
+        let Some(work) = self.handed_over[slot].take() else { return };
+        let Request { kind, bytes } = work.arrival.request;
+        let whole = match kind {
+            RequestKind::Read | RequestKind::Write => bytes as i32,
+            RequestKind::Flush | RequestKind::Discard => 0,
+        };
+        let worked = match result == whole {
+            true => Ok(Storage::plain_receipt(work.session)),
+            false => self.file.work(&work, self.slots.both(slot).1),
+        };
+        self.finish(slot, work, worked);
+    }
+
+    fn finish(&mut self, slot: usize, work: Work, worked: io::Result<Receipt>) {
+        let data_bytes = work.answer_bytes(self.slots.both(slot).1);
+        self.file.finish(work, worked, self.answer(slot, data_bytes));
+    }
+
+    fn answer(&self, slot: usize, data_bytes: u32) -> Answer {
+        let outbox = Arc::clone(&self.outbox);
+        Answer::Ring(RingAnswer { lane: self.lane, slot, data_bytes, outbox })
+    }
+}
+
+/// How the kernel does such work. `None` where it is done here: where more is to be done than that, and in memory, where the kernel would only copy as well.
+fn by_the_kernel(storage: &Storage, work: &Work, data: &mut [u8]) -> Option<Entry> {
+    let arrival = &work.arrival;
+    let Request { kind, bytes } = arrival.request;
+    let blocks = storage.plain_blocks()?;
+    if arrival.fails || blocks.backing == Backing::Memory {
+        return None;
+    }
+    let (length, offset) = (bytes as u32, arrival.offset);
+    let file = Fd(blocks.file_for(data.as_ptr(), bytes as usize, offset).as_raw_fd());
+    Some(match kind {
+        RequestKind::Read => {
+            opcode::Read::new(file, data.as_mut_ptr(), length).offset(offset).build()
+        }
+        RequestKind::Write => {
+            opcode::Write::new(file, data.as_ptr(), length).offset(offset).build()
+        }
+        RequestKind::Flush => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+        RequestKind::Discard => {
+            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            opcode::Fallocate::new(file, bytes).offset(offset).mode(mode).build()
+        }
+    })
 }
 
 /// The crate has no word for the length of a list of memory, which the kernel wants here.

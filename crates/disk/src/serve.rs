@@ -2,6 +2,7 @@
 
 use crate::blocks::Blocks;
 use crate::control::listen;
+use crate::device::Device;
 use crate::due::Due;
 use crate::flow::Flow;
 use crate::fuse::DiskFile;
@@ -11,21 +12,19 @@ use crate::process::{prepare_process, wait_for_signal};
 use crate::ring::{self, Rings};
 use crate::storage::Storage;
 use crate::{DiskError, RingSwitch};
-use fuser::{Config, Session, SessionACL};
 use plimsoll_record::Backing;
 use plimsoll_trace::{Head, Writer};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::Builder;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
-/// Threads that take requests from the kernel. Each does its own reading and writing, so there are as many of these at once.
-const SESSION_THREADS: usize = 8;
-/// How often it is looked whether answers are given at all.
+/// Threads that take requests from the device. Each does its own reading and writing, so there are as many of these at once.
+const DEVICE_THREADS: usize = 8;
+/// Time between two checks whether answers are given at all.
 const LOOK: Duration = Duration::from_secs(1);
 /// An answer that is overdue for this long will never be given: the daemon goes, so that nobody waits for it forever.
 const STUCK_NS: u64 = 20_000_000_000;
@@ -70,8 +69,9 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
     let flow = Arc::new(Flow::new(&order.spec, order.shaped, trace));
     let blocks = Blocks::create(&order.spec, order.backing_file.as_deref())?;
     let storage = Arc::new(Storage::new(&order.spec, blocks));
-    // A thread of a ring works at one request at a time, which would be the depth of a file's queue.
-    let rings = if order.spec.backing == Backing::Memory { ring::count() } else { 0 };
+    // Where writes are remembered, a ring does one request at a time, which would be the depth of a file's queue.
+    let is_slow = order.spec.backing == Backing::File && order.spec.volatile_cache;
+    let rings = if is_slow { 0 } else { ring::count() };
     let due = Due::new(Arc::clone(&flow), Arc::clone(&storage), rings);
     let due = Arc::new(due.map_err(|error| DiskError::io("make its bells", error))?);
     let socket = UnixListener::bind(&order.socket)
@@ -86,11 +86,10 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
         capacity_bytes: order.spec.capacity_bytes,
         flow,
         due: Arc::clone(&due),
-        made_at: SystemTime::now(),
-        has_rings: Arc::default(),
+        made_at: UNIX_EPOCH.elapsed().unwrap_or_default(),
     };
-    let connection = mount(&order.mount_point)?;
-    let begun = begin_session(file, connection, &order.mount_point, socket);
+    let device = Device::new(mount(&order.mount_point)?);
+    let begun = begin_session(&file, device, &order.mount_point, socket);
     if begun.is_err() {
         abort(&order.mount_point);
     }
@@ -100,39 +99,41 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
 
 /// Serves what is mounted, and sees to its end.
 fn begin_session(
-    file: DiskFile,
-    connection: OwnedFd,
+    file: &DiskFile,
+    device: Device,
     mount_point: &Path,
     socket: UnixListener,
 ) -> Result<(), DiskError> {
     let (due, flow) = (Arc::clone(&file.due), Arc::clone(&file.flow));
-    let failed = |source| DiskError::Mount { path: mount_point.to_owned(), source };
     let rings = (RingSwitch::is_on() && due.rings() > 0).then(|| {
         let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
         Rings::make(&Arc::clone(&due), move || end(&mount_point, &due))
     });
     // Without them it is slower.
     let rings = rings.and_then(Result::ok);
-    file.has_rings.store(rings.is_some(), Ordering::Relaxed);
-    let (device, served) = (connection.try_clone().map_err(failed)?, file.clone());
-    let mut config = Config::default();
-    config.n_threads = Some(SESSION_THREADS);
-    config.clone_fd = true;
-    let session = Session::from_fd(file, connection, SessionACL::All, config).map_err(failed)?;
-    if let Some(rings) = rings
-        && served.has_rings.load(Ordering::Relaxed)
-    {
-        flow.use_rings(true);
-        rings.begin(device.as_fd(), &served).map_err(failed)?;
-    }
-    thread("session", {
-        let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
-        move || {
-            // Ends when somebody unmounts it.
-            let _ = session.run();
-            end(&mount_point, &due)
+    let connected = || -> io::Result<Vec<Device>> {
+        let has_rings = device.shake_hands(rings.is_some())?;
+        if let Some(rings) = rings.filter(|_| has_rings) {
+            flow.use_rings(true);
+            rings.begin(device.as_fd(), file)?;
         }
-    })?;
+        let mut devices =
+            (1..DEVICE_THREADS).map(|_| device.another()).collect::<io::Result<Vec<_>>>()?;
+        devices.push(device);
+        Ok(devices)
+    };
+    let connected = connected();
+    let devices =
+        connected.map_err(|source| DiskError::Mount { path: mount_point.to_owned(), source })?;
+    for device in devices {
+        let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
+        let (device, file) = (Arc::new(device), file.clone());
+        thread("device", move || {
+            // Ends when somebody unmounts it.
+            let _ = device.serve(&file);
+            end(&mount_point, &due)
+        })?;
+    }
     thread("signals", {
         let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
         move || {

@@ -1,6 +1,6 @@
 //! What is stored on a disk, and what of it survives a cut of its power.
 
-use crate::blocks::{Blocks, Buffer};
+use crate::blocks::Blocks;
 use crate::cache::{MOST_BYTES, WriteLog};
 use plimsoll_record::{DiskSpec, PowerCut};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub enum Power {
 pub(crate) struct Storage {
     blocks: Blocks,
     log: Option<Mutex<WriteLog>>,
-    /// How often the power was cut. Whoever opened the disk before the last time gets errors.
+    /// How often the power was cut. Users who opened the disk before the last time get errors.
     cuts: AtomicU64,
     power: Mutex<Power>,
 }
@@ -86,25 +86,29 @@ impl Storage {
         }
     }
 
-    pub(crate) fn read(&self, session: u64, into: &mut [u8], offset: u64) -> io::Result<Receipt> {
-        self.blocks.read(into, offset)?;
-        Ok(Receipt { session, work: Work::Nothing })
+    /// The blocks, where to read or write them is all that a request needs.
+    pub(crate) fn plain_blocks(&self) -> Option<&Blocks> {
+        self.log.is_none().then_some(&self.blocks)
     }
 
-    pub(crate) fn write(
-        &self,
-        session: u64,
-        data: &[u8],
-        offset: u64,
-        spare: &mut Buffer,
-    ) -> io::Result<Receipt> {
+    /// Of a request that leaves nothing to be noted.
+    pub(crate) fn plain_receipt(session: u64) -> Receipt {
+        Receipt { session, work: Work::Nothing }
+    }
+
+    pub(crate) fn read(&self, session: u64, into: &mut [u8], offset: u64) -> io::Result<Receipt> {
+        self.blocks.read(into, offset)?;
+        Ok(Self::plain_receipt(session))
+    }
+
+    pub(crate) fn write(&self, session: u64, data: &[u8], offset: u64) -> io::Result<Receipt> {
         let log = self.log_in(session)?;
         let Some(mut log) = log else {
-            self.blocks.write(data, offset, spare)?;
-            return Ok(Receipt { session, work: Work::Nothing });
+            self.blocks.write(data, offset)?;
+            return Ok(Self::plain_receipt(session));
         };
-        let number = log.remember(&self.blocks, offset, data.len() as u64, spare)?;
-        self.blocks.write(data, offset, spare)?;
+        let number = log.remember(&self.blocks, offset, data.len() as u64)?;
+        self.blocks.write(data, offset)?;
         Ok(Receipt { session, work: Work::Writes(number..number + 1) })
     }
 
@@ -114,19 +118,13 @@ impl Storage {
         Ok(Receipt { session, work: number.map_or(Work::Nothing, Work::Flush) })
     }
 
-    pub(crate) fn discard(
-        &self,
-        session: u64,
-        offset: u64,
-        length: u64,
-        spare: &mut Buffer,
-    ) -> io::Result<Receipt> {
+    pub(crate) fn discard(&self, session: u64, offset: u64, length: u64) -> io::Result<Receipt> {
         let log = self.log_in(session)?;
         let Some(mut log) = log else {
             self.blocks.discard(offset, length)?;
-            return Ok(Receipt { session, work: Work::Nothing });
+            return Ok(Self::plain_receipt(session));
         };
-        let numbers = log.remember_data(&self.blocks, offset..offset + length, spare)?;
+        let numbers = log.remember_data(&self.blocks, offset..offset + length)?;
         self.blocks.discard(offset, length)?;
         Ok(Receipt { session, work: Work::Writes(numbers) })
     }
@@ -205,9 +203,9 @@ mod tests {
 
     #[test]
     fn nothing_of_an_earlier_session_is_applied_or_answered() {
-        let (storage, mut spare) = (storage(true), Buffer::default());
+        let storage = storage(true);
         let before = storage.session();
-        let write = storage.write(before, &[1; 4096], 0, &mut spare).unwrap();
+        let write = storage.write(before, &[1; 4096], 0).unwrap();
         let flush = storage.flush(before).unwrap();
         storage.cut(1, 4096).unwrap();
         let left = first_byte(&storage);
@@ -215,8 +213,8 @@ mod tests {
         assert!(!storage.answered(flush));
         let eio = |result: io::Result<Receipt>| result.unwrap_err().raw_os_error();
         let expected = Some(libc::EIO);
-        assert_eq!(eio(storage.write(before, &[2; 4096], 0, &mut spare)), expected);
-        assert_eq!(eio(storage.discard(before, 0, 4096, &mut spare)), expected);
+        assert_eq!(eio(storage.write(before, &[2; 4096], 0)), expected);
+        assert_eq!(eio(storage.discard(before, 0, 4096)), expected);
         assert_eq!(eio(storage.flush(before)), expected);
         let mut block = [0; 4096];
         let read = storage.read(before, &mut block, 0).unwrap();
@@ -224,7 +222,7 @@ mod tests {
         assert_eq!(first_byte(&storage), left);
 
         let now = storage.session();
-        let write = storage.write(now, &[3; 4096], 0, &mut spare).unwrap();
+        let write = storage.write(now, &[3; 4096], 0).unwrap();
         assert!(storage.answered(write));
         let flush = storage.flush(now).unwrap();
         assert!(storage.answered(flush));

@@ -35,6 +35,21 @@ impl RingSwitch {
         read_to_string(Self::FILE).is_ok_and(|text| text.trim() == "Y")
     }
 
+    /// Runs this while the switch is on, or off, and turns it back. Where it cannot be turned, it stays as it is.
+    pub fn turned<T>(on: bool, begin: impl FnOnce() -> T) -> T {
+        let mut switch = Self::lock();
+        let was_on = Self::is_on();
+        let mut turn = |on| {
+            if let Some(switch) = &mut switch {
+                let _ = switch.turn(on);
+            }
+        };
+        turn(on);
+        let begun = begin();
+        turn(was_on);
+        begun
+    }
+
     pub fn turn(&mut self, on: bool) -> io::Result<()> {
         self.0.write_all(if on { b"Y" } else { b"N" })
     }

@@ -1,4 +1,4 @@
-//! The way of a request to the disk and of its answer back: time that passes outside the daemon, and that whoever asks sees all the same.
+//! The way of a request to the disk and of its answer back: time that passes outside the daemon, and that the user of the disk sees.
 //!
 //! The longer all wait, the deeper the processors sleep, and the longer is the way: 25 µs where nothing was held, and 140 µs after 4 ms, on one
 //! machine. So it is measured on the very loop device that is used afterwards, by requests that are held for times that are known: what they

@@ -1,17 +1,23 @@
 //! Requests and answers as the kernel lays them out in memory (`linux/fuse.h`, protocol 7.42), as far as a disk gets them.
 
-use fuser::{FileAttr, FileType, INodeNo};
-use std::time::{SystemTime, UNIX_EPOCH};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Nothing on a disk's own filesystem ever changes by itself. In seconds.
 const FOR_EVER: u64 = 1 << 30;
+/// The protocol that these structures are of.
+pub(crate) const MAJOR: u32 = 7;
+const MINOR: u32 = 42;
+/// The oldest protocol in which an answer to [`Hello`] is as long as here (Linux 3.15).
+pub(crate) const OLDEST_MINOR: u32 = 23;
+/// In which the kernel counts the longest request, bytes.
+const PAGE: u32 = 4096;
 /// Entries of a directory begin at multiples of this, bytes.
 const ENTRY_ALIGNMENT: usize = 8;
 
 /// Numbers of the requests that a disk answers.
 pub(crate) mod opcode {
     pub(crate) const LOOKUP: u32 = 1;
+    pub(crate) const FORGET: u32 = 2;
     pub(crate) const GETATTR: u32 = 3;
     pub(crate) const OPEN: u32 = 14;
     pub(crate) const READ: u32 = 15;
@@ -20,11 +26,30 @@ pub(crate) mod opcode {
     pub(crate) const RELEASE: u32 = 18;
     pub(crate) const FSYNC: u32 = 20;
     pub(crate) const FLUSH: u32 = 25;
+    pub(crate) const INIT: u32 = 26;
     pub(crate) const OPENDIR: u32 = 27;
     pub(crate) const READDIR: u32 = 28;
     pub(crate) const RELEASEDIR: u32 = 29;
     pub(crate) const DESTROY: u32 = 38;
+    pub(crate) const FORGET_MANY: u32 = 42;
     pub(crate) const FALLOCATE: u32 = 43;
+}
+
+/// What a connection can do, as the kernel offers it and the daemon takes it.
+pub(crate) mod can {
+    pub(crate) const ASYNC_READ: u64 = 1;
+    pub(crate) const BIG_WRITES: u64 = 1 << 5;
+    pub(crate) const ASYNC_DIRECT_IO: u64 = 1 << 15;
+    pub(crate) const MAX_PAGES: u64 = 1 << 22;
+    /// There are flags beyond 32.
+    pub(crate) const MORE: u64 = 1 << 30;
+    pub(crate) const RINGS: u64 = 1 << 41;
+}
+
+/// How a file is opened.
+pub(crate) mod opened {
+    pub(crate) const DIRECT_IO: u32 = 1;
+    pub(crate) const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
 }
 
 /// Commands of a ring to the kernel.
@@ -34,14 +59,14 @@ pub(crate) mod command {
 }
 
 /// What is beside the data of a request, and of its answer.
-#[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(crate) struct Headers {
     /// Of the request; of the answer once there is one.
     pub(crate) head: Head,
     rest_of_head: [u8; 88],
     /// The arguments of the request.
-    arguments: [u8; 128],
+    pub(crate) arguments: [u8; 128],
     flags: u64,
     /// What the request is called in the answer.
     pub(crate) commit: u64,
@@ -72,8 +97,72 @@ impl Headers {
     }
 }
 
-/// Length of the head of an answer.
-pub(crate) const ANSWER_HEAD: u32 = 16;
+/// The head of an answer through `/dev/fuse`.
+#[derive(IntoBytes, Immutable)]
+#[repr(C)]
+pub(crate) struct AnswerHead {
+    pub(crate) length: u32,
+    /// The number of an error below zero, or zero.
+    pub(crate) error: i32,
+    pub(crate) unique: u64,
+}
+
+/// How the kernel begins a connection.
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct Hello {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+    readahead: u32,
+    flags: u32,
+    more_flags: u32,
+}
+
+impl Hello {
+    /// What it offers.
+    pub(crate) fn offers(&self) -> u64 {
+        let more = if u64::from(self.flags) & can::MORE == 0 { 0 } else { self.more_flags };
+        u64::from(self.flags) | u64::from(more) << 32
+    }
+}
+
+/// The answer to it.
+#[derive(Default, IntoBytes, Immutable)]
+#[repr(C)]
+pub(crate) struct HelloAnswer {
+    major: u32,
+    minor: u32,
+    readahead: u32,
+    flags: u32,
+    most_in_background: u16,
+    congested_from: u16,
+    largest_write: u32,
+    nanos_of_times: u32,
+    pages: u16,
+    alignment: u16,
+    more_flags: u32,
+    depth: u32,
+    unused: [u16; 12],
+}
+
+impl HelloAnswer {
+    /// Takes of what is offered these, with so many requests under way at once, and so many bytes in one.
+    pub(crate) fn to(hello: &Hello, taken: u64, in_background: u16, largest_write: u32) -> Self {
+        Self {
+            major: MAJOR,
+            minor: hello.minor.min(MINOR),
+            readahead: hello.readahead,
+            flags: taken as u32,
+            more_flags: (taken >> 32) as u32,
+            most_in_background: in_background,
+            congested_from: in_background,
+            largest_write,
+            nanos_of_times: 1,
+            pages: (largest_write / PAGE) as u16,
+            ..Self::default()
+        }
+    }
+}
 
 /// Of a command to the kernel.
 #[derive(IntoBytes, Immutable)]
@@ -126,28 +215,6 @@ pub(crate) struct Attributes {
     pub(crate) device: u32,
     pub(crate) block_size: u32,
     pub(crate) flags: u32,
-}
-
-impl From<FileAttr> for Attributes {
-    fn from(file: FileAttr) -> Self {
-        let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let times = [file.atime, file.mtime, file.ctime].map(since);
-        let kind = match file.kind {
-            FileType::Directory => libc::S_IFDIR,
-            _ => libc::S_IFREG,
-        };
-        Self {
-            inode: file.ino.0,
-            size: file.size,
-            blocks: file.blocks,
-            seconds: times.map(|time| time.as_secs()),
-            nanos: times.map(|time| time.subsec_nanos()),
-            mode: kind | u32::from(file.perm),
-            links: file.nlink,
-            block_size: file.blksize,
-            ..Self::default()
-        }
-    }
 }
 
 /// The answer to a lookup.
@@ -252,16 +319,11 @@ pub(crate) fn put(data: &mut [u8], structure: &(impl IntoBytes + Immutable)) -> 
     bytes.len() as u32
 }
 
-/// Writes the entries of a directory, from this one on, until there is no more room. Returns the length of the list.
-pub(crate) fn list(entries: &[(INodeNo, FileType, &str)], from: u64, into: &mut [u8]) -> u32 {
+/// Writes the entries of a directory, as inode, mode and name, from this one on, until there is no more room. Returns the length of the list.
+pub(crate) fn list(entries: &[(u64, u32, &str)], from: u64, into: &mut [u8]) -> u32 {
     let mut length = 0;
-    for (next, (inode, kind, name)) in (1..).zip(entries).skip(from as usize) {
-        let kind = match kind {
-            FileType::Directory => libc::DT_DIR,
-            _ => libc::DT_REG,
-        };
-        let head =
-            Entry { inode: inode.0, next, name_bytes: name.len() as u32, kind: u32::from(kind) };
+    for (next, &(inode, mode, name)) in (1..).zip(entries).skip(from as usize) {
+        let head = Entry { inode, next, name_bytes: name.len() as u32, kind: mode >> 12 };
         let end = (size_of::<Entry>() + name.len()).next_multiple_of(ENTRY_ALIGNMENT);
         let Some(place) = into.get_mut(length..length + end) else {
             break;
@@ -283,6 +345,8 @@ mod tests {
     fn structures_have_the_sizes_of_the_kernel() {
         assert_eq!(size_of::<Headers>(), 128 + 128 + 32);
         assert_eq!(size_of::<Head>(), 40);
+        assert_eq!(size_of::<AnswerHead>(), 16);
+        assert_eq!(size_of::<HelloAnswer>(), 64);
         assert_eq!(size_of::<Command>(), 24);
         assert_eq!(size_of::<Attributes>(), 88);
         assert_eq!(size_of::<Found>(), 128);

@@ -464,6 +464,9 @@ pub struct Lateness {
     pub p99_ns: u64,
     /// Largest lateness of a request, in nanoseconds.
     pub max_ns: u64,
+    /// Whether requests came to the emulator through io_uring, which takes less of the processors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rings: bool,
 }
 
 /// The trace of a run's requests to its emulated disk.
@@ -565,7 +568,7 @@ impl Calibration {
         self.checks.iter().all(CalibrationCheck::passed)
     }
 
-    /// Whether it speaks for this disk: equal in all that bears on speed.
+    /// Whether it holds for this disk: equal in all that bears on speed.
     pub fn is_of(&self, disk: &DiskSpec) -> bool {
         let speed = |spec: &DiskSpec| DiskSpec {
             preset: None,

@@ -27,7 +27,6 @@ fn contents(blocks: &Blocks, part_bytes: u64) -> Vec<u8> {
 struct Model {
     blocks: Blocks,
     log: WriteLog,
-    spare: Buffer,
     random: Xoshiro256PlusPlus,
     /// Of each sector: the value of each write to it since it was last durable, before them the durable one, with the number of the write.
     versions: Vec<Vec<(u64, u8)>>,
@@ -46,7 +45,6 @@ impl Model {
         Self {
             blocks: blocks(),
             log: WriteLog::new(MOST_BYTES),
-            spare: Buffer::default(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             versions: vec![vec![(0, 0)]; SECTORS as usize],
             pending: Vec::new(),
@@ -70,13 +68,13 @@ impl Model {
         let value = if self.below(5) == 0 { 0 } else { 1 + self.below(255) as u8 };
         let numbers = if value == 0 {
             let range = offset..offset + length;
-            let numbers = self.log.remember_data(&self.blocks, range, &mut self.spare).unwrap();
+            let numbers = self.log.remember_data(&self.blocks, range).unwrap();
             self.blocks.discard(offset, length).unwrap();
             numbers
         } else {
             let log = &mut self.log;
-            let number = log.remember(&self.blocks, offset, length, &mut self.spare).unwrap();
-            self.blocks.write(&vec![value; length as usize], offset, &mut self.spare).unwrap();
+            let number = log.remember(&self.blocks, offset, length).unwrap();
+            self.blocks.write(&vec![value; length as usize], offset).unwrap();
             number..number + 1
         };
         for sector in first..first + count {
@@ -174,10 +172,10 @@ fn the_same_seed_loses_the_same_and_another_one_something_else() {
 
 /// Writes the values to all of the first two sectors, one after the other, each acknowledged.
 fn written(values: &[u8]) -> (Blocks, WriteLog) {
-    let (blocks, mut log, mut spare) = (blocks(), WriteLog::new(MOST_BYTES), Buffer::default());
+    let (blocks, mut log) = (blocks(), WriteLog::new(MOST_BYTES));
     for value in values {
-        let number = log.remember(&blocks, 0, 2 * SECTOR, &mut spare).unwrap();
-        blocks.write(&vec![*value; 2 * SECTOR as usize], 0, &mut spare).unwrap();
+        let number = log.remember(&blocks, 0, 2 * SECTOR).unwrap();
+        blocks.write(&vec![*value; 2 * SECTOR as usize], 0).unwrap();
         log.acknowledge(number..number + 1);
     }
     (blocks, log)
@@ -223,9 +221,9 @@ fn a_flush_covers_what_was_acknowledged_before_it_was_received_and_only_once_it_
     let lost_by_some_seed = |prepare: &dyn Fn(&mut WriteLog)| {
         (0..40).any(|seed| {
             let (blocks, mut log) = written(&[]);
-            let number = log.remember(&blocks, 0, SECTOR, &mut Buffer::default()).unwrap();
+            let number = log.remember(&blocks, 0, SECTOR).unwrap();
             assert_eq!(number, 0);
-            blocks.write(&vec![1; SECTOR as usize], 0, &mut Buffer::default()).unwrap();
+            blocks.write(&vec![1; SECTOR as usize], 0).unwrap();
             prepare(&mut log);
             log.cut(&blocks, seed, SECTOR).unwrap();
             contents(&blocks, SECTOR)[0] == 0
@@ -251,10 +249,10 @@ fn a_flush_covers_what_was_acknowledged_before_it_was_received_and_only_once_it_
 #[test]
 fn what_is_older_than_a_durable_write_does_not_come_back() {
     for seed in 0..40 {
-        let (blocks, mut log, mut spare) = (blocks(), WriteLog::new(MOST_BYTES), Buffer::default());
+        let (blocks, mut log) = (blocks(), WriteLog::new(MOST_BYTES));
         for value in [1, 2] {
-            log.remember(&blocks, 0, SECTOR, &mut spare).unwrap();
-            blocks.write(&vec![value; SECTOR as usize], 0, &mut spare).unwrap();
+            log.remember(&blocks, 0, SECTOR).unwrap();
+            blocks.write(&vec![value; SECTOR as usize], 0).unwrap();
         }
         log.acknowledge(1..2);
         let flush = log.receive_flush();
@@ -270,12 +268,12 @@ fn the_oldest_writes_are_durable_where_memory_ends() {
     let mut lost = HashSet::new();
     for seed in 0..40 {
         let most_bytes = 4 * (SECTOR + OVERHEAD_BYTES);
-        let (blocks, mut log, mut spare) = (blocks(), WriteLog::new(most_bytes), Buffer::default());
-        blocks.write(&vec![1; (8 * SECTOR) as usize], 0, &mut spare).unwrap();
+        let (blocks, mut log) = (blocks(), WriteLog::new(most_bytes));
+        blocks.write(&vec![1; (8 * SECTOR) as usize], 0).unwrap();
         for sector in 0..8 {
             let offset = sector * SECTOR;
-            let number = log.remember(&blocks, offset, SECTOR, &mut spare).unwrap();
-            blocks.write(&vec![2; SECTOR as usize], offset, &mut spare).unwrap();
+            let number = log.remember(&blocks, offset, SECTOR).unwrap();
+            blocks.write(&vec![2; SECTOR as usize], offset).unwrap();
             log.acknowledge(number..number + 1);
         }
         let cut = log.cut(&blocks, seed, SECTOR).unwrap();

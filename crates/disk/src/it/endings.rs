@@ -1,4 +1,4 @@
-//! The daemon ends in every way under load: whoever waits for the disk gets an error, and nothing is left.
+//! The daemon ends in every way under load: requests to the disk fail, and nothing is left.
 
 use crate::it::laboratory::{Disk, Running, daemon_program, disks_and};
 use plimsoll_record::{DiskLatency, DiskSpec};

@@ -54,29 +54,15 @@ pub struct Disk {
     pub folder: tempfile::TempDir,
 }
 
-/// Lets a daemon that begins meanwhile use rings, where this kernel has them.
-fn with_rings<T>(begin: impl FnOnce() -> T) -> T {
-    let Some(mut switch) = RingSwitch::lock() else { return begin() };
-    let was_on = RingSwitch::is_on();
-    switch.turn(true).unwrap();
-    let begun = begin();
-    switch.turn(was_on).unwrap();
-    begun
-}
-
 impl Disk {
     /// Served through rings, where this kernel has them.
     pub fn start(program: &DaemonProgram, spec: &DiskSpec) -> Result<Self, DiskError> {
-        with_rings(|| Self::start_with(program, spec, |_| {}))
+        RingSwitch::turned(true, || Self::start_with(program, spec, |_| {}))
     }
 
     /// Served as kernels without rings do.
     pub fn start_without_rings(spec: &DiskSpec) -> Self {
-        let switch = RingSwitch::lock();
-        assert!(!RingSwitch::is_on(), "somebody has turned {} on", RingSwitch::FILE);
-        let started = Self::start_with(&daemon_program(), spec, |_| {});
-        drop(switch);
-        started.unwrap()
+        RingSwitch::turned(false, || Self::start_with(&daemon_program(), spec, |_| {})).unwrap()
     }
 
     /// With another order than that of [`order`].

@@ -4,6 +4,7 @@ use crate::RingSwitch;
 use crate::it::laboratory::{Disk, daemon_program, disks_and, succeeds};
 use plimsoll_record::{Backing, DiskLatency, DiskSpec};
 use plimsoll_testing::{Need, needs};
+use rustix::fs::{FallocateFlags, fallocate};
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::process::Command;
@@ -16,14 +17,14 @@ fn rings_and(programs: &[&'static str]) -> Vec<Need<'static>> {
 }
 
 #[test]
-fn a_disk_in_memory_has_them_where_the_kernel_lets_it() {
+fn a_disk_has_them_where_the_kernel_lets_it() {
     needs!(rings_and(&["losetup"]));
     let spec = DiskSpec::unlimited(64 << 20);
     let disk = Disk::start(&daemon_program(), &spec).unwrap();
     assert!(disk.control().counters().unwrap().rings);
-    let in_a_file = DiskSpec { backing: Backing::File, ..spec.clone() };
-    let in_a_file = Disk::start(&daemon_program(), &in_a_file).unwrap();
-    assert!(!in_a_file.control().counters().unwrap().rings);
+    let volatile = DiskSpec { backing: Backing::File, volatile_cache: true, ..spec.clone() };
+    let volatile = Disk::start(&daemon_program(), &volatile).unwrap();
+    assert!(!volatile.control().counters().unwrap().rings);
     let without = Disk::start_without_rings(&spec);
     assert!(!without.control().counters().unwrap().rings);
 
@@ -44,16 +45,7 @@ fn a_disk_in_memory_has_them_where_the_kernel_lets_it() {
 }
 
 /// From more threads than a processor has slots, of all lengths up to more than fits into one.
-#[test]
-fn every_one_of_many_requests_is_answered_with_its_own_data() {
-    needs!(rings_and(&["losetup"]));
-    let half = DiskLatency::Constant { ns: 500_000 };
-    let spec = DiskSpec {
-        read_latency: half.clone(),
-        write_latency: half,
-        ..DiskSpec::unlimited(1 << 30)
-    };
-    let disk = Disk::start(&daemon_program(), &spec).unwrap();
+fn answers_each_with_its_own_data(disk: &Disk) {
     let image = disk.folder.path().join("fuse/disk.img");
     let open = || fs::File::options().read(true).write(true).open(&image).unwrap();
     thread::scope(|scope| {
@@ -71,9 +63,39 @@ fn every_one_of_many_requests_is_answered_with_its_own_data() {
             });
         }
     });
-    let beyond = open().write_at(&[1; 8192], (1 << 30) - 4096);
+    let file = open();
+    file.sync_all().unwrap();
+    let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    fallocate(&file, mode, 4096, 8192).unwrap();
+    let mut got = [1; 4096];
+    file.read_exact_at(&mut got, 8192).unwrap();
+    assert_eq!(got, [0; 4096]);
+    let beyond = file.write_at(&[1; 8192], (1 << 30) - 4096);
     assert!(beyond.is_err());
-    assert_eq!(open().read_at(&mut [0; 8192], (1 << 30) - 4096).unwrap(), 4096);
+    assert_eq!(file.read_at(&mut [0; 8192], (1 << 30) - 4096).unwrap(), 4096);
     assert_eq!(disk.control().counters().unwrap().in_flight, 0);
-    assert_eq!(disk.take_down(), Vec::<String>::new());
+}
+
+#[test]
+fn every_one_of_many_requests_is_answered_with_its_own_data() {
+    needs!(rings_and(&["losetup"]));
+    let half = DiskLatency::Constant { ns: 500_000 };
+    let spec = DiskSpec {
+        read_latency: half.clone(),
+        write_latency: half,
+        ..DiskSpec::unlimited(1 << 30)
+    };
+    let in_a_file = DiskSpec { backing: Backing::File, ..spec.clone() };
+    let unlimited = DiskSpec { backing: Backing::File, ..DiskSpec::unlimited(1 << 30) };
+    let start = |spec| Disk::start(&daemon_program(), spec).unwrap();
+    for disk in [
+        start(&spec),
+        start(&in_a_file),
+        start(&unlimited),
+        Disk::start_without_rings(&spec),
+        Disk::start_without_rings(&in_a_file),
+    ] {
+        answers_each_with_its_own_data(&disk);
+        assert_eq!(disk.take_down(), Vec::<String>::new());
+    }
 }

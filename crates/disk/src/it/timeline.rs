@@ -97,7 +97,7 @@ mod slow {
             let mut block = Buffer::default();
             block.of_length(ALIGNMENT).fill(7);
             let writes = each_block(WRITTEN_FROM, until_ns, |offset| {
-                let written = writer.write_all_at(block.filled(ALIGNMENT), offset);
+                let written = writer.write_all_at(block.of_length(ALIGNMENT), offset);
                 let begin_ns = monotonic_ns();
                 let flushed = writer.sync_data();
                 flushes.push((begin_ns..monotonic_ns(), flushed));

@@ -259,6 +259,7 @@ fn lateness(page: &Page<'_>) -> Markup {
             sum.p50_ns = sum.p50_ns.max(lateness.p50_ns);
             sum.p99_ns = sum.p99_ns.max(lateness.p99_ns);
             sum.max_ns = sum.max_ns.max(lateness.max_ns);
+            sum.rings = lateness.rings;
         }
         arms.extend(worst.map(|worst| (arm.name.as_str(), worst)));
     }
@@ -273,11 +274,13 @@ fn lateness(page: &Page<'_>) -> Markup {
                 thead { tr {
                     th scope="col" { "Arm" }
                     @for title in ["answers held", "p50", "p99", "latest"] { th.num scope="col" { (title) } }
+                    th scope="col" { "requests through" }
                 } }
                 tbody { @for (arm, late) in arms.iter().take(ROWS) { tr {
                     th scope="row" { (page.arm(arm)) }
                     td.num { (PAGE.count(late.held)) }
                     @for nanos in [late.p50_ns, late.p99_ns, late.max_ns] { td.num { (PAGE.latency(nanos as f64)) } }
+                    td { @if late.rings { "io_uring" } @else { "/dev/fuse" } }
                 } } }
             }
         }
