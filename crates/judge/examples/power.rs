@@ -7,7 +7,7 @@
 //!
 //! `collect` writes a row for each run. `resample` draws experiments from them: stretches of ten blocks that follow each other, so that what lasts for longer than a
 //! block stays together, each from a random place (moving-block bootstrap). Stretches begin with a pair of duets that mirror each other, as experiments do. Each
-//! experiment is judged as the program judges it. Intervals come from drawing the record itself anew, in the same stretches.
+//! experiment is judged as the program judges it. Intervals come from resampling the record itself, in the same stretches.
 //!
 //! False alarms are counted on the exact copy, with both names exchanged in a random half of the stretches: then no difference is the truth, whatever the sample
 //! happens to show.
@@ -29,7 +29,7 @@ const MINUTES: [f64; 6] = [2.0, 5.0, 10.0, 15.0, 20.0, 30.0];
 /// Blocks that are drawn together: five pairs of duets.
 const STRETCH: usize = 10;
 const EXPERIMENTS: usize = 1000;
-/// Records drawn anew for each interval, and experiments of each.
+/// Records resampled for each interval, and experiments of each.
 const RECORDS: usize = 100;
 const EXPERIMENTS_OF_EACH: usize = 100;
 const CONFIDENCE: f64 = 0.95;

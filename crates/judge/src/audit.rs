@@ -18,9 +18,9 @@ const TREND_CHANGE: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Belief {
-    /// Nothing speaks against it, as far as the output shows.
+    /// The output shows no reason against it.
     Believable,
-    /// Something must be known by whoever uses it.
+    /// Its user must know something.
     WithCare,
     /// Its figures contradict each other, or are not those of the whole.
     NotBelievable,

@@ -174,7 +174,10 @@ impl Declared<'_> {
             | "storage.readahead_bytes"
             | "rig.mkfs"
             | "rig.mkfs_version" => self.is_about("filesystem") || other_place,
-            "storage.size_bytes" => self.is_about("disk") || other_place,
+            // What a filesystem leaves of its disk is its own affair.
+            "storage.size_bytes" => {
+                self.is_about("disk") || self.is_about("filesystem") || other_place
+            }
             _ if what.starts_with("rig.server.") => self.is_about("server") || self.has("engine"),
             // An arm without limits has no control group; and a server sees the processors and the memory that it may use.
             "rig.control_groups" | "engine.server_host" => self.is_about("limits"),
@@ -202,14 +205,24 @@ pub(crate) fn warnings(
     let mut warnings = Vec::new();
     for difference in differences {
         if !difference.declared {
-            let mut parts = Vec::new();
+            let mut arms_of: Vec<(&str, Vec<&str>)> = Vec::new();
             for (arm, value) in &difference.values {
-                parts.push(format!("{value} for {arm}"));
+                match arms_of.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, arms)) => arms.push(arm),
+                    None => arms_of.push((value, vec![arm])),
+                }
             }
+            let parts = arms_of.into_iter().map(|(value, arms)| match &arms[..] {
+                [first, second, _, rest @ ..] if !rest.is_empty() => {
+                    format!("{value} for {first}, {second} and {} others", rest.len() + 1)
+                }
+                all => format!("{value} for {}", all.join(", ")),
+            });
+            let parts: Vec<String> = parts.collect();
             warnings.push(Warning::new(
                 WarningId::OtherDifference,
                 &difference.what,
-                parts.join(", "),
+                parts.join("; "),
             ));
         }
     }

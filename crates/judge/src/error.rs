@@ -14,7 +14,7 @@ pub enum JudgeError {
         /// Newest version that is read.
         known: u32,
     },
-    /// What stands in the place of the plan is none.
+    /// What stands in the place of the plan is no plan.
     #[error(
         "the plan in record {id} cannot be read ({reason}): restore the record from a copy, or run its file again"
     )]

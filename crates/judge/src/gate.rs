@@ -19,7 +19,7 @@ fn standing(plan: &Plan, one: &Comparison) -> Standing {
     Standing::of(interval, estimate.unwrap_or(0.0), rule(plan, one.metric))
 }
 
-/// The answer of a gate; `None` where the plan is none.
+/// The answer of a gate; `None` where the plan is not one of a gate.
 pub(crate) fn gate(
     plan: &Plan,
     selection: &Selection<'_>,

@@ -2,7 +2,7 @@
 //!
 //! Their totals are the other program's own where it prints any: nothing can be cut from those, and where it kept no histograms only the percentiles
 //! that it printed are known. Of the gates those are tried that the output allows, and each of the others says that it cannot be. Whether runs
-//! were made side by side no output says, so they are compared unpaired unless whoever imported them vouches for it.
+//! were made side by side no output says, so they are compared unpaired unless the user who imported them says so.
 
 use crate::select::Selection;
 use crate::steadiness::Settling;

@@ -32,7 +32,7 @@ pub(crate) fn emulated(rig: &RigSpec) -> Option<&DiskSpec> {
     }
 }
 
-/// The latest calibration that speaks for the arm's emulated disk.
+/// The latest calibration that holds for the arm's emulated disk.
 pub(crate) fn calibration_of<'a>(
     rig: &RigSpec,
     calibrations: &'a [Calibration],

@@ -269,7 +269,7 @@ struct Processors {
 }
 
 impl Processors {
-    /// `None` unless user, kernel and idle time are known. Where a machine does not tell of waiting or stolen time, there is none.
+    /// `None` unless user, kernel and idle time are known. A machine that does not report waiting or stolen time counts as having none.
     fn of(sums: &Sums<'_>) -> Option<Self> {
         let user_ns = sums.total(names::MACHINE_CPU_USER)?;
         let kernel_ns = sums.total(names::MACHINE_CPU_SYSTEM)?;

@@ -9,7 +9,7 @@ use plimsoll_plan::{Metric, Plan, Point, Threshold};
 use plimsoll_record::{LoadKind, Operation};
 use plimsoll_stats::median;
 
-/// Tries every bound at every arm, mix and load that it speaks of. One that speaks of nothing measured is broken.
+/// Tries every bound at every arm, mix and load that it covers. One that covers nothing measured is broken.
 pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResult> {
     let mut results = Vec::new();
     for threshold in &plan.thresholds {
@@ -50,7 +50,7 @@ fn has_operation(plan: &Plan, threshold: &Threshold, point: &Point) -> bool {
     plan.mix_of(point).is_some_and(|mix| mix.share_of(operation) > 0.0)
 }
 
-/// Whether a bound speaks of this point. A bound on the line speaks of the point that searched it alone, and one that names no load speaks there of nothing
+/// Whether a bound covers this point. A bound on the line covers only the point that searched it, and one that names no load covers there nothing
 /// but the line and what it costs.
 fn is_meant(threshold: &Threshold, point: &Point, load: LoadKind) -> bool {
     match threshold.metric {

@@ -3,7 +3,7 @@
 use crate::it::laboratory::{Laboratory, Shown, warns};
 use crate::{Analysis, ValidityState};
 use plimsoll_plan::{Order, SettingValue};
-use plimsoll_record::{Storage, WarningId};
+use plimsoll_record::{FilesystemKind, FilesystemSpec, Storage, WarningId};
 
 /// Two arms of one engine that differ in the declared size of the cache.
 fn two_caches() -> Laboratory {
@@ -82,7 +82,7 @@ fn versions_settings_machines_and_disks_are_looked_at() {
     assert!(warns(&analysis, WarningId::OtherDifference));
     let journal =
         analysis.warnings.iter().find(|warning| warning.subject == "settings.journal").unwrap();
-    assert_eq!(journal.message, "not set for large, off for small");
+    assert_eq!(journal.message, "not set for large; off for small");
 }
 
 #[test]
@@ -113,6 +113,35 @@ fn another_engine_brings_its_own_version_and_settings() {
         found(&analysis),
         [("engine", true), ("cache_size", true), ("engine.version", true)]
     );
+}
+
+#[test]
+fn a_filesystem_brings_its_own_size() {
+    let mut lab = two_caches();
+    for (arm, size) in [("large", 2_080_374_784), ("small", 2_040_373_248)] {
+        let storage = Storage { size_bytes: Some(size), ..Storage::default() };
+        change(&mut lab, arm, |run| run.storage = Some(storage.clone()));
+    }
+    assert!(warns(&lab.analyse(), WarningId::OtherDifference), "nobody said so");
+    for (arm, kind) in lab.plan.arms.iter_mut().zip(FilesystemKind::ALL) {
+        arm.rig.filesystem = Some(FilesystemSpec { kind, mkfs: Vec::new(), mount: Vec::new() });
+    }
+    assert!(!warns(&lab.analyse(), WarningId::OtherDifference));
+}
+
+#[test]
+fn a_value_that_many_arms_have_is_named_once() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut lab =
+        Laboratory::closed(&names, &["c"], &[4], 6).measure(|case| Shown::closed(case, 1e5));
+    change(&mut lab, "b", |run| run.machine.transparent_huge_pages = Some("never".into()));
+    let said = |analysis: &Analysis| {
+        let one = analysis.warnings.iter().find(|one| one.id == WarningId::OtherDifference);
+        one.unwrap().message.clone()
+    };
+    assert_eq!(said(&lab.analyse()), "not set for a, c and 2 others; never for b");
+    change(&mut lab, "c", |run| run.machine.transparent_huge_pages = Some("never".into()));
+    assert_eq!(said(&lab.analyse()), "not set for a, d, e; never for b, c");
 }
 
 #[test]

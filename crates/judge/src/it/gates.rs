@@ -665,7 +665,7 @@ fn blocks_that_the_machine_spoiled_are_measured_again_as_long_as_there_are_spare
     let repeated = |record: &ExperimentRecord| to_repeat(&plan, &analyse(record).unwrap(), record);
     assert_eq!(plan.measurement.spare(), 2);
     assert_eq!(repeated(&record), [1, 4]);
-    // The first was repeated, in vain; one is left.
+    // The first was repeated without success; one is left.
     let mut once_more = record.clone();
     let mut again = record.runs.iter().filter(|run| run.block == 1).cloned();
     once_more.runs.extend(again.by_ref().map(|run| RunRecord { attempt: 2, ..run }));

@@ -278,7 +278,7 @@ fn the_cpu_time_of_an_operation_is_that_of_what_is_measured() {
     let server = of(&lab).unwrap();
     assert!((server - 2_000.0).abs() < 1e-6, "{server}");
     assert!((both - server).abs() > 100.0, "{both}");
-    // Of a server that runs elsewhere it is unknown, and the client's is none.
+    // Of a server that runs elsewhere it is unknown, and the client has none.
     let mut lab = one_point(None, 8, 100_000.0);
     watch(&mut lab, &watched, &[]);
     let uri = SettingValue::Text("mongodb://db".into());
@@ -335,7 +335,7 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
         };
         assert_eq!(warned, expected);
     }
-    // What is measured says nothing of it where the processors were not counted.
+    // It is unknown where the processors were not counted.
     let analysis = with_slow_ones().analyse();
     assert!(analysis.validity.iter().all(|entry| entry.name != "disk limit"));
 }

@@ -1,4 +1,4 @@
-//! No record, however damaged, makes the judge panic or lets it show a number that is none.
+//! No record, however damaged, makes the judge panic or makes it show something that is no number.
 
 use crate::it::laboratory::{Laboratory, SPREAD, Shown, histogram};
 use crate::it::watched::{Watched, calibrated, disk, watch};
