@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::read::found;
 use crate::run::this_program;
 use crate::screen::print;
-use crate::show::{Drawn, drawn, file_stem};
+use crate::show::{Drawn, Extent, drawn, file_stem};
 use anyhow::Context;
 use plimsoll_judge::{analyse, summed_up};
 use plimsoll_report::Report;
@@ -13,9 +13,6 @@ use plimsoll_store::bundle::{Belongings, EXTENSION};
 use std::fs::OpenOptions;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
-
-/// Bytes of the page that all disk maps together take in a small bundle: two maps.
-const SMALL_MAPS: usize = 160 << 10;
 
 /// `plimsoll bundle`: never overwrites a file.
 pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Result<Exit> {
@@ -25,13 +22,13 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
     }
     let analysis = analyse(&found.record)?;
     let report = Report { record: &found.record, analysis: &analysis };
-    let most_of_maps = if arguments.small { SMALL_MAPS } else { usize::MAX };
-    let drawn = drawn(&report, &found.maps, most_of_maps);
+    let extent = if arguments.small { Extent::Small } else { Extent::Whole };
+    let drawn = drawn(&report, &found.maps, extent);
     let path = match &arguments.to {
         Some(path) => path.clone(),
         None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(report.record))),
     };
-    let bytes = bundled(&report, &drawn, arguments.small)?;
+    let bytes = bundled(&report, &drawn)?;
     let opened = OpenOptions::new().write(true).create_new(true).open(&path);
     let mut file = opened.with_context(|| {
         format!(
@@ -49,10 +46,10 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
 }
 
 /// The bundle of a result with this page.
-pub fn bundled(report: &Report<'_>, drawn: &Drawn, small: bool) -> anyhow::Result<Vec<u8>> {
-    let analysis = match small {
-        true => None,
-        false => Some(serde_json::to_string_pretty(report.analysis)?),
+pub fn bundled(report: &Report<'_>, drawn: &Drawn) -> anyhow::Result<Vec<u8>> {
+    let analysis = match drawn.extent {
+        Extent::Small => None,
+        Extent::Whole => Some(serde_json::to_string_pretty(report.analysis)?),
     };
     let maps = match drawn.maps.is_empty() {
         true => None,

@@ -177,21 +177,37 @@ pub fn stem(name: &str, id: &str) -> String {
     format!("{name}-{}", plimsoll_report::text::file_stem(id))
 }
 
+/// How much of a result is drawn and bundled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Whole,
+    /// Two disk maps, and no analysis beside the page.
+    Small,
+}
+
+/// Bytes of the page that all disk maps together take in a small bundle.
+const SMALL_MAPS: usize = 160 << 10;
+
 /// A page, and the disk maps on it.
 pub struct Drawn {
     pub page: String,
     pub maps: Vec<DiskMap>,
+    pub extent: Extent,
 }
 
-/// Draws a page with the disk maps for which it has room, and with no more than this many bytes of them; `bundled` are those that came with the record.
-pub fn drawn(report: &Report<'_>, bundled: &[DiskMap], most_of_maps: usize) -> Drawn {
+/// Draws a page with the disk maps for which it has room; `bundled` are those that came with the record.
+pub fn drawn(report: &Report<'_>, bundled: &[DiskMap], extent: Extent) -> Drawn {
     let bare = render(report);
-    let maps = maps(report, bundled, LARGEST.saturating_sub(bare.len()).min(most_of_maps));
+    let room_bytes = match extent {
+        Extent::Whole => LARGEST.saturating_sub(bare.len()),
+        Extent::Small => SMALL_MAPS,
+    };
+    let maps = maps(report, bundled, room_bytes);
     let page = match maps.is_empty() {
         true => bare,
         false => render_in(report, &Setting { maps: &maps, ..Setting::default() }),
     };
-    Drawn { page, maps }
+    Drawn { page, maps, extent }
 }
 
 /// Writes a page as a whole or not at all: where the user wants it, with the permissions that are usual there, or beside the store and as private.
@@ -200,7 +216,7 @@ fn write_page(
     wanted: &Wanted<'_>,
     store: Option<&Path>,
 ) -> anyhow::Result<PathBuf> {
-    let page = drawn(report, wanted.bundled, usize::MAX).page;
+    let page = drawn(report, wanted.bundled, Extent::Whole).page;
     if let Some(file) = wanted.page {
         write_whole(file, page.as_bytes()).with_context(|| not_written(file))?;
         return Ok(file.to_owned());
