@@ -158,7 +158,7 @@ packages() {
     [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ] || die "a tracked file was changed: packages are those of a commit"
     make_root bullseye binutils,dpkg-dev,g++,gcc,libc6-dev,libsnappy-dev,libzstd-dev
     cargo fetch --locked --quiet --manifest-path "$root/Cargo.toml" --target "$machine-unknown-linux-gnu"
-    # The source of WiredTiger comes from where the usual build has it, and is built anew in there.
+    # The source of WiredTiger comes from where the usual build has it, and is built again in there.
     compgen -G "$root/target/wiredtiger/wiredtiger-$wiredtiger.tar.gz" >/dev/null || "$root/scripts/wiredtiger.sh"
     rm -rf "${made[@]}" "$dist/source"
     mkdir -p "$dist/build" "$dist/source/target/wiredtiger"

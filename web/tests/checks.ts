@@ -1,4 +1,4 @@
-// What every page is held against, whoever made it.
+// What every page is checked for, whichever part of the program made it.
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 

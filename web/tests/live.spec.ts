@@ -76,7 +76,7 @@ test("a run that is not valid is marked when it ends", async ({ page, empty, ser
   await expect(refused).not.toHaveCount(0);
   await expect(refused.first()).toHaveAttribute("title", /^not valid: c at 1 thread: [0-9]+ of [0-9]+ operations failed/);
   await expect(page.locator("[data-live] td.run-finished:not(.run-invalid)").first()).toHaveText(/✓/);
-  // It loads itself anew at the end, when its server may be gone already.
+  // It loads itself again at the end, when its server may be gone already.
   await page.close();
   expect((await started.end()).code).toBe(106);
 });

@@ -112,7 +112,7 @@ fn measure(
     for number in 0..turns {
         let mut one = 0.0;
         let mut other = 0.0;
-        // Whoever goes first in one pair goes last in the next.
+        // The first of one pair is the last of the next.
         for second in [false, true] {
             barrier.wait();
             if second == (number % 2 == 0) {

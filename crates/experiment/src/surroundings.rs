@@ -71,7 +71,7 @@ pub struct GateRequest {
     pub arms: [Arm; 2],
     /// Time of runs after which it ends undecided, nanoseconds.
     pub within_ns: u64,
-    /// Blocks after which it is looked first.
+    /// Blocks before the first look.
     pub first: u32,
     pub at_most: u32,
 }

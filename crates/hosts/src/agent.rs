@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
-/// How often the lease is looked at. No request may reach a database later than the lease after the program was heard last.
+/// How often the lease is looked at. No request may reach a database once the lease has passed since the program's last message.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long before the end of the lease the workers are ended, so that they are gone when it ends.
 const MARGIN: Duration = Duration::from_millis(500);
@@ -91,7 +91,7 @@ struct Working {
     gone: Receiver<()>,
 }
 
-/// What the thread of a worker hears.
+/// What the thread of a worker is told.
 enum WorkerEvent {
     Kill,
     OutputEnded,
@@ -174,7 +174,7 @@ impl Work<'_> {
     }
 
     fn start_worker(&mut self, on: u32, start: &WorkerStart) -> Result<Value, String> {
-        // Whoever may only ask for load must not write as root where a worker writes.
+        // A controller that may only start load must not write as root where a worker writes.
         let start = WorkerStart {
             user: RunUser::here().map(|user| User { user: user.user, group: user.group }),
             ..start.clone()
@@ -253,14 +253,14 @@ fn has_ended(socket: &UnixStream) -> bool {
     matches!(rustix::net::recv(socket, &mut [0; 1], flags), Ok((0, _)))
 }
 
-/// Sends events in a thread of its own: where the way is stopped up, whoever tells something must not wait, as it may be the one that looks at the lease.
+/// Sends events in a thread of its own: where the connection is blocked, the sender must not wait, as it may be the thread that checks the lease.
 fn sent_apart(channels: Channels) -> Sender<Event> {
     let (tell, receiver) = channel::<Event>();
     std::thread::spawn(move || {
         for event in receiver {
             let message =
                 serde_json::to_vec(&event).expect("events are plain data with string keys");
-            // Whoever is gone hears nothing.
+            // The controller may be gone.
             let _ = channels.send_message(message);
         }
     });

@@ -9,7 +9,7 @@
 //! A *carrier* brings packets to the other side whole, once and in their order, or is gone. Which one it is, nobody above knows: [`over_stream`]
 //! makes one of any two streams of bytes, such as the pipes of a child process or of `ssh`. [`nats`](crate::nats) makes one of a NATS server.
 //!
-//! [`Channels`] puts streams on a carrier: each channel is a socket at both ends, so that whoever speaks over one need not know that the
+//! [`Channels`] puts streams on a carrier: each channel is a socket at both ends, so that its users need not know that the
 //! other end is on another machine. Channel [`CONTROL`] carries whole messages instead.
 
 mod channels;

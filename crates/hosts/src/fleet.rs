@@ -90,7 +90,7 @@ impl Hosts for Fleet<'_> {
     }
 }
 
-/// Starts a process that is spoken to over its input and output.
+/// Starts a process that gets its orders over its input and answers over its output.
 fn carried_by(words: &[String]) -> Result<(Carrier, Child, JoinHandle<String>), HostError> {
     let (program, arguments) =
         words.split_first().ok_or_else(|| HostError::Unreachable("its command is empty".into()))?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 pub(crate) const VERSION: u32 = 1;
 
-/// Who has heard nothing for this long takes the other side for gone.
+/// A side that has heard nothing for this long takes the other for gone.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 /// How often each side says that it is there.

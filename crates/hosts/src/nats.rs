@@ -10,7 +10,7 @@
 //! | attaching | request and reply on `plimsoll.agent.NAME.attach` |
 //! | packets to the agent | requests on `plimsoll.agent.NAME.SESSION.to`; the reply acknowledges one |
 //! | packets to the controller | messages of a JetStream stream, `plimsoll.frames.NAME.SESSION`; the server acknowledges them, and an ordered consumer reads them |
-//! | each hears of the other | a *beat*, which is a request of the controller twice a second |
+//! | each knows that the other is there by | a *beat*, which is a request of the controller twice a second |
 //!
 //! Every message of a session has a number. The receiver leaves repetitions out, puts back what came too early, and knows by the *floor*, the number
 //! below which all is acknowledged, when something is lost for good: then the carrier is gone. So a connection that is cut and comes back within

@@ -86,7 +86,7 @@ pub enum HostError {
 /// A machine behind an agent.
 pub struct RemoteHost {
     name: String,
-    /// Dropped first: the agent hears that the rig is let go.
+    /// Dropped first: the agent learns that the rig is given up.
     rigs: RigProcess,
     line: Arc<RemoteChannels>,
     /// The command that carries, where one does.
@@ -192,7 +192,7 @@ impl RunHost for RemoteHost {
     }
 
     fn is_lost(&self) -> bool {
-        // A rig that has ended alone is made anew with its agent.
+        // A rig that has ended alone is made again with its agent.
         locked(&self.line.open).is_none() || self.rigs.is_gone()
     }
 
@@ -273,7 +273,7 @@ impl RunHost for RemoteHost {
 impl Drop for RemoteHost {
     fn drop(&mut self) {
         if self.is_lost() {
-            // Nobody is there who would end it, and whoever still sends to it waits no longer.
+            // Nothing else would end it, and senders wait no longer.
             self.carrier.kill();
         } else {
             // The rig is let go first, while there still is a way to it.
@@ -283,7 +283,7 @@ impl Drop for RemoteHost {
     }
 }
 
-/// The input of a worker: it hears the end.
+/// The input of a worker, which sees its end.
 struct Ending(std::os::unix::net::UnixStream);
 
 impl io::Write for Ending {

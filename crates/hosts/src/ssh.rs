@@ -50,7 +50,7 @@ pub(crate) fn agent_command(
     Ok(words)
 }
 
-/// Under another name first: a copy that is cut off is none. Workers of root are another user, who must be able to execute it.
+/// Under another name first: a copy that is cut off must not be used. Workers of root are another user, who must be able to execute it.
 fn copy(target: &str, program: &Path, file: &str, here: &Identity) -> Result<(), HostError> {
     tracing::info!("copying plimsoll {} to {target}", here.program);
     let part = format!("{file}.$$");

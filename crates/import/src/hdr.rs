@@ -377,7 +377,7 @@ fn interval(text: &str) -> Option<Interval> {
     is_possible.then_some(Interval { tag, start, length, encoded })
 }
 
-/// A time beyond the year 5000 is none.
+/// A time beyond the year 5000 is no time.
 const MOST_SECONDS: f64 = 1e11;
 
 /// The number of seconds after a mark in a comment.

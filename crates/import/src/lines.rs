@@ -14,7 +14,7 @@ use std::io::{BufRead, Read};
 pub(crate) const LONGEST_LINE: usize = 4 << 20;
 /// The largest document that is read as a whole, bytes.
 pub(crate) const LARGEST_DOCUMENT: u64 = 64 << 20;
-/// As much of a file is looked at to find its format, bytes.
+/// How much of a file is read to find its format, bytes.
 const HEAD: u64 = 1 << 20;
 
 pub(crate) struct Lines<R> {

@@ -1,7 +1,7 @@
 //! The text that YCSB prints: what comes before, status lines, and the final report, standard output and error mixed or not.
 //!
 //! One file may hold several outputs one after the other. Each begins with its command line, or with a further `[OVERALL]` where there is
-//! none. Lines that are none of YCSB's are passed over: bindings and loggers print what they like.
+//! none. Lines that are not YCSB's are skipped: bindings and loggers print what they like.
 
 mod report;
 mod status;

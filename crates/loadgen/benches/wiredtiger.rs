@@ -161,7 +161,7 @@ fn main() {
     let mut pairs = Vec::new();
     for number in 0..arguments.pairs {
         let workload = workload_of(number);
-        // Whoever goes first in one pair goes last in the next.
+        // The first of one pair is the last of the next.
         if number % 2 == 0 {
             let one = bare_turn(&bare, &workload);
             pairs.push((one, generator_turn(&bare, &workload, &mix)));

@@ -90,7 +90,7 @@ impl OpObserver for Notebook {
     }
 
     fn closed(&mut self, _begun_ns: u64, _ended_ns: u64) {
-        // Whoever gave up the point wants no notes.
+        // Nobody needs the notes of a point that was given up.
         let _ = self.to.send(std::mem::take(&mut self.operations));
     }
 }

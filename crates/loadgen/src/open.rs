@@ -78,7 +78,7 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
             parts.recorder.lag(times.dispatched.saturating_sub(intended));
         }
     }
-    // Where nothing is due any more, the point goes on all the same.
+    // The point goes on although nothing is due any more.
     parts.wait_until(u64::MAX, shared);
     parts.close(shared)
 }

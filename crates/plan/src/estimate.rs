@@ -8,7 +8,7 @@ use plimsoll_workload::DataSpec;
 const DISK_PER_BYTE: f64 = 1.15;
 /// Bytes on disk that each record takes besides, mostly in the index.
 const DISK_PER_RECORD: f64 = 40.0;
-/// Checkpoints write anew before they free what they replace: at worst there is everything twice.
+/// Checkpoints write new blocks before they free those that they replace: at worst everything is there twice.
 const DISK_COPIES: f64 = 2.0;
 /// Journal, metadata and the statistics of an engine.
 const DISK_BESIDES: f64 = 256e6;

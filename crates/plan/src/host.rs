@@ -31,7 +31,7 @@ pub enum HostWay {
     Ssh(String),
     /// An agent of this name that has joined NATS.
     Agent(String),
-    /// An agent that a command starts, which is spoken to over its input and output.
+    /// An agent that a command starts; it gets its orders over its input and answers over its output.
     Command(Vec<String>),
 }
 

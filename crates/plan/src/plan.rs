@@ -335,11 +335,11 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Stopping by looks: after geometrically spaced numbers of blocks it is looked at how wide the intervals of the primary comparisons are, and never at where they
+/// Stopping by looks: after geometrically spaced numbers of blocks the program looks at how wide the intervals of the primary comparisons are, and never at where they
 /// lie. When all are narrow enough at two looks in a row, the experiment ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Looks {
-    /// Blocks after which it is looked first.
+    /// Blocks before the first look.
     pub first: u32,
     /// Half-width of an interval that is narrow enough, as a share; `None`: the margin of its metric.
     pub half_width: Option<f64>,

@@ -71,7 +71,7 @@ Also: gallery (static pages of many results), schema (for editors), completions,
 `plimsoll COMMAND --help` has examples.";
 
 impl Arguments {
-    /// The words of the command line, or why they are none.
+    /// The words of the command line, or why they cannot be read.
     pub fn of_command_line() -> Result<Self, clap::Error> {
         Self::from_arg_matches(&Self::described().try_get_matches()?)
     }

@@ -140,7 +140,7 @@ struct Side {
     arm: Arm,
 }
 
-/// Why a side is none.
+/// Why a side cannot be used.
 enum Refused {
     Problems(Problems),
     Why(String),

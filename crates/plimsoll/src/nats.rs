@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Longest seed, bytes: they have 58.
 const LONGEST_SEED: u64 = 4_096;
-/// How often it is looked whether the agent is to end.
+/// Time between two checks whether the agent is to end.
 const LOOK: Duration = Duration::from_millis(500);
 const CONTROLLER: &str = "controller";
 

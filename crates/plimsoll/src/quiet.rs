@@ -9,7 +9,7 @@ use plimsoll_record::{FOREIGN_CAUTION, ForeignCpu};
 use plimsoll_telemetry::{ForeignSampler, Host};
 use std::time::{Duration, Instant};
 
-/// How often it is said who is waited for, where there is no terminal.
+/// Time between two messages about what is waited for, where there is no terminal.
 const REMINDER_EVERY: Duration = Duration::from_secs(60);
 /// How long other programs are watched.
 pub const LOOK: Duration = Duration::from_millis(500);
@@ -36,7 +36,7 @@ pub fn in_words(seen: &ForeignCpu) -> String {
     )
 }
 
-/// Looks at the machine, and waits for it where that is wished, for this many nanoseconds at most. Says who uses it, unless it is to be quiet.
+/// Looks at the machine, and if asked waits until it is quiet, at most this many nanoseconds. Names the programs that use it, unless told to be silent.
 pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<ForeignCpu> {
     let begun = Instant::now();
     let mut seen = look();

@@ -33,7 +33,7 @@ impl Rigs {
         Ok(self.0.get_or_init(|| process))
     }
 
-    /// The same process once more, if it is gone. Whoever gave up root's rights cannot start another.
+    /// The same process once more, if it is gone. After root's rights are given up no other can be started.
     pub fn restarted(self) -> Option<Self> {
         drop(self);
         let again = Self::default();

@@ -52,7 +52,7 @@ struct Chosen {
 
 impl Scout<'_> {
     /// Makes the scouting experiments that are missing, and the plan from what they found. Those of an interrupted experiment are used again; once it is finished, or
-    /// where it is to begin anew, so do they.
+    /// where it is to begin again, so do they.
     pub fn run(&self, store: &mut Store, live: &mut Live) -> anyhow::Result<Scouting<Box<Plan>>> {
         let mut reuse = !self.execution.fresh;
         if reuse {

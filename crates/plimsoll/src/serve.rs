@@ -28,7 +28,7 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
             store.display()
         ));
     }
-    // Whom it answers may mean harm, and so may whoever wrote the records. There is no other thread yet.
+    // Its clients may mean harm, and so may the authors of the records. There is no other thread yet.
     let reach = Reach {
         read: [own.read, server.folders().to_vec()].concat(),
         write: [own.write, server.scratch().into_iter().collect()].concat(),

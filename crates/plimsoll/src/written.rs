@@ -26,8 +26,8 @@ pub struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// Makes the folder, and reads the list in it of what was written before. It must be this user's own; names in it that lead out of the folder are none
-    /// of ours.
+    /// Makes the folder, and reads the list in it of what was written before. It must be this user's own; names in it that lead out of the folder do not
+    /// count.
     pub fn begin(folder: &Path, list: &'a str) -> anyhow::Result<Self> {
         let folder = SharedFolder::make(folder)
             .with_context(|| format!("cannot use the folder {}", folder.display()))?;

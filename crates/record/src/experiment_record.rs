@@ -84,7 +84,7 @@ pub enum FormatError {
     /// The plan in it is larger than that of any experiment file.
     #[error("the record is damaged: its plan has more than {} MiB", LARGEST_PLAN >> 20)]
     LargePlan,
-    /// Its id is none that this program gives.
+    /// Its id is not one that this program gives.
     #[error("the record is damaged: its id is not made of letters, digits and dashes")]
     UnfitId,
     /// The text is no record of its version.

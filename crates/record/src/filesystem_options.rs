@@ -1,7 +1,7 @@
 //! Which options a filesystem may be made and mounted with.
 //!
 //! An experiment file may come from a stranger, and what it says here reaches programs that run as root. So the options are listed that bear
-//! on how fast a filesystem is, with the values that they take; what names a path or a device is none of them: `-l logdev=` erases a device,
+//! on how fast a filesystem is, with the values that they take; options that name a path or a device are left out: `-l logdev=` erases a device,
 //! `-d DIRECTORY` copies one, and a bare word is another device. Sources: mkfs.xfs(8), mke2fs(8), mkfs.btrfs(8), and the documentation of the
 //! three filesystems for their mount options.
 

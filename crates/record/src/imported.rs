@@ -16,7 +16,7 @@ pub struct Imported {
     pub command: Option<String>,
     /// The files that were read, in order.
     pub files: Vec<ImportedFile>,
-    /// Whether whoever imported it says that the runs of one block were made side by side.
+    /// Whether the user who imported it says that the runs of one block were made side by side.
     #[serde(default)]
     pub side_by_side: bool,
     /// The whole measured part in the words of the other program. `None` where the slices are all that it says.

@@ -20,8 +20,8 @@ pub(crate) const SIGNIFICANT_DIGITS: u8 = 3;
 /// How many buckets a histogram has: [`bucket_of`] is below this.
 pub const BUCKETS: usize = bucket_of(HIGHEST_LATENCY_NS) + 1;
 
-/// The bucket in which a histogram counts a value in nanoseconds, as HdrHistogram numbers them. Whoever counts many values keeps an array
-/// of [`BUCKETS`] counts and hands it to [`Histogram::record_bucket`](crate::Histogram::record_bucket).
+/// The bucket in which a histogram counts a value in nanoseconds, as HdrHistogram numbers them. To count many values, keep an array
+/// of [`BUCKETS`] counts and hand it to [`Histogram::record_bucket`](crate::Histogram::record_bucket).
 #[inline(always)]
 pub const fn bucket_of(value_ns: u64) -> usize {
     let value = if value_ns < HIGHEST_LATENCY_NS { value_ns } else { HIGHEST_LATENCY_NS };

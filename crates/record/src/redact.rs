@@ -194,7 +194,7 @@ fn in_word(word: &str, begin: usize, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Those in words like `user:password@host` and `host/?password=word`. Here an image with its digest, `mongo:8@sha256:…`, is none.
+/// Those in words like `user:password@host` and `host/?password=word`. An image with its digest, `mongo:8@sha256:…`, does not count here.
 fn without_scheme(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     let mut begin = part.start;
     for word in text[part].split(ends_word) {
@@ -253,7 +253,7 @@ fn options_in(word: &str, from: usize) -> Vec<Range<usize>> {
     for option in word[begin..].split(['&', ';']) {
         if let Some((name, value)) = option.split_once('=') {
             let value_begins = begin + name.len() + 1;
-            // What closes a sentence around an address is none of it.
+            // The end of a sentence around an address is no part of it.
             let value = value.trim_end_matches([')', ']', '}', '.', ',', ':']);
             if !value.is_empty()
                 && !is_variable(&option[name.len() + 1..])

@@ -238,7 +238,7 @@ pub struct Slice {
     /// Whether this lies in the requested warm-up, so that no result uses it.
     pub warm_up: bool,
     /// Finished units of work by how they ended. A read-modify-write is one unit, though its parts appear below as a read and an
-    /// update too; a verification is none.
+    /// update too; a verification does not.
     pub completed: Completed,
     /// Per operation and status, in that order; those without any operation are left out.
     pub operations: Vec<OperationSlice>,

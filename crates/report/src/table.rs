@@ -1,7 +1,7 @@
 //! Tables of typed cells, written row by row as CSV or column by column as Parquet.
 //!
-//! Whoever has a table says its [`Column`]s and hands over its rows one after the other; no table is ever held whole. What is not known is an empty field in CSV and
-//! null in Parquet, and so is a number that is none.
+//! The source of a table says its [`Column`]s and hands over its rows one after the other; no table is ever held whole. What is not known is an empty field in CSV and
+//! null in Parquet, and so is a number that is not finite.
 //!
 //! ```
 //! use plimsoll_report::table::{Cell, Column, Kind, Rows, write_csv, write_parquet};

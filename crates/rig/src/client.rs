@@ -75,7 +75,7 @@ impl RigProcess {
         }
     }
 
-    /// The process on another machine, which is named where it is gone: whoever asks may not know where it was.
+    /// The process on another machine, which is named where it is gone: the caller may not know where it was.
     pub fn on(host: &str, socket: UnixStream) -> Self {
         let mut process = Self::over(socket);
         process.host = Some(host.to_owned());

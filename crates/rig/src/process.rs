@@ -124,14 +124,14 @@ impl Duplex {
         }
     }
 
-    /// Whoever is gone meanwhile hears nothing.
+    /// A client that has gone is no failure.
     fn tell(&mut self, lines: &[String]) {
         for line in lines {
             let _ = self.output.write(&Answer::Told(line.clone()));
         }
     }
 
-    /// Tells how far fio is, and hears whether it is to go on. A client that is gone wants nothing any more.
+    /// Reports how far fio is, and asks whether it is to go on. For a client that is gone it is not.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
         let written = self.output.write(&Answer::At(progress.clone()));
         let heard = written.and_then(|()| self.read()).ok().flatten();

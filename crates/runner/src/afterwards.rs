@@ -115,7 +115,7 @@ fn missing(
             between(at_end, end, name)
         } else {
             let counts = between(at_end, end, name).zip(between(at_begin, begin, name));
-            // A counter that fell has begun anew.
+            // A counter that fell has begun again.
             counts.map(|(after, before)| after - before).filter(|rise| *rise >= 0.0)
         };
         found.extend(figure.map(|figure| (name.to_owned(), figure)));

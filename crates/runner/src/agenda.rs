@@ -7,7 +7,7 @@ use plimsoll_record::{Act, EventRecord, EventSpec};
 use plimsoll_rig::{Disturb, RigError};
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a member that was started again takes connections.
+/// Time between two checks whether a member that was started again takes connections.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The events of one point after the other.

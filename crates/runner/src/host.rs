@@ -280,7 +280,7 @@ fn last_lines(from: impl Read) -> Vec<String> {
         }
         last.push(std::mem::take(&mut line));
     }
-    // Who writes is not to wait for a reader.
+    // The writer must not wait for a reader.
     let _ = std::io::copy(&mut from, &mut std::io::sink());
     last
 }

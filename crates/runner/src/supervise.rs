@@ -28,7 +28,7 @@ const STOPPING: Duration = Duration::from_secs(20);
 const GOING: Duration = Duration::from_secs(1);
 /// Why a run ends whose partner has failed.
 pub(crate) const PARTNER_FAILED: &str = "the other half of its duet failed";
-/// How often it is looked whether what the run stands on is still there.
+/// Time between two checks whether what the run stands on is still there.
 const SOUNDING: Duration = Duration::from_millis(500);
 
 /// A worker of a run, before it is started.
@@ -224,7 +224,7 @@ impl<'a> RunWorkers<'a> {
             let Err(error) = self.below.admit(worker.process) else {
                 continue;
             };
-            // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
+            // The next check of the rig finds that it is gone, and ends the experiment.
             if matches!(error, RigError::Gone(_)) {
                 self.end = Some(WorkerEnd::Failed(error.to_string()));
                 return Ok(());
@@ -368,7 +368,7 @@ impl Worker {
         self.write(order);
     }
 
-    /// It hears that there is nothing to do, and ends.
+    /// It is told that there is nothing to do, and ends.
     pub(crate) fn lets_go(&mut self) {
         drop(self.input.take());
     }

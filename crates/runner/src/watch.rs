@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// How long a word may be waited for before it is looked whether the worker is to stop.
+/// How long to wait for a message before the next check whether the worker is to stop.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Watches one phase after the other until it is stopped. Each second of a phase, counted from its begin, is sent as a slice without operations.

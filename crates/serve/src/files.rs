@@ -1,5 +1,5 @@
 //! Downloads: what `plimsoll export` would write, and the traces of the runs for fio. Nothing is served by its path: a name is looked for among
-//! those of the experiment, and a trace is read where its record says and written anew, so that what is no trace of ours never leaves.
+//! those of the experiment, and a trace is read where its record says and written again, so that what is no trace of ours never leaves.
 
 use crate::App;
 use crate::failure::Failure;
@@ -136,7 +136,7 @@ fn gone(path: &std::path::Path, why: &str) -> Failure {
 }
 
 fn length(path: &std::path::Path) -> Result<u64, Failure> {
-    // Anything but a plain file could keep whoever opens it waiting.
+    // To open anything but a plain file can block.
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(metadata.len()),
         Ok(_) => Err(gone(path, "it is not a file")),

@@ -1,7 +1,7 @@
 //! The pages of a store, live: what `plimsoll report`, `compare` and `history` write, for everything that is in it, and experiments while
 //! they go on.
 //!
-//! Nothing here measures. The store is read, the traces that its records name, and the bundles in folders. Whoever measures writes into the store; a reader of it
+//! Nothing here measures. The store is read, the traces that its records name, and the bundles in folders. A program that measures writes into the store; a reader of it
 //! sees each slice as it comes. Nothing is changed.
 //!
 //! ```text

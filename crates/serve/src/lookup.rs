@@ -53,7 +53,7 @@ where
         }
     }
     if let Some(nearest) = nearest {
-        // Whoever compares says which arms there are.
+        // The caller compares, and says which arms there are.
         return Ok(nearest);
     }
     let record = match (load(text), refused) {

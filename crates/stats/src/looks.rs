@@ -1,10 +1,10 @@
 //! Stopping by looks: when an experiment that may end early has enough blocks.
 //!
-//! Whoever looks after every block and stops when the arms differ will find a difference sooner or later, whether there is one or not. Two things keep looking
-//! harmless: it is looked rarely, and what is looked at is how *wide* the interval is, which says nothing about where it lies. As a width can be narrow by chance,
+//! A user who looks after every block and stops when the arms differ will find a difference sooner or later, whether there is one or not. Two things keep looking
+//! harmless: the looks are rare, and they see only how *wide* the interval is, which says nothing about where it lies. As a width can be narrow by chance,
 //! two looks in a row must find it narrow enough.
 
-/// Numbers of blocks after which it is looked, in rising order: the first, then each about 1.4 times (√2) the one before, and at last `most`, after which the
+/// Numbers of blocks after which the program looks, in rising order: the first, then each about 1.4 times (√2) the one before, and at last `most`, after which the
 /// experiment ends in any case.
 ///
 /// ```

@@ -4,7 +4,7 @@ use crate::summary::median;
 
 /// Each value over the median of all, in their order. `None` without values, or where their median is not above zero.
 ///
-/// How far a ratio may be from 1 is a constant of whoever asks. It must not follow from the values: what grows with their spread excuses the very noise that it is to find.
+/// How far a ratio may be from 1 is a constant of the caller. It must not follow from the values: what grows with their spread excuses the very noise that it is to find.
 ///
 /// ```
 /// let ratios = plimsoll_stats::over_median(&[100.0, 101.0, 99.0, 100.0, 130.0]).unwrap();

@@ -74,7 +74,7 @@ pub struct Bundle {
     /// What it says of itself.
     pub manifest: Manifest,
     pub record: ExperimentRecord,
-    /// The disk maps of the page as JSON, which a page that is made anew shows too: the traces behind them stay on the machine that measured.
+    /// The disk maps of the page as JSON, which a page that is made again shows too: the traces behind them stay on the machine that measured.
     pub maps: Option<String>,
 }
 

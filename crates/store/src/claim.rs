@@ -1,6 +1,6 @@
 //! Which experiments a live program is working on.
 //!
-//! One lock file beside the store, `plimsoll.db-lock`, one byte of it for each experiment: whoever works on the experiment holds the
+//! One lock file beside the store, `plimsoll.db-lock`, one byte of it for each experiment: a program that works on the experiment holds the
 //! lock of its byte. The kernel lets go of it when the program ends, however it ends, so nothing has to be cleaned up or guessed from
 //! process ids, which differ between containers. The locks belong to the open file and not to the process ("open file description
 //! locks", fcntl(2)), so two stores opened by one process exclude each other too, and a child that was started does not keep them.

@@ -33,7 +33,7 @@ pub struct RunKey(i64);
 pub struct PointKey(i64);
 
 impl PointKey {
-    /// As a number, for whoever tells others of it.
+    /// As a number that can be passed on.
     pub fn number(self) -> i64 {
         self.0
     }
@@ -114,7 +114,7 @@ impl Store {
 
     /// What was written since the last look. Where nothing was, this takes microseconds.
     pub fn news(&self, following: &mut Following) -> Result<News, StoreError> {
-        // Checked before everything is read: whoever ends its work writes first and lets go then.
+        // Checked before everything is read: a program that ends writes first and then lets go.
         let running = self.claims.anybody_holds(following.experiment)?;
         let sqlite = |error| self.sqlite(error);
         let snapshot = self.connection.unchecked_transaction().map_err(sqlite)?;

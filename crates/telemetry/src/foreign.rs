@@ -151,8 +151,8 @@ fn rises(
         let earlier = before.get(id)?;
         (earlier.started == process.started).then_some(earlier)
     };
-    // What a process had used before that ended meanwhile is now in the time of the nearest ancestor that is still there, or, where its parent ended too, in that of
-    // whoever took care of orphans.
+    // What a process that ended meanwhile had used is now in the time of its nearest ancestor that is still there, or, where its parent ended too, in that of the
+    // process that adopts orphans.
     let mut known: BTreeMap<u32, u64> = BTreeMap::new();
     let mut of_orphans: BTreeMap<u32, u64> = BTreeMap::new();
     for (id, process) in before {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the certificates of the tests anew: two authorities, and a server that the first vouches for. Their keys protect nothing.
+# Makes the certificates of the tests again: two authorities, and a server that the first vouches for. Their keys protect nothing.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)

@@ -57,7 +57,7 @@ pub struct AcknowledgedCounter {
     limit: Apart<AtomicU64>,
     /// Slot `number % slots.len()` is set when `number`, from `limit` on and less than `slots.len()` above it, is acknowledged.
     slots: Box<[AtomicBool]>,
-    /// Acknowledged numbers that are out of the window's reach. Whoever holds the lock moves the limit.
+    /// Acknowledged numbers that are out of the window's reach. The holder of the lock moves the limit.
     beyond: Apart<Mutex<BTreeSet<u64>>>,
 }
 

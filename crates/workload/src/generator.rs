@@ -196,7 +196,7 @@ impl OpParts {
         if choice.operation == Operation::Insert {
             let number = space.records.take();
             let key = self.key.write(number);
-            // As in the load phase, a record follows from the seed and its key number, whoever inserts it.
+            // As in the load phase, a record follows from the seed and its key number alone.
             space.shape.fill_all(key, &mut workload.contents.stream(number), &mut self.record);
             return Ask::Insert {
                 key,

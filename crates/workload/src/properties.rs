@@ -15,7 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here opens a file: text comes in as bytes, and whoever calls reads the files that properties name.
+//! Nothing here opens a file: text comes in as bytes, and the caller reads the files that properties name.
 
 mod core;
 mod fault;

@@ -6,7 +6,7 @@ use plimsoll_workload::properties::Properties;
 use std::io;
 use std::path::Path;
 
-/// How the command is used, for whoever got it wrong.
+/// How the command is used, printed where it was used wrongly.
 pub const USAGE: &str = "\
 usage: plimsoll foreign ycsb {load|run} {mongodb|mongodb-async|basic|wiredtiger} [options]
 

@@ -171,7 +171,7 @@ impl Run<'_> {
                     run_point_with(self.engine, workload, &spec, mix, &mut finisher, observer)
                 }
             };
-            // Whoever reports waits for this also when nothing has begun.
+            // The reporter waits for this even when nothing has begun.
             let _ = sender.send(Message::End);
             let totals = reporting.join().map_err(|_| plimsoll_loadgen::LoadError::Panic)?;
             let end = end?;

@@ -37,7 +37,7 @@ export class ArmLooks {
     return this.known[arm] ?? { colour: colour(this.place, "--cx"), dash: [], mark: "" };
   }
 
-  /** Looks anew, after light became dark. */
+  /** Looks again, after light became dark. */
   forget(): void {
     this.known = [];
   }

@@ -69,7 +69,7 @@ function decades(_: uPlot, least: number | null, most: number | null): [number, 
   return [10 ** low, 10 ** Math.max(Math.ceil(Math.log10(most)), low + 1)];
 }
 
-/** One chart. It is made anew where its series change, and given new data otherwise. */
+/** One chart. It is made again where its series change, and given new data otherwise. */
 export class Plot {
   private chart: uPlot | null = null;
   private made = "";

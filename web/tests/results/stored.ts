@@ -1,4 +1,4 @@
-// Results that were measured once, and how they are read and written. README.md says how they are made anew.
+// Results that were measured once, and how they are read and written. README.md says how they are made again.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";

@@ -156,7 +156,7 @@ fn second(status: &Document, row: &Row, whole: bool) -> f64 {
 }
 
 /// Counters and levels that are read between two looks of the second reader lie between what these saw. What a server does of itself may move a level there and back, so
-/// it is looked again.
+/// the test looks again.
 #[test]
 fn live_figures_are_what_a_second_reader_sees() {
     needs!([Need::Server("mongod")]);

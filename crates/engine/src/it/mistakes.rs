@@ -187,7 +187,7 @@ fn a_user_without_rights_is_told_which() {
         assert_says(&said, &["not authorized on ycsb (Unauthorized, code 13)"]);
         assert_says(&said, &["the role readWrite"]);
     }
-    // Whoever only reads need not list.
+    // A user who only reads need not be allowed to list.
     for client in CLIENTS {
         let mut pairs = quickly(client).to_vec();
         pairs.push(("existing", text("use")));
@@ -410,7 +410,7 @@ fn a_user_is_let_in_and_the_password_told_to_nobody() {
     // The official driver and FerretDB 1.24 do not agree on the end of SCRAM.
     needs!([Need::Server("mongod")]);
     let server = Server::start_with(Kind::Mongod, &["--auth"]);
-    // Without any user yet, whoever comes from the same machine may make the first.
+    // While there is no user, a client on the same machine may create the first.
     let host = Host::Tcp { host: "127.0.0.1".into(), port: server.port };
     let mut client = LeanClient::connect(&LeanOptions::new(host, "admin", &verifiable(1))).unwrap();
     let user = doc! { "createUser": "me", "pwd": SECRET, "roles": ["root"] };

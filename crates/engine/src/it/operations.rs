@@ -177,7 +177,7 @@ mod slow {
                     }
                     let found = read(&mut *session, key, FieldChoice::All).unwrap();
                     assert_eq!(found, expected);
-                    // The same again changes nothing, and is found all the same.
+                    // The same again changes nothing, and is still found.
                     assert_ok(&session.update(key, changes));
                     assert_not_found(&session.update(b"nobody", changes));
                 }

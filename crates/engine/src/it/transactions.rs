@@ -124,7 +124,7 @@ pub(super) mod slow {
         });
         let sold = (SESSIONS * EACH) as i64;
         assert_eq!(counted(&server), (20 + sold, 10 * STOCK - sold));
-        // Whoever was aborted by the server was sent again.
+        // Transactions that the server aborted were sent again.
         let status =
             client(&server).command("admin", &doc! { "serverStatus": 1 }.to_vec().unwrap());
         let status = Document::from_reader(&status.unwrap()[..]).unwrap();

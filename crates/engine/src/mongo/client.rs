@@ -65,7 +65,7 @@ struct Requests {
     update: Message,
     insert: Message,
     delete: Message,
-    /// For everything about cursors, and written anew each time: their number comes first.
+    /// For everything about cursors, and written each time: their number comes first.
     cursor: Message,
 }
 

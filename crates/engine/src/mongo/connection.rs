@@ -178,7 +178,7 @@ impl Connection {
         &self.buffer[crate::mongo::message::BODY_AT..bytes]
     }
 
-    /// The first bytes that came, for a message about a server that is none.
+    /// The first bytes that came, for a message about something that is no server.
     pub(crate) fn beginning(&self) -> &[u8] {
         &self.buffer[..FIRST_BUFFER.min(16)]
     }

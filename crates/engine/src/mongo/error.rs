@@ -164,7 +164,7 @@ pub enum LeanErrorKind {
     Duplicate,
     /// Done, but not as durably as requested.
     WriteConcern,
-    /// A reply that is none.
+    /// Something that is no reply.
     Protocol,
     TooLarge,
     /// The connection ended before the reply.

@@ -16,7 +16,7 @@ const DUPLICATES: [i32; 3] = [11_000, 11_001, 12_582];
 /// An object is too large: before it was stored, and after it was changed.
 const TOO_LARGE: [i32; 2] = [10_334, 17_419];
 
-/// After so many messages that want no answer it is looked whether there is one. A server that answers all the same, and whose answers
+/// After so many messages that want no answer the client checks whether there is one. A server that answers nevertheless, and whose answers
 /// nobody takes, would stop taking messages one day.
 const SENT_BETWEEN_CHECKS: u32 = 100;
 
@@ -156,7 +156,7 @@ impl Link {
         if let Some(lost) = self.lost {
             let found = find_server(&mut self.options, &mut self.host, lost);
             if found.is_err() {
-                // Whoever asks next waits anew.
+                // The next request begins to wait from its own time.
                 self.lost = Some(Instant::now());
             }
             found?;
@@ -210,7 +210,7 @@ impl Link {
             Failure::Refused(refusal) | Failure::NotDurable(refusal) => Some(refusal),
             Failure::NotWritten { first, .. } => Some(first),
         };
-        // Whoever it is connected to next, it has to say whether it is the primary.
+        // The next server has to say whether it is the primary.
         if refusal.is_none_or(|refusal| STATE_CHANGES.contains(&refusal.code)) {
             self.give_up();
         }

@@ -188,7 +188,7 @@ impl Namespace {
     ) -> Result<Room, EngineError> {
         let listed = match self.listed(connection) {
             Ok(listed) => listed,
-            // Whoever may read need not be allowed to list.
+            // A user who may read need not be allowed to list.
             Err(error)
                 if matches!(target.existing, Existing::Use | Existing::Join)
                     && messages::code(&error) == Some(messages::UNAUTHORIZED) =>

@@ -138,7 +138,7 @@ impl Elsewhere {
     }
 }
 
-/// Where the primary is, found anew for all sessions that lost it.
+/// Where the primary is, found again for all sessions that lost it.
 #[derive(Debug)]
 pub(super) struct Primary {
     options: ClientOptions,

@@ -15,7 +15,7 @@ use std::time::Duration;
 const SET: &str = "plimsoll";
 /// How long a member may take to be reached. It has answered before.
 const REACH: Duration = Duration::from_secs(30);
-/// How often it is looked how far they are.
+/// Time between two looks at how far they are.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How long a member may take to answer before it counts as gone.
@@ -119,7 +119,7 @@ async fn make(
         if states != last {
             let line: Vec<String> =
                 hosts.iter().zip(&states).map(|(host, state)| format!("{host} {state}")).collect();
-            // Whoever does not listen learns nothing.
+            // A reader who has gone is no failure.
             let _ = writeln!(output, "{}", line.join(", "));
             last.clone_from(&states);
         }

@@ -208,7 +208,7 @@ impl Server {
         Ok(())
     }
 
-    /// By what it is found among the processes of a machine. A mongos is none that does the work.
+    /// By what it is found among the processes of a machine. A mongos does not do the work.
     pub(super) fn identity(&self) -> Option<ServerIdentity> {
         if self.deployment == Deployment::Sharded {
             return None;

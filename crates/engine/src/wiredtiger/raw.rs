@@ -109,7 +109,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if self.open {
-            // SAFETY: as in `close`. An error has nowhere to go: whoever wants it calls `close`.
+            // SAFETY: as in `close`. An error has nowhere to go; callers who want it call `close`.
             let _ = unsafe { call!(self.raw, close, null()) };
         }
     }
@@ -356,7 +356,7 @@ impl Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        // SAFETY: the cursor is open and not used again; its session is still open, as whoever opened it has promised.
+        // SAFETY: the cursor is open and not used again; its session is still open, as its opener has promised.
         let _ = unsafe { call!(self.raw, close) };
     }
 }

@@ -55,7 +55,7 @@ impl Statistics {
     }
 
     pub(super) fn read(&mut self, into: &mut Vec<(&'static str, f64)>) {
-        // A reset takes the counters anew. Where that or a search fails, the figure is left out: they are a by-product of a run.
+        // A reset starts the counters again. Where that or a search fails, the figure is left out: they are a by-product of a run.
         if self.cursor.reset().is_err() {
             return;
         }

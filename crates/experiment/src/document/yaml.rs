@@ -102,7 +102,7 @@ enum OpenKind {
     },
 }
 
-/// Reads the text of a document; `None` if it is none, which is then among the problems.
+/// Reads the text of a document; `None` if the text is no document; the problems say why.
 pub fn read(text: &str, problems: &mut Collector<'_>) -> Option<Node> {
     if text.len() > MOST_BYTES {
         problems.add("", None, Mistake::FileTooLarge { bytes: text.len(), most: MOST_BYTES });

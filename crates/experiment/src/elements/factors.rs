@@ -603,7 +603,7 @@ impl GridReader<'_, '_> {
 /// Factors with the levels that are left out together, by index.
 type Exception = Vec<(usize, Vec<u32>)>;
 
-/// The items of a list; what is none by itself.
+/// The items of a list; anything else as one item.
 fn one_or_more(node: &Node) -> &[Node] {
     match &node.kind {
         Kind::List(items) => items,

@@ -20,7 +20,7 @@ const PIECE: usize = 64 << 10;
 pub struct Channels(Arc<Shared>);
 
 struct Shared {
-    /// `None` once the carrier is gone. Held while a packet is sent, which may take until the other side has taken some: whoever takes packets here must never
+    /// `None` once the carrier is gone. Held while a packet is sent, which may take until the other side has taken some: the receiver of packets here must never
     /// wait for it.
     sender: Mutex<Option<Box<dyn PacketSender>>>,
     /// `None` once the carrier is gone.
@@ -53,8 +53,8 @@ impl Channels {
         (channels, control)
     }
 
-    /// Opens a channel: what is written to the socket comes out at the other side, and the reverse. Both sides must open it; whoever opens it first must
-    /// be the one that is spoken to first.
+    /// Opens a channel: what is written to the socket comes out at the other side, and the reverse. Both sides must open it, and the side that
+    /// receives the first data must open it first.
     pub fn open(&self, channel: u32) -> io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
         self.attach_socket(channel, theirs)?;
@@ -146,7 +146,7 @@ impl Channels {
         while let Ok(Some(Packet { channel, content })) = receiver.receive() {
             *locked(&self.0.heard) = Instant::now();
             if channel == CONTROL {
-                // Whoever has dropped the other end wants to hear nothing.
+                // The receiver may have been dropped.
                 let _ = tell.send(content);
                 continue;
             }

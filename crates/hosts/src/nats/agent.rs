@@ -185,7 +185,7 @@ impl Serving {
                 continue;
             };
             if let Some(answer) = self.answer(&message) {
-                // Whoever gets none asks again.
+                // Without an answer the controller asks again.
                 let _ = self.connected.client.publish(reply, answer).await;
             }
         }

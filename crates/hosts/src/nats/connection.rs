@@ -35,11 +35,11 @@ fn pause(attempts: usize) -> Duration {
 /// Where NATS is, and who asks.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Connection {
-    /// `nats://HOST:PORT`, or `tls://HOST:PORT` for an encrypted connection; of several any one is taken. Whoever has no [`credentials`](Self::credentials) may
+    /// `nats://HOST:PORT`, or `tls://HOST:PORT` for an encrypted connection; of several any one is taken. Without [`credentials`](Self::credentials) it may
     /// give user and password here.
     pub urls: Vec<String>,
     pub credentials: Credentials,
-    /// Certificates, in a PEM file, of whom the server's certificate must be signed by; the system's where there is none. With it every connection
+    /// A PEM file with the authorities that may have signed the server's certificate; the system's where there is none. With it every connection
     /// is encrypted.
     pub ca_file: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Connected {
     pub(crate) client: Client,
     /// Changes whenever a lost connection is back.
     pub(crate) connections: watch::Receiver<u64>,
-    /// What the server has forbidden last, in its own words. The client is not informed, and waits in vain.
+    /// What the server has forbidden last, in its own words. The client is not informed, and waits for nothing.
     forbidden: Arc<Mutex<Option<String>>>,
 }
 

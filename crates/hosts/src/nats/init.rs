@@ -36,7 +36,7 @@ pub struct Initial {
 }
 
 /// Makes the configuration of a server with JetStream and one account, in which the controller and each agent have an nkey. An agent may renew its
-/// own lease, hear what is sent to it, and send its own frames, and nothing else.
+/// own lease, receive what is sent to it, and send its own frames, and nothing else.
 ///
 /// To add an agent later, give the seeds that are there.
 pub fn init(

@@ -68,7 +68,7 @@ impl Lease {
         &self.holder.instance
     }
 
-    /// Takes it where nobody has it; otherwise the revision of whoever has it.
+    /// Takes it where nobody has it; otherwise its holder's revision.
     async fn create(&mut self) -> Result<Option<u64>, NatsError> {
         let error = match self.store.create(&self.name, self.content.clone()).await {
             Ok(revision) => {
@@ -112,7 +112,7 @@ impl Lease {
             match self.renew().await {
                 Ok(()) => {}
                 Err(error @ NatsError::NameTaken(_)) => return error,
-                // Next time. Whether it lasts too long is seen by whoever has a session.
+                // It is tried again next time. The session notices when that has taken too long.
                 Err(error) => tracing::debug!(%error, "the lease was not renewed"),
             }
         }
@@ -149,7 +149,7 @@ pub(crate) async fn leave(store: &Store, name: &str, instance: &str) {
     };
     let give_back = async {
         if let Some(revision) = read.await {
-            // Whoever took it meanwhile keeps it.
+            // A new holder keeps it.
             let _ = store.delete_expect_revision(name, Some(revision)).await;
         }
     };

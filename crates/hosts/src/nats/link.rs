@@ -16,7 +16,7 @@ const WINDOW: usize = 4 << 20;
 /// What a packet takes of the window beside its content, bytes, so that the number of small ones is bounded as well.
 const OF_EACH: usize = 1024;
 
-/// How long whoever drops a half waits until that is with the other side.
+/// How long the drop of a half waits until the other side knows of it.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(crate) struct Link {
@@ -147,7 +147,7 @@ impl Link {
         self.changed.notify_all();
     }
 
-    /// Tells the other side that the session is over, whoever has its halves, and waits a little for that.
+    /// Tells the other side that the session is over, even while its halves exist, and waits a little for that.
     pub(crate) fn leave(&self) {
         let state = self.state();
         self.farewell(&[Body::End, Body::Bye]);

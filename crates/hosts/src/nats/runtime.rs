@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use tokio::runtime::{Builder, Runtime};
 
-/// One thread serves dozens of connections, and whoever waits for one does so on a thread of its own. It is never ended, because carriers may be dropped at any
+/// One thread serves dozens of connections, and each that is waited for has a waiting thread of its own. It is never ended, because carriers may be dropped at any
 /// time and anywhere.
 ///
 /// # Panics

@@ -40,7 +40,7 @@ impl Jumping {
         Self { lag: Some(Arc::new(Mutex::new(Stream::from_state(11)))), ..Self::default() }
     }
 
-    /// Whoever sleeps next wakes this much later.
+    /// The next sleep ends this much later.
     fn stop_next_sleeper(&self, nanos: u64) {
         self.stop.store(nanos, Ordering::Relaxed);
     }

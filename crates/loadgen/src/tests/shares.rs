@@ -90,7 +90,7 @@ fn a_host_without_a_session_idles_for_the_length_of_the_point() {
     }
 }
 
-/// Its part of the operations is none.
+/// It has no part of the operations.
 #[test]
 fn a_host_without_a_session_has_finished_its_operations_at_once() {
     let mut spec = spec(Load::closed(1), 0, u64::MAX);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A bundle is a ZIP archive with the page, the experiment file, the record, its analysis, the disk maps of the page, and a manifest with the SHA-256 of each. Whoever gets it can:
+A bundle is a ZIP archive with the page, the experiment file, the record, its analysis, the disk maps of the page, and a manifest with the SHA-256 of each. Its receiver can:
   plimsoll report FILE.plimsoll     verify it and print its result; compare and export take it, too
   plimsoll run FILE.plimsoll        measure the same on another machine
 or open page.html in it with any browser.")]

@@ -103,8 +103,8 @@ mod slow {
         let first = rates(second)[0];
         assert_eq!(first.0 as usize, kept, "numbers go on");
         let begun = rates(killed)[0];
-        let anew = rates(second).contains(&(0, begun.1));
-        assert!(!anew, "it did not begin anew");
+        let again = rates(second).contains(&(0, begun.1));
+        assert!(!again, "it did not begin again");
     }
 
     #[test]
@@ -187,7 +187,7 @@ compare: {primary: [throughput]}
         let blocks = record.runs.iter().map(|run| run.block + 1).max().unwrap();
         assert!((7..60).contains(&blocks), "{blocks}");
         assert_eq!(record.runs.len() as u32, 2 * blocks);
-        // It is over: the same command measures anew.
+        // It is over: the same command measures again.
         let again = laboratory.run(&["run", "experiment.yaml", "--quiet"]);
         assert_eq!(again.code, Some(0), "{again:?}");
         assert_ne!(laboratory.record().id, record.id);

@@ -173,7 +173,7 @@ mod slow {
         assert!(sentence.starts_with("Scouting chose the levels 20ms"), "{sentence}");
         assert_contains(&sentence, &first.id);
 
-        // It is over, so the same command begins anew, with scouts of its own.
+        // It is over, so the same command begins again, with scouts of its own.
         laboratory.run(&["run", "experiment.yaml", "--quiet"]);
         assert!(self::experiments(&laboratory).len() >= experiments.len() + 3);
     }

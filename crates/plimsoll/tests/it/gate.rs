@@ -121,7 +121,7 @@ mod slow {
         assert!(said.out.contains("The gate is passed"), "{said:?}");
         let first = laboratory.record();
         assert!(first.runs.iter().all(|run| run.half.is_none()), "in turn");
-        // A gate begins anew, and the results of both are one history.
+        // A gate begins again, and the results of both are one history.
         let said = gate(&laboratory, &quickly);
         assert_eq!(said.code, Some(0), "{said:?}");
         assert_ne!(laboratory.record().id, first.id);

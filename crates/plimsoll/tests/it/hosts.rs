@@ -153,7 +153,7 @@ impl Sshd {
             ),
         )
         .unwrap();
-        // The real one, with the user's configuration in place of that of whoever runs the test.
+        // The real one, with the user's configuration in place of the tester's.
         let bin = folder.join("bin");
         fs::create_dir(&bin).unwrap();
         let ssh = program("ssh").unwrap();
@@ -648,7 +648,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
         });
     }
 
-    /// Whoever may only ask for load must not write as root.
+    /// A controller that may only start load must not write as root.
     #[test]
     fn workers_of_an_agent_of_root_are_not_root() {
         needs!([Need::Root]);
@@ -666,7 +666,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
         });
     }
 
-    /// The program stands still, so its agent hears nothing from it, as when a line is cut.
+    /// The program stands still, so its agent gets nothing from it, as when a line is cut.
     #[test]
     fn no_worker_outlives_the_lease() {
         let laboratory = try_until(|| {

@@ -148,7 +148,7 @@ fn an_audit_names_what_it_cannot_read() {
     let said = laboratory.run(&["foreign", "audit", "empty"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_contains(&said.err, "nothing to audit");
-    // What is there is named even where nothing of it is a result.
+    // The files are named even where none of them is a result.
     laboratory.write("empty/terse.txt", "3;fio-3.28;seqread;0;0;1048576;104857\n");
     let said = laboratory.run(&["foreign", "audit", "empty"]);
     assert_contains(&said.err, "1 file cannot be judged: fio's terse form");

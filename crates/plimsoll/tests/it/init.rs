@@ -189,7 +189,7 @@ mod slow {
         assert_eq!(arms(&plan), ["db1", "db2"]);
     }
 
-    /// Five questions on a real terminal, one of them answered by a word that is none.
+    /// Five questions on a real terminal, one of them answered by a word that is no answer.
     #[test]
     fn somebody_at_a_terminal_is_asked() {
         needs!([Need::Program("script")]);

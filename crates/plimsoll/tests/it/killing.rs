@@ -246,8 +246,8 @@ mod once {
     use super::*;
 
     #[test]
-    fn whoever_is_killed_leaves_nothing_behind() {
-        if has("killing::whoever_is_killed_leaves_nothing_behind", &[Need::Root]) {
+    fn a_killed_run_leaves_nothing_behind() {
+        if has("killing::a_killed_run_leaves_nothing_behind", &[Need::Root]) {
             kill_at_random(EXPERIMENT, 4_000, &SETTINGS);
         }
     }
@@ -257,8 +257,8 @@ mod slow {
     use super::*;
 
     #[test]
-    fn whoever_is_killed_leaves_no_server_behind() {
-        let test = "killing::whoever_is_killed_leaves_no_server_behind";
+    fn a_killed_run_leaves_no_server_behind() {
+        let test = "killing::a_killed_run_leaves_no_server_behind";
         if has(test, &[Need::Root, Need::Server("mongod")]) {
             kill_at_random(ON_SERVERS, 12_000, &SETTINGS_ON_SERVERS);
         }

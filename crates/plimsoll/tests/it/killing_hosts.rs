@@ -30,7 +30,7 @@ const LONGEST_COMMAND: Duration = Duration::from_secs(120);
 const LONGEST_UNDO: Duration = Duration::from_secs(40);
 /// From the start of a command to a kill, milliseconds.
 const LONGEST_WAIT: u64 = 14_000;
-/// Whoever does not hear the other for this long takes it for gone.
+/// A side that hears nothing for this long takes the other for gone.
 const LEASE: Duration = Duration::from_secs(5);
 /// How often the same command is called again at most.
 const COMMANDS: u32 = 4;

@@ -1,7 +1,7 @@
 //! The program as its users meet it: the real binary, real files, its own store and data directories for each test.
 //!
 //! Nothing here depends on how fast the machine is: where a test must catch the program at a certain moment, it asks the store until
-//! that moment is there, and tries anew when it came too late. Tests that need root, or a build with WiredTiger, say so.
+//! that moment is there, and tries again when it came too late. Tests that need root, or a build with WiredTiger, say so.
 
 #![allow(
     clippy::unwrap_used,

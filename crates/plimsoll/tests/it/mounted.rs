@@ -1,4 +1,4 @@
-//! `plimsoll disk mount`: a disk for any program, and nothing of it left however it ends.
+//! `plimsoll disk mount`: a disk for any program, of which nothing is left however it ends.
 
 use crate::laboratory::{Laboratory, Said, wait_until};
 use plimsoll_disk::RingSwitch;
@@ -127,7 +127,7 @@ fn a_timeline_begins_when_the_disk_is_mounted() {
         assert_eq!(said.code, Some(0), "{said:?}");
         Trace::open(&laboratory.path("kept.trace")).unwrap().marks().to_vec()
     };
-    // Whoever waits for the disk waits until the stall is over.
+    // Requests wait until the stall is over.
     for number in 0..300 {
         fs::write(directory.join(number.to_string()), "x").unwrap();
         fs::File::open(&directory).unwrap().sync_all().unwrap();

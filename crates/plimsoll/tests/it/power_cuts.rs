@@ -83,7 +83,7 @@ fn cut(laboratory: &Laboratory, seed: u64) -> Value {
     serde_json::from_str(&said.out).unwrap()
 }
 
-/// A disk with a volatile cache. A test that fails leaves nothing of it behind.
+/// A disk with a volatile cache. A test that fails removes it, too.
 struct Volatile<'a> {
     laboratory: &'a Laboratory,
     directory: PathBuf,

@@ -713,7 +713,7 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
     #[test]
     fn a_server_that_never_gets_ready_is_quoted() {
         let laboratory = open_laboratory();
-        // It says that it hears nothing, and it does not.
+        // It says that it listens to nobody, and it does not.
         let deaf = laboratory.write("deaf", "#!/bin/sh\necho I hear nothing\nexec sleep 1000\n");
         fs::set_permissions(&deaf, fs::Permissions::from_mode(0o755)).unwrap();
         let server = "{program: ./deaf, ready_within: 1s}";

@@ -276,7 +276,7 @@ mod slow {
         second.end();
     }
 
-    /// A record from elsewhere may name any file as a trace, and whoever finds a mistake in the server would have all files of its user.
+    /// A record from elsewhere may name any file as a trace, so that a mistake in the server would give away all files of its user.
     #[test]
     fn the_server_reaches_nothing_but_its_store() {
         let (laboratory, record) = with_a_record();

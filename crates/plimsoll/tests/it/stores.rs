@@ -18,7 +18,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
 
 /// A laboratory with one finished experiment, and its record.
 pub fn with_a_record() -> (Laboratory, ExperimentRecord) {
-    // A machine that stands still for some tenths of a second makes so short a point invalid. Then it is measured anew.
+    // A machine that stands still for some tenths of a second makes so short a point invalid. Then it is measured again.
     for _ in 0..5 {
         let laboratory = Laboratory::new();
         let said = laboratory.experiment(TINY);

@@ -102,7 +102,7 @@ thresholds: [errors <= 0, throughput >= 0.001/s]
 mod once {
     use super::*;
 
-    /// Each run of an arm begins with the very same data, and nothing of it is left at the end.
+    /// Each run of an arm begins with the very same data, and it is gone at the end.
     #[test]
     fn data_that_is_stored_once_is_copied_for_each_run() {
         let laboratory = Laboratory::new();

@@ -44,7 +44,7 @@ pub fn walk(path: &Path, missing: Option<Mode>) -> io::Result<(OwnedFd, PathBuf)
         let next = match step(&here, &name) {
             Err(Errno::NOENT) if missing.is_some() => {
                 match mkdirat(&here, &name, missing.unwrap_or(Mode::RWXU)) {
-                    // Another program of ours may have been quicker; whose it is, is looked at.
+                    // Another program of ours may have been quicker; the owner is checked.
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }

@@ -1,6 +1,6 @@
 //! Numbers in sentences: three digits, or as many as an interval bears.
 
-/// From this ratio on a change reads as "4.2 times as high" instead of "320 % higher". Whoever prints a change beside a sentence of this crate does so, too.
+/// From this ratio on a change reads as "4.2 times as high" instead of "320 % higher". Tables beside a sentence of this crate do so, too.
 pub const TIMES_FROM: f64 = 3.0;
 
 /// Nanoseconds with three significant digits: `870 ns`, `12.3 µs`, `1.20 s`.
@@ -37,7 +37,7 @@ fn ends(interval: (f64, f64)) -> [String; 2] {
 }
 
 /// The ends of an interval of rates without the digits that its width does not bear, each with its decimals: a tenth of the width, or four significant
-/// digits. Whoever prints an interval beside a sentence of this crate rounds by it.
+/// digits. Intervals beside a sentence of this crate are rounded by it, too.
 pub fn rounded_interval((lower, upper): (f64, f64)) -> [(f64, usize); 2] {
     let step = (upper - lower) / 10.0;
     [lower, upper].map(|end| to_step(end, step))

@@ -1,7 +1,7 @@
 //! A result as a JUnit report, for servers that build and test: a test case for each threshold, for a gate, and for each deciding comparison where there are
 //! neither.
 //!
-//! A bound that is broken is a failure with its figures; one that could not be judged, because nothing valid was measured where it speaks of, is skipped and says so.
+//! A bound that is broken is a failure with its figures; one that could not be judged, because nothing valid was measured there, is skipped and says so.
 //! The exit code of the program counts both as broken.
 
 use crate::Report;
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_it_reads_what_was_written() {
+    fn what_was_written_is_read_back() {
         let hostile = "</testcase><!-- \"'&\u{1}\u{1b}[31m ]]> שלום";
         let text = rendered(vec![threshold(hostile, Some(1.0), false)]);
         let read = quick_junit::Report::deserialize_from_str(&text).unwrap();

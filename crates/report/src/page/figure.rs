@@ -129,7 +129,7 @@ impl Theme {
 }
 
 /// The figures of a point in the order of [`Figures::ALL`], without latencies at the device where most runs read and wrote nothing there, and those that the kernel counted as less
-/// than the millisecond that it counts in: the median over the other runs is none of the point.
+/// than the millisecond that it counts in: the median over the other runs does not hold for the point.
 pub(crate) fn describe(figures: &Figures) -> Vec<Option<f64>> {
     const LATENCIES: [(&str, &str); 3] = [
         ("device_read_ns", "device_reads_per_second"),

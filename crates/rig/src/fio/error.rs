@@ -25,7 +25,7 @@ pub enum FioError {
         "fio did not end within {allowed_s} s at {label} and was stopped: the disk hangs or is far slower than expected"
     )]
     TooLong { label: String, allowed_s: u64 },
-    /// The caller wished to stop.
+    /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// What it wrote was not understood.

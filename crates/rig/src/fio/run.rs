@@ -28,7 +28,7 @@ pub struct Progress {
 /// Both sides get the same, and whether to go on.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
-/// How often the child is looked at.
+/// Time between two looks at the child.
 const LOOK: Duration = Duration::from_millis(50);
 /// Beyond a job's own time, for laying out, the last requests and an answer.
 const GRACE: Duration = Duration::from_secs(60);

@@ -334,7 +334,7 @@ fn as_ordinary_user(test: impl FnOnce() + Send) {
     });
 }
 
-/// Where an ordinary user works: a place of his own.
+/// A place where an ordinary user works.
 fn place_of_ordinary_user() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     if rustix::process::geteuid().is_root() {

@@ -43,14 +43,14 @@ pub enum TestbedError {
     #[error("did not unmount {}: it {reason}; look at it and unmount it by hand if it is not needed", path.display())]
     NotUnmounted {
         path: PathBuf,
-        /// What speaks against it, as in "it …".
+        /// The reason, as in "it …".
         reason: &'static str,
     },
     /// The directory is not ours to remove.
     #[error("did not remove {}: it {reason}; look at it and remove it by hand if it is not needed", path.display())]
     NotRemoved {
         path: PathBuf,
-        /// What speaks against it, as in "it …".
+        /// The reason, as in "it …".
         reason: &'static str,
     },
     #[error(

@@ -69,7 +69,7 @@ pub(crate) fn make(
     Ok(Filesystem { command: command_line(&find(program)?, &arguments), version })
 }
 
-/// Whoever wrote the plan may not have checked it.
+/// A plan from elsewhere may not have been checked.
 fn refuse(program: &str, option: Option<String>) -> Result<(), TestbedError> {
     match option {
         None => Ok(()),

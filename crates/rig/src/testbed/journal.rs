@@ -281,7 +281,7 @@ impl JournalFile {
 impl Drop for JournalFile {
     fn drop(&mut self) {
         if self.open.is_empty() {
-            // One that stays has nothing open and is deleted by whoever finds it.
+            // One that stays has nothing open, and the next program that finds it deletes it.
             let _ = self.folder.remove_file(&self.name);
         }
     }
@@ -305,7 +305,7 @@ fn create(folder: &HeldDirectory, name: &str, owner: &Owner) -> std::io::Result<
                     && matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotFound) =>
             {
                 tries += 1;
-                // Whoever was quicker may still have it.
+                // A quicker program may still have it.
                 let _ = folder.remove_file(&unfinished);
             }
             Err(error) => return Err(error),
@@ -458,7 +458,7 @@ mod tests {
         drop(file);
         let found = crate::testbed::abandoned(state.path()).unwrap();
         assert!(found.iter().all(|left| left.describe().is_empty()));
-        assert!(unfinished.exists(), "whoever only looks removes nothing");
+        assert!(unfinished.exists(), "looking removes nothing");
         drop(found);
         clear();
         assert!(!unfinished.exists());

@@ -80,7 +80,7 @@ pub(crate) fn marked(mark: &str, since: u64) -> Vec<(u32, u64)> {
 }
 
 /// Only the environments and arguments of processes are read that are younger than who would have started them: those of a stuck process cannot be
-/// read, and whoever tries is stuck as well. One that is nevertheless, is passed over, now and later.
+/// read, and an attempt is stuck as well. One that is nevertheless, is passed over, now and later.
 fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<(u32, u64)> {
     static STUCK: Mutex<BTreeSet<(u32, u64)>> = Mutex::new(BTreeSet::new());
     let stuck = || STUCK.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ pub(crate) fn is_marked(process: u32, mark: &str) -> Option<bool> {
     bounded(LONGEST_LOOK_AT_ONE, move || carries(&folder, &assignment, until, BETWEEN_BOTH))
 }
 
-/// Whoever starts a program goes on before the kernel has given it arguments and environment. Until then both are empty, and are looked
+/// The call that starts a program returns before the kernel has given it arguments and environment. Until then both are empty, and are looked
 /// at again; and so is, for as long as `between`, an environment that is empty where there are arguments already.
 fn carries(process: &Path, assignment: &str, until: Instant, between: Duration) -> bool {
     let read = |file| fs::read(process.join(file)).unwrap_or_default();

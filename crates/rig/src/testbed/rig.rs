@@ -206,7 +206,7 @@ impl Rig {
         // Only on devices of this machine can there be another one.
         let overwrite = self.ground.disk.is_none();
         let tools = self.ground.made.tools();
-        // Whoever used the loop device before may have left another one.
+        // An earlier user of the loop device may have left another one.
         let readahead_before = match order.spec.readahead() {
             Some(bytes) => set_readahead(&self.ground.made, &name, &from, bytes)?,
             None => None,

@@ -47,7 +47,7 @@ case $1 in *=*) ;; *) if env --default-signal true 2>/dev/null; then exec env --
 exec "$@" </dev/null"#;
 /// A port that was free can be taken before the server has it.
 const ATTEMPTS: u32 = 4;
-/// How often it is looked whether the server is ready.
+/// Time between two checks whether the server is ready.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Where a server of a run is to be started.

@@ -154,7 +154,7 @@ impl Follower {
             }
             std::thread::sleep(LOOK);
             let mut all = lock(&self.all);
-            // Whoever begins to look does so under this lock.
+            // Viewers begin under this lock.
             if self.followed.updates.receiver_count() == 0 {
                 all.remove(&self.id);
                 return;

@@ -143,7 +143,7 @@ async fn a_run_is_followed_from_its_begin_to_its_end() {
     let over = events.until(|_, data| data["runs_finished"] == 1).await;
     assert_eq!(over["runs"][0]["state"], "finished");
 
-    // Who comes now hears all of it, from the same follower.
+    // A viewer who comes now gets all of it, from the same follower.
     let mut late = Events::of(&place, "9b2c").await;
     let (name, whole) = late.next().await.unwrap();
     assert_eq!(name, "snapshot");
@@ -351,7 +351,7 @@ async fn points_of_a_run_that_failed_are_taken_back() {
     assert_eq!(taken_back["runs"][0]["state"], "failed");
     assert_eq!(taken_back["runs_failed"], 1);
     assert_eq!(taken_back["now"], Value::Null);
-    // Who comes later never hears of them.
+    // A later viewer never gets them.
     let whole = picture(&writer, "9b2c");
     assert!(whole["points"].is_null());
     // A further attempt that is good makes it good.

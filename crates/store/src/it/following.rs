@@ -57,7 +57,7 @@ fn news_tell_everything_once() {
     assert!(!news.running && news.state == ExperimentState::Finished);
     assert!(news.runs.is_empty() && news.slices.is_empty() && news.ended.is_empty());
 
-    // Who comes later hears the same at once.
+    // A later reader gets the same at once.
     let mut late = reader.follow("one").unwrap();
     let news = reader.news(&mut late).unwrap();
     assert_eq!((news.runs.len(), news.points.len()), (1, 1));

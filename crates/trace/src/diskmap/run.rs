@@ -19,7 +19,7 @@ pub const STILL_WIDTH: usize = 768;
 /// Whether the trace of a run is on this machine.
 pub fn is_traced(run: &RunRecord) -> bool {
     let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
-    // Anything but a plain file could keep whoever opens it waiting.
+    // To open anything but a plain file can block.
     trace.is_some_and(|trace| trace.path.is_file())
 }
 

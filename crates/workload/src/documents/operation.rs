@@ -42,7 +42,7 @@ pub(crate) struct OwnStatement {
     pub(crate) known: Known,
     /// What is known where no index removes documents of its collection.
     known_to_stay: Known,
-    /// Whether inserts give values to the field that it is looked for by.
+    /// Whether inserts give values to the field by which it is found.
     pub(crate) is_given: bool,
     /// Fields that it gives new values.
     pub(crate) changes: Vec<String>,

@@ -9,7 +9,7 @@ const FASTEST_THAT_SPREADS: f64 = 1e3;
 /// When a session of a paced closed loop is due to ask again, as in YCSB: all sessions have an equal share of the target, and a session that has
 /// finished its n-th operation waits until n ticks after it began. The times are fixed beforehand and never moved, so a session that falls
 /// behind asks again at once until it has caught up. Only one operation of each session is ever under way, so this is no open
-/// loop: where operations take longer than a tick the rate is simply not reached. The times at which they were due are known all the same.
+/// loop: where operations take longer than a tick the rate is simply not reached. The times at which they were due are known nevertheless.
 ///
 /// ```
 /// use plimsoll_workload::schedule::Pace;

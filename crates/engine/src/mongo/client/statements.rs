@@ -211,7 +211,7 @@ impl Shape {
                 }
             }
             StatementKind::Count | StatementKind::Distinct => {}
-            // Whoever sends it numbers it.
+            // The sender numbers it.
             StatementKind::Transaction | StatementKind::Steps => shape.manner = Manner::Change,
             StatementKind::Insert => shape.manner = change,
             StatementKind::FindAndModify => {

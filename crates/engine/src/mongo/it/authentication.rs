@@ -75,7 +75,7 @@ fn others_are_told_why_not() {
             assert!(!said.contains(USER.password), "{said}");
             assert!(!said.contains(wrong_password), "{said}");
         }
-        // Without credentials, whoever is connected may do nothing.
+        // Without credentials a client may connect and do nothing.
         options.credentials = None;
         let mut client = LeanClient::connect(&options).unwrap();
         let error = command(&mut client, &doc! { "count": "usertable" }).unwrap_err();

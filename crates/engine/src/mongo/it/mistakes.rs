@@ -313,7 +313,7 @@ fn a_batch_that_breaks_off_is_lost_and_the_next_begins_anew() {
 }
 
 #[test]
-fn whoever_is_no_fit_server_is_refused() {
+fn a_server_that_does_not_fit_is_refused() {
     let data = small_data(1);
     let connect = |acts: Vec<Act>| {
         let script = Script::play_bare(vec![acts]);

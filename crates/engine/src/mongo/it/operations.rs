@@ -192,7 +192,7 @@ fn a_record_that_is_too_large_is_refused_before_it_is_sent() {
 
 #[test]
 fn unacknowledged_changes_are_made() {
-    // FerretDB 1.24 answers all the same.
+    // FerretDB 1.24 answers even then.
     each_of(&[Kind::Mongod], None, |server| {
         let data = small_data(20);
         let mut options = server.options(&data);

@@ -218,7 +218,7 @@ mod slow {
             let data = verifiable(40);
             let mut settings = vec![("journal", SettingValue::Flag(journal))];
             if journal {
-                // Whoever waits for the disk has waited for the file as well.
+                // Waiting for the disk includes waiting for the file.
                 settings.push(("durable", SettingValue::Flag(true)));
             }
             let database = Loaded::with(&data, &settings);

@@ -147,7 +147,7 @@ mod slow {
     }
 
     #[test]
-    fn whoever_does_not_read_is_waited_for() {
+    fn a_slow_reader_is_waited_for() {
         needs!(NATS_SERVER);
         let server = Server::start();
         let settings = server.settings();
@@ -209,7 +209,7 @@ mod slow {
         server.kill();
         std::fs::remove_dir_all(server.directory().join("jetstream")).unwrap();
         server.start_again();
-        // Another controller sets all up anew.
+        // Another controller sets everything up again.
         let mut next = loop {
             match attach(&settings, "a", "the next") {
                 Ok(carrier) => break carrier,

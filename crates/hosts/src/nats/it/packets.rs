@@ -37,7 +37,7 @@ mod slow {
         let server = Server::start();
         let settings = server.settings();
         let mut pair = pair(&settings, &settings, "a");
-        // More than any window: whoever sends waits for whoever receives.
+        // More than any window: the sender waits for the receiver.
         let lengths = [LONGEST, 0, 1].repeat(40);
         let packet = |length: usize| Packet {
             channel: u32::MAX,

@@ -54,7 +54,7 @@ impl Proxy {
         state.close_all();
     }
 
-    /// Until somebody has tried in vain to connect.
+    /// Until an attempt to connect has failed.
     pub fn await_refusal(&self) {
         let state = self.shared.state.lock().unwrap();
         let refused = self.shared.changed.wait_while(state, |state| state.refused == 0);

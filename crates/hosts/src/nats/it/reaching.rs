@@ -180,7 +180,7 @@ mod slow {
         expect(&mut pair.there, 0..100);
         settings.ca_file = Some(other);
         assert_contains(list(&settings).unwrap_err(), "certificate");
-        // Whoever asks for encryption gets it, or nothing.
+        // A client that asks for encryption gets it, or nothing.
         let plain = Server::start();
         settings.urls = vec![plain.url().replace("nats://", "tls://")];
         assert_err!(list(&settings), NatsError::Unreachable { .. });

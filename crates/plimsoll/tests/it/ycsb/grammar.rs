@@ -1,4 +1,4 @@
-//! A strict reader of YCSB's output, written from the description of the format: it accepts a report line by line, or says which line is none.
+//! A strict reader of YCSB's output, written from the description of the format: it accepts a report line by line, or says which line does not fit.
 
 use std::collections::BTreeMap;
 

@@ -49,7 +49,7 @@ struct Row {
 }
 
 impl WatchPanel<'_> {
-    /// `None` where nothing of it was watched.
+    /// `None` where it was not watched.
     pub(crate) fn draw(&self) -> Option<Markup> {
         let rows = self.rows();
         if rows.is_empty() {

@@ -27,7 +27,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             dd { "The load at which power is greatest: throughput divided by the mean response time. Up to it, more load brings more throughput than it costs in response time, in proportion; beyond it less, even where throughput still grows much." }
             @if super::line::is_known(page.report.analysis) {
                 dt { "Plimsoll line" }
-                dd { "The highest rate that an arm sustains within its objective, named after the mark on a hull that shows how deep a ship may safely lie. Each block searches it anew by trials at fixed rates; the interval spans what the blocks found." }
+                dd { "The highest rate that an arm sustains within its objective, named after the mark on a hull that shows how deep a ship may safely lie. Each block searches it again by trials at fixed rates; the interval spans what the blocks found." }
             }
             @if super::why::is_known(page.report.analysis) {
                 dt { "Bottleneck" }

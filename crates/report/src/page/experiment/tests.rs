@@ -464,7 +464,7 @@ fn a_line_with_one_end_or_none_is_shown_as_such() {
     let html = shown(&analysis);
     assert!(html.contains("not found") && html.contains("No rate that was tried held."));
     assert!(!html.contains("class=\"line-arrow\""));
-    // What was tried is drawn all the same.
+    // What was tried is drawn nevertheless.
     assert!(html.contains("class=\"trial-broken\""));
     for line in &mut analysis.lines {
         line.blocks.clear();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// How long the kernel may take to free what is beyond a limit.
 const LONGEST_RECLAIM: Duration = Duration::from_secs(10);
-/// How often it is looked what the processes take. An engine whose cache fills from the disk takes some MiB more by then.
+/// Time between two looks at what the processes take. An engine whose cache fills from the disk takes some MiB more by then.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// The limit may be too high by one part in this many of the room before it is lowered.
 const TOLERANCE: u64 = 16;
@@ -29,7 +29,7 @@ pub(super) struct PageCacheRoom {
 struct Limited {
     paths: GroupPaths,
     room_bytes: u64,
-    /// Held while the limit is looked at and set.
+    /// Held while the limit is read and set.
     turn: Mutex<()>,
 }
 

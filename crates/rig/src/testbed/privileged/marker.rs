@@ -49,7 +49,7 @@ pub fn is_within_data_directory(file: &Path) -> bool {
     })
 }
 
-/// Opens a file in a data directory that this user has made, for who may have no other. Whoever works on the data may lead no step of the way elsewhere: it goes
+/// Opens a file in a data directory that this user has made, for a process that may open no other. A user of the data can lead no step of its path elsewhere: it goes
 /// over no symbolic link, and only a plain file is opened.
 pub fn open_in_data_directory(file: &Path) -> std::io::Result<File> {
     let refused = || std::io::Error::other("only files of rigs are sent");

@@ -158,7 +158,7 @@ fn with_journal(machine: &Machine, name: &str, make: impl FnOnce(&Path)) -> Path
 }
 
 #[test]
-fn whoever_only_looks_at_journals_writes_nothing() {
+fn looking_at_journals_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path();
     let journals = state.join("journal");

@@ -134,8 +134,8 @@ impl Drop for Member {
     }
 }
 
-/// In words. A server on a full disk often cannot even write why it ends, so it is looked whether one of the places that it writes to is full,
-/// or was when it wrote: what ends gives room back.
+/// In words. A server on a full disk often cannot even write why it ends, so this checks whether one of the places that it
+/// writes to is full, or was when it wrote, since a process that ends gives room back.
 fn how_it_ended(status: Option<ExitStatus>, data: &Path, log: &Path) -> String {
     let how = exit_in_words(status);
     match [data, log].into_iter().find(|place| is_full(place)) {

@@ -223,7 +223,7 @@ proptest! {
 }
 
 /// The layout, held by two files: what is packed there means what is written in words beside it. A change of the layout is a new version: write the files
-/// anew with `PLIMSOLL_WRITE_GOLDEN=1` then, and change the page's script.
+/// again with `PLIMSOLL_WRITE_GOLDEN=1` then, and change the page's script.
 #[test]
 fn the_layout_stays() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
