@@ -17,12 +17,12 @@ pub(crate) const DEVICE: &str = "/dev/fuse";
 
 /// Requests that the kernel lets be under way at once. Its own default of 12 would be a queue depth.
 const IN_BACKGROUND: u16 = 1024;
-/// Length of the arguments of a write. So its data begin where direct I/O can; no shorter arguments have data after them, but those of a lookup.
+/// Length of the arguments of a write: what follows them is put where direct I/O can begin. Of the requests with shorter arguments only a lookup has data.
 const ARGUMENTS: usize = 40;
 /// The ioctl that connects another descriptor of the device.
 const CLONE: Opcode = command::read::<u32>(229, 0);
 
-/// A descriptor of a connection. Answers go through that through which their requests came.
+/// A descriptor of a connection. An answer goes through the descriptor that its request came through.
 pub(crate) struct Device {
     descriptor: OwnedFd,
     /// Memory of reads that were answered, for the next.
@@ -42,7 +42,7 @@ impl Device {
         Ok(Self::new(opened.into()))
     }
 
-    /// Answers the first request, in which the kernel says what it can do. Returns whether requests can come through rings, if they are wanted.
+    /// Answers the first request, in which the kernel says what it can do. Returns whether requests can come through rings; never unless they are wanted.
     pub(crate) fn shake_hands(&self, wants_rings: bool) -> io::Result<bool> {
         let (mut headers, mut buffer) = (Headers::new_zeroed(), Buffer::default());
         self.receive(&mut headers, buffer.of_length(LARGEST_WRITE as usize))?;
@@ -110,7 +110,7 @@ impl Device {
             ];
             match readv(&self.descriptor, &mut places) {
                 Ok(_) => break,
-                // Whose sender was interrupted before it came here, among others.
+                // Its sender was interrupted before it came here, for example.
                 Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -19,9 +19,9 @@ const ENTRIES: [(u64, u32, &str); 3] =
 /// The longest request, bytes.
 pub(crate) const LARGEST_WRITE: u32 = 1 << 20;
 
-/// A request, once it is known what it wants.
+/// What a request wants.
 pub(crate) enum Taken {
-    /// Nothing of the disk. The length of its answer, or the number of an error.
+    /// Nothing of the disk: the length of its answer, which is there already, or the number of an error.
     Answered(Result<u32, i32>),
     Work(Work),
 }

@@ -190,7 +190,7 @@ struct Ring<'a> {
     /// What is read when somebody rings.
     bell: [u8; 8],
     outbox: Outbox,
-    /// What the kernel has completed and nobody has looked at yet, with its result: a slot with a new request, or work.
+    /// What the kernel has completed and is not handled yet, with its result: a slot with a new request, or work.
     completed: VecDeque<(u64, i32)>,
     /// Work that the kernel does, for each slot.
     handed_over: Vec<Option<Work>>,
@@ -398,7 +398,8 @@ impl Ring<'_> {
     }
 }
 
-/// How the kernel does such work. `None` where it is done here: where more is to be done than that, and in memory, where the kernel would only copy as well.
+/// The request by which the kernel does such work. `None` where it is done here: on a disk with a volatile cache, which remembers what is replaced, and on one in memory,
+/// where it is only a copy.
 fn by_the_kernel(storage: &Storage, work: &Work, data: &mut [u8]) -> Option<Entry> {
     let arrival = &work.arrival;
     let Request { kind, bytes } = arrival.request;

@@ -69,7 +69,7 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
     let flow = Arc::new(Flow::new(&order.spec, order.shaped, trace));
     let blocks = Blocks::create(&order.spec, order.backing_file.as_deref())?;
     let storage = Arc::new(Storage::new(&order.spec, blocks));
-    // Where writes are remembered, a ring does one request at a time, which would be the depth of a file's queue.
+    // With a volatile cache a ring does one request at a time, which would be the depth of the queue to the file.
     let is_slow = order.spec.backing == Backing::File && order.spec.volatile_cache;
     let rings = if is_slow { 0 } else { ring::count() };
     let due = Due::new(Arc::clone(&flow), Arc::clone(&storage), rings);
