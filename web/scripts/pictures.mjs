@@ -10,7 +10,6 @@ import { chromium } from "playwright-core";
 const PICTURES = [
   ["page", "quickstart-1", 1500],
   ["study-versions", "versions-1", 1500],
-  ["study-clouds", "clouds-1", 1900],
   ["study-which-settings", "which-settings-1", 1500],
   ["study-failover", "failover-1", 1500],
 ];
