@@ -288,7 +288,7 @@ impl Flow {
                 p50_ns: lateness.value_at_quantile(0.5),
                 p99_ns: lateness.value_at_quantile(0.99),
                 max_ns: lateness.max(),
-                rings: state.counters.rings,
+                rings: Some(state.counters.rings),
             },
             ..state.counters
         }

@@ -464,9 +464,9 @@ pub struct Lateness {
     pub p99_ns: u64,
     /// Largest lateness of a request, in nanoseconds.
     pub max_ns: u64,
-    /// Whether requests came to the emulator through io_uring, which takes less of the processors.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub rings: bool,
+    /// Whether requests came to the emulator through io_uring, and not through `/dev/fuse`. Earlier versions did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rings: Option<bool>,
 }
 
 /// The trace of a run's requests to its emulated disk.

@@ -102,7 +102,7 @@ fn made(number: usize, block: u32) -> RigRecord {
             p50_ns: 4_100,
             p99_ns: 61_000 + u64::from(block) * 1_000,
             max_ns: 912_000,
-            rings: true,
+            rings: Some(true),
         }),
         server: None,
         trace: Some(TraceReference {

@@ -280,7 +280,7 @@ fn lateness(page: &Page<'_>) -> Markup {
                     th scope="row" { (page.arm(arm)) }
                     td.num { (PAGE.count(late.held)) }
                     @for nanos in [late.p50_ns, late.p99_ns, late.max_ns] { td.num { (PAGE.latency(nanos as f64)) } }
-                    td { @if late.rings { "io_uring" } @else { "/dev/fuse" } }
+                    td { (late.rings.map_or("not known", |rings| if rings { "io_uring" } else { "/dev/fuse" })) }
                 } } }
             }
         }
