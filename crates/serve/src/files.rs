@@ -1,5 +1,5 @@
 //! Downloads: what `plimsoll export` would write, and the traces of the runs for fio. Nothing is served by its path: a name is looked for among
-//! those of the experiment, and a trace is read where its record says and written again, so that what is no trace of ours never leaves.
+//! those of the experiment, and a trace is read where its record says and encoded again, so that nothing but a trace leaves.
 
 use crate::App;
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// A file of the kernel, kept open: each reading gives its text again.
+/// A file of the kernel, kept open: each reading gives its present text.
 pub(crate) struct KeptFile(Option<File>);
 
 impl KeptFile {
@@ -17,7 +17,7 @@ impl KeptFile {
     /// The whole text. The buffer, which must not be empty, grows as it must and is meant to be used again.
     pub(crate) fn read<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
         let file = self.0.as_ref()?;
-        // The kernel makes the text again at offset 0; in two parts it would be of two moments.
+        // The kernel makes a new text at offset 0; in two parts it would be of two moments.
         let length = loop {
             let length = file.read_at(buffer, 0).ok()?;
             if length < buffer.len() {

@@ -26,7 +26,7 @@ intervals after some 10 blocks and then ever more rarely, and ends when they ans
 in the file) loses more than its margin, 99 where something does. Where its time is over first, the answer is open: exit code 106, or 0 with
 --open pass. All looks together are wrong as rarely as one interval of 95 %.
 
-A gate begins again each time, because a file of the same name may be another build. Its results are kept as those of any experiment:
+A gate starts from nothing each time, because a file of the same name may be another build. Its results are kept as those of any experiment:
 `plimsoll history NAME --arm new --any-plan` draws them.")]
 pub struct Gate {
     /// What is known: an experiment file with one arm, or with --file a server's program.

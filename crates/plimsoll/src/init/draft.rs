@@ -95,7 +95,7 @@ arms:
 load:
   closed: {{threads: [{threads}]}}
 
-# A block is one round through all arms, in an order that is drawn again, so that a machine that gets slower meanwhile favours none.
+# A block is one round through all arms, in an order drawn for it, so that a machine that gets slower meanwhile favours none.
 # Verdicts are made of blocks: more of them make a verdict sharper.
 measurement:
 {pairing}  warm_up: {warm_up}
