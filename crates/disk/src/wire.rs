@@ -146,7 +146,7 @@ pub(crate) struct HelloAnswer {
 }
 
 impl HelloAnswer {
-    /// Takes of what is offered these, with so many requests under way at once, and so many bytes in one.
+    /// Accepts the capabilities `taken`, at most `in_background` requests at once, and at most `largest_write` bytes in each.
     pub(crate) fn to(hello: &Hello, taken: u64, in_background: u16, largest_write: u32) -> Self {
         Self {
             major: MAJOR,

@@ -91,7 +91,7 @@ struct Working {
     gone: Receiver<()>,
 }
 
-/// What the thread of a worker is told.
+/// Messages to the thread that watches a worker.
 enum WorkerEvent {
     Kill,
     OutputEnded,

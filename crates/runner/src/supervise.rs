@@ -368,7 +368,7 @@ impl Worker {
         self.write(order);
     }
 
-    /// It is told that there is nothing to do, and ends.
+    /// Closes its input, so that it ends.
     pub(crate) fn lets_go(&mut self) {
         drop(self.input.take());
     }

@@ -16,8 +16,8 @@ const DUPLICATES: [i32; 3] = [11_000, 11_001, 12_582];
 /// An object is too large: before it was stored, and after it was changed.
 const TOO_LARGE: [i32; 2] = [10_334, 17_419];
 
-/// After so many messages that want no answer the client checks whether there is one. A server that answers nevertheless, and whose answers
-/// nobody takes, would stop taking messages one day.
+/// Unacknowledged messages between two reads of the socket. A server that answers them nevertheless would stop reading once its answers
+/// fill the buffers.
 const SENT_BETWEEN_CHECKS: u32 = 100;
 
 /// One connection to one server, with what both know of each other.

@@ -1,4 +1,4 @@
-//! `plimsoll disk mount`: a disk for any program, of which nothing is left however it ends.
+//! `plimsoll disk mount`: a disk for any program. Whichever way it ends, it leaves nothing behind.
 
 use crate::laboratory::{Laboratory, Said, wait_until};
 use plimsoll_disk::RingSwitch;
