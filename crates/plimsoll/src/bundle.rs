@@ -2,17 +2,22 @@
 
 use crate::arguments;
 use crate::exit::Exit;
+use crate::maps::maps;
 use crate::read::found;
 use crate::run::this_program;
 use crate::screen::print;
-use crate::show::{Drawn, Extent, drawn, file_stem};
+use crate::show::{Drawn, drawn, file_stem};
 use anyhow::Context;
 use plimsoll_judge::{analyse, summed_up};
 use plimsoll_report::Report;
-use plimsoll_store::bundle::{Belongings, EXTENSION};
+use plimsoll_report::page::experiment::DiskMap;
+use plimsoll_store::bundle::{Derived, EXTENSION};
 use std::fs::OpenOptions;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
+
+/// Bytes of all disk maps together in a small bundle.
+const SMALL_MAPS: usize = 160 << 10;
 
 /// `plimsoll bundle`: never overwrites a file.
 pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Result<Exit> {
@@ -22,13 +27,14 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
     }
     let analysis = analyse(&found.record)?;
     let report = Report { record: &found.record, analysis: &analysis };
-    let extent = if arguments.small { Extent::Small } else { Extent::Whole };
-    let drawn = drawn(&report, &found.maps, extent);
     let path = match &arguments.to {
         Some(path) => path.clone(),
         None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(report.record))),
     };
-    let bytes = bundled(&report, &drawn)?;
+    let bytes = match arguments.small {
+        true => archive(&report, None, &maps(&report, &found.maps, SMALL_MAPS))?,
+        false => bundled(&report, &drawn(&report, &found.maps))?,
+    };
     let opened = OpenOptions::new().write(true).create_new(true).open(&path);
     let mut file = opened.with_context(|| {
         format!(
@@ -47,18 +53,25 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
 
 /// The bundle of a result with this page.
 pub fn bundled(report: &Report<'_>, drawn: &Drawn) -> anyhow::Result<Vec<u8>> {
-    let analysis = match drawn.extent {
-        Extent::Small => None,
-        Extent::Whole => Some(serde_json::to_string_pretty(report.analysis)?),
-    };
-    let maps = match drawn.maps.is_empty() {
+    let analysis = serde_json::to_string_pretty(report.analysis)?;
+    let derived = Derived { analysis: &analysis, page: &drawn.page };
+    archive(report, Some(derived), &drawn.maps)
+}
+
+fn archive(
+    report: &Report<'_>,
+    derived: Option<Derived<'_>>,
+    maps: &[DiskMap],
+) -> anyhow::Result<Vec<u8>> {
+    let maps = match maps.is_empty() {
         true => None,
-        false => Some(serde_json::to_string(&drawn.maps)?),
+        false => Some(serde_json::to_string(maps)?),
     };
     let mut bytes = Cursor::new(Vec::new());
     plimsoll_store::bundle::write(
         report.record,
-        Belongings { analysis: analysis.as_deref(), page: &drawn.page, maps: maps.as_deref() },
+        derived,
+        maps.as_deref(),
         this_program(),
         &mut bytes,
     )

@@ -5,7 +5,7 @@ use crate::bundle::bundled;
 use crate::exit::Exit;
 use crate::read::{found, store_path};
 use crate::screen::{print, tell};
-use crate::show::{Extent, drawn, file_stem, link};
+use crate::show::{drawn, file_stem, link};
 use crate::written::Written;
 use plimsoll_judge::{Outcome, analyse};
 use plimsoll_record::ExperimentState;
@@ -39,7 +39,7 @@ pub fn gallery(arguments: &arguments::Gallery, store: Option<&Path>) -> anyhow::
         let record = &found.record;
         let analysis = analyse(record)?;
         let report = Report { record, analysis: &analysis };
-        let drawn = drawn(&report, &found.maps, Extent::Whole);
+        let drawn = drawn(&report, &found.maps);
         let stem = file_stem(record);
         let file = format!("{stem}.html");
         written.write(&file, drawn.page.as_bytes())?;

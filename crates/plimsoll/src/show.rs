@@ -52,9 +52,9 @@ pub struct Wanted<'a> {
     pub markdown: Option<&'a Path>,
     /// Everything is printed, and not only the answer with a few figures.
     pub all: bool,
-    /// By what `plimsoll report` finds it, if not by its id.
+    /// The name by which `plimsoll report` finds it, if not its id.
     pub named: Option<&'a str>,
-    /// Whether it is in the store. What somebody may have sent changes nothing there, nor any page of it.
+    /// Whether it is in the store. A file, which may come from anyone, changes nothing there, nor any page of it.
     pub is_stored: bool,
     /// In the JUnit report, whether a gate that is open passes.
     pub open_passes: bool,
@@ -73,7 +73,7 @@ pub fn result(
     if wanted.is_stored {
         note_verdict(record, &analysis, store)?;
     }
-    // First, so that it is there whatever becomes of the rest.
+    // First, so that it exists whatever becomes of the rest.
     if let Some(file) = wanted.junit {
         write_whole(file, junit::render(&report, wanted.open_passes).as_bytes())
             .with_context(|| format!("cannot write the JUnit report {}", file.display()))?;
@@ -177,37 +177,21 @@ pub fn stem(name: &str, id: &str) -> String {
     format!("{name}-{}", plimsoll_report::text::file_stem(id))
 }
 
-/// How much of a result is drawn and bundled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    Whole,
-    /// Two disk maps, and no analysis beside the page.
-    Small,
-}
-
-/// Bytes of the page that all disk maps together take in a small bundle.
-const SMALL_MAPS: usize = 160 << 10;
-
 /// A page, and the disk maps on it.
 pub struct Drawn {
     pub page: String,
     pub maps: Vec<DiskMap>,
-    pub extent: Extent,
 }
 
 /// Draws a page with the disk maps for which it has room; `bundled` are those that came with the record.
-pub fn drawn(report: &Report<'_>, bundled: &[DiskMap], extent: Extent) -> Drawn {
+pub fn drawn(report: &Report<'_>, bundled: &[DiskMap]) -> Drawn {
     let bare = render(report);
-    let room_bytes = match extent {
-        Extent::Whole => LARGEST.saturating_sub(bare.len()),
-        Extent::Small => SMALL_MAPS,
-    };
-    let maps = maps(report, bundled, room_bytes);
+    let maps = maps(report, bundled, LARGEST.saturating_sub(bare.len()));
     let page = match maps.is_empty() {
         true => bare,
         false => render_in(report, &Setting { maps: &maps, ..Setting::default() }),
     };
-    Drawn { page, maps, extent }
+    Drawn { page, maps }
 }
 
 /// Writes a page as a whole or not at all: where the user wants it, with the permissions that are usual there, or beside the store and as private.
@@ -216,7 +200,7 @@ fn write_page(
     wanted: &Wanted<'_>,
     store: Option<&Path>,
 ) -> anyhow::Result<PathBuf> {
-    let page = drawn(report, wanted.bundled, Extent::Whole).page;
+    let page = drawn(report, wanted.bundled).page;
     if let Some(file) = wanted.page {
         write_whole(file, page.as_bytes()).with_context(|| not_written(file))?;
         return Ok(file.to_owned());

@@ -13,7 +13,7 @@ use plimsoll_record::{
     TraceReference,
 };
 use plimsoll_store::Store;
-use plimsoll_store::bundle::Belongings;
+use plimsoll_store::bundle::Derived;
 use plimsoll_testing::{assert_contains, assert_ends};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -98,7 +98,7 @@ pub(crate) fn get(path: &str) -> axum::http::request::Builder {
     Request::get(path).header(header::HOST, "127.0.0.1:7546")
 }
 
-/// An experiment of two arms in two blocks of one point, of which nothing was measured.
+/// An experiment of two arms in two blocks of one point, without measurements.
 pub(crate) fn experiment(id: &str) -> ExperimentRecord {
     let arm = |name: &str| serde_json::json!({"name": name, "about": null, "engine": "noop", "settings": {}, "data": {"records": 1000}, "directory": null});
     let run = |block: u32, position: u32, arm: u32| serde_json::json!({"block": block, "position": position, "arm": arm, "seed": 1});
@@ -613,8 +613,8 @@ async fn bundles_in_a_folder_are_shown_as_long_as_they_are_there() {
     let file = folder.path().join("ci/one.plimsoll");
     std::fs::create_dir(file.parent().unwrap()).unwrap();
     let mut out = std::io::Cursor::new(Vec::new());
-    let belongings = Belongings { analysis: Some("{}"), page: "<p>", maps: None };
-    plimsoll_store::bundle::write(&record, belongings, Program::default(), &mut out).unwrap();
+    let derived = Some(Derived { analysis: "{}", page: "<p>" });
+    plimsoll_store::bundle::write(&record, derived, None, Program::default(), &mut out).unwrap();
     std::fs::write(&file, out.get_ref()).unwrap();
     std::fs::write(folder.path().join("broken.plimsoll"), "no bundle").unwrap();
     bundles.look().unwrap();

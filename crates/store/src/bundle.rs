@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A bundle is a ZIP archive. `manifest.json` lists each file with its SHA-256; the others are `experiment.yaml`, which the record holds to the letter, `record.json`,
-//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. A small one has no analysis, which
-//! follows from the record, and that as `record.json.zst`, in two thirds of what an archive makes of it. The same record makes the same bundle, byte for byte, but for the
+//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. A small one has neither analysis nor page, which
+//! follow from the record, and that as `record.json.zst`, in two thirds of what an archive makes of it. The same record makes the same bundle, byte for byte, but for the
 //! program that wrote it, and for maps whose traces are gone by then. Nothing is unpacked to a disk here, and no more is read than a bundle may hold.
 
 use plimsoll_plan::{sha256, sha256_of};
@@ -55,7 +55,7 @@ pub struct Manifest {
     pub program: Program,
     /// The machine that was measured on.
     pub machine: String,
-    /// The program that wrote the bundle, and so the analysis and the page.
+    /// The program that wrote the bundle, and so its analysis and its page.
     pub bundled_by: Program,
     pub files: Vec<Listed>,
 }
@@ -68,7 +68,7 @@ pub struct Listed {
     pub sha256: String,
 }
 
-/// A bundle that was read, and of which every file is as its manifest says.
+/// A bundle that was read, every file as its manifest says.
 #[derive(Clone, Debug)]
 pub struct Bundle {
     /// What it says of itself.
@@ -114,39 +114,40 @@ pub fn is_bundle(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
-/// What belongs to a record in its bundle.
+/// What follows from a record.
 #[derive(Clone, Copy, Debug)]
-pub struct Belongings<'a> {
-    /// Its analysis as JSON. `None` makes the bundle a small one.
-    pub analysis: Option<&'a str>,
+pub struct Derived<'a> {
+    /// The analysis as JSON.
+    pub analysis: &'a str,
     pub page: &'a str,
-    /// The disk maps of the page as JSON, where it has any.
-    pub maps: Option<&'a str>,
 }
 
-/// Writes a bundle of a record with what belongs to it.
+/// Writes a bundle of a record: a small one where nothing derived is given. `maps` are its disk maps as JSON, where there are any.
 pub fn write(
     record: &ExperimentRecord,
-    belongings: Belongings<'_>,
+    derived: Option<Derived<'_>>,
+    maps: Option<&str>,
     bundled_by: Program,
     out: impl Write + Seek,
 ) -> io::Result<()> {
-    let Belongings { analysis, page, maps } = belongings;
     let json = serde_json::to_string(record)?;
-    let (readme, compressed) = (readme(record), format!("{RECORD}{COMPRESSED}"));
+    let (readme, compressed) = (readme(record, derived.is_none()), format!("{RECORD}{COMPRESSED}"));
     let mut files = vec![(README, readme.into_bytes())];
     // What was imported has none.
     if !record.file_text.is_empty() {
         files.push((EXPERIMENT, record.file_text.clone().into_bytes()));
     }
-    files.push((PAGE, page.into()));
-    match analysis {
-        Some(analysis) => files.extend([(RECORD, json.into_bytes()), (ANALYSIS, analysis.into())]),
+    match derived {
+        Some(Derived { analysis, page }) => files.extend([
+            (PAGE, page.into()),
+            (RECORD, json.into_bytes()),
+            (ANALYSIS, analysis.into()),
+        ]),
         None => files.push((&compressed, zstd::bulk::compress(json.as_bytes(), COMPRESSION)?)),
     }
     files.extend(maps.map(|maps| (MAPS, maps.into())));
     let manifest = Manifest {
-        plimsoll_bundle: if analysis.is_some() { 1 } else { BUNDLE_VERSION },
+        plimsoll_bundle: if derived.is_some() { 1 } else { BUNDLE_VERSION },
         id: record.id.clone(),
         name: record.name.clone(),
         started_at: record.started_at.clone(),
@@ -175,22 +176,32 @@ pub fn write(
 }
 
 /// For somebody who has this file and nothing else.
-fn readme(record: &ExperimentRecord) -> String {
+fn readme(record: &ExperimentRecord, is_small: bool) -> String {
     let again = match record.file_text.is_empty() {
         true => "its figures were imported from the output of another tool",
         false => "    plimsoll run FILE.plimsoll        measures it again here, a gate as a gate",
+    };
+    let (result, page) = match is_small {
+        false => (
+            "    page.html                         its result; any browser opens it
+    record.json, analysis.json        what was measured, and what follows from it",
+            "",
+        ),
+        true => (
+            "    record.json.zst                   what was measured, compressed with zstd",
+            ", with --page PAGE.html as a page",
+        ),
     };
     format!(
         "\
 An experiment of Plimsoll, a database benchmark laboratory: {} ({}).
 
-    page.html                         its result; any browser opens it
-    experiment.yaml                   what was asked
-    record.json, analysis.json        what was measured, and what follows from it
+{result}
+    experiment.yaml                   the experiment file
     maps.json                         where on the disk, if that was traced
     manifest.json                     the SHA-256 of each file
 
-    plimsoll report FILE.plimsoll     verifies all of it and prints the result
+    plimsoll report FILE.plimsoll     verifies all of it and prints the result{page}
 {again}
 ",
         record.name, record.id
@@ -377,9 +388,8 @@ mod tests {
 
     fn bundled(small: bool) -> Vec<u8> {
         let mut out = Cursor::new(Vec::new());
-        let analysis = (!small).then_some("{}");
-        let belongings = Belongings { analysis, page: "<p>", maps: Some("[]") };
-        write(&experiment(), belongings, program(), &mut out).unwrap();
+        let derived = (!small).then_some(Derived { analysis: "{}", page: "<p>" });
+        write(&experiment(), derived, Some("[]"), program(), &mut out).unwrap();
         out.into_inner()
     }
 
@@ -420,12 +430,16 @@ mod tests {
     }
 
     #[test]
-    fn the_record_of_a_small_one_is_compressed_by_itself() {
+    fn a_small_one_holds_its_record_compressed_and_nothing_that_follows_from_it() {
         let small = bundled(true);
         let read = read_bytes(&small, LARGEST).unwrap();
         assert_eq!((read.record, read.manifest.plimsoll_bundle), (experiment(), 2));
         let names: Vec<&str> = read.manifest.files.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(names[3..], ["record.json.zst", MAPS]);
+        assert_eq!(names, [README, EXPERIMENT, "record.json.zst", MAPS]);
+        let mut said = String::new();
+        let mut files = ZipArchive::new(Cursor::new(&small)).unwrap();
+        files.by_name(README).unwrap().read_to_string(&mut said).unwrap();
+        assert!(!said.contains("page.html") && said.contains("record.json.zst"), "{said}");
         // What it becomes counts as well.
         let stored: u64 = read.manifest.files.iter().map(|one| one.bytes).sum();
         let error = read_bytes(&small, stored).unwrap_err().to_string();
@@ -474,7 +488,7 @@ mod tests {
         assert_contains(refused, "maps.json");
     }
 
-    /// Another program that reads archives must not find other files in it, and nothing is to be searched for.
+    /// Another program that reads archives must not find other files in it, and none may need a search.
     #[test]
     fn an_archive_has_one_beginning_and_one_end() {
         let good = bundle();
