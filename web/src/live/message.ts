@@ -55,7 +55,7 @@ export interface Second {
   p99_ns: number | null;
 }
 
-/** Something that was done to the server on purpose. One with a point and an event that were there before replaces it. */
+/** Something that was done to the server on purpose. A mark with an earlier point, event and time replaces that one. */
 export interface EventMark {
   point: number;
   event: number;
@@ -78,12 +78,14 @@ export interface Message {
   dropped: number[];
   seconds: Second[];
   events: EventMark[];
+  /** Point, event and time of marks of events that did not happen. */
+  dropped_events: [number, number, number][];
 }
 
 /** Reads a message; lists that are empty are not sent. */
 export function read(text: string): Message | null {
   const told: unknown = JSON.parse(text);
   if (typeof told !== "object" || told === null || !("runs_planned" in told)) return null;
-  const empty = { arms: [], runs: [], points: [], dropped: [], seconds: [], events: [] };
+  const empty = { arms: [], runs: [], points: [], dropped: [], seconds: [], events: [], dropped_events: [] };
   return { ...empty, ...(told as Partial<Message> & Omit<Message, keyof typeof empty>) };
 }

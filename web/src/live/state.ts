@@ -51,7 +51,8 @@ export class State {
     const from = this.seconds.findIndex((second) => second.at >= newest - SHOWN_SECONDS);
     const cut = Math.max(from, this.seconds.length - SHOWN_COUNT, 0);
     if (cut > 0) this.seconds.splice(0, cut);
-    for (const event of message.events) this.events.set(`${event.point}:${event.event}:${event.time}`, event);
+    for (const event of message.events) this.events.set([event.point, event.event, event.time].join(":"), event);
+    for (const key of message.dropped_events) this.events.delete(key.join(":"));
     const oldest = this.seconds[0]?.at ?? 0;
     for (const [key, event] of this.events) if (event.at < oldest) this.events.delete(key);
   }

@@ -63,7 +63,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Looking {
-    /// All that there is to show, and whether the end has been sent already; from here on the updates after it. `None` when nothing is known yet.
+    /// Everything to show, and whether the end has been sent already; later calls give the updates after it. `None` when nothing is known yet.
     pub(super) fn snapshot(&mut self) -> Option<(Message, bool)> {
         let shown = lock(&self.followed.shown);
         let snapshot = shown.picture.as_ref()?.snapshot(now());
@@ -135,9 +135,9 @@ struct Follower {
 }
 
 impl Follower {
-    /// Until nobody looks, nobody works on the experiment any more, or the store cannot be read.
+    /// Follows until no viewer is left, nobody works on the experiment, or the store cannot be read.
     fn follow(mut self, picture: Picture) {
-        // Nobody sees it before all that was there has been read.
+        // Nobody sees it before all earlier news has been read.
         let mut unseen = Some(picture);
         let mut last_sent = Instant::now();
         while let Ok(news) = self.store.news(&mut self.following) {
@@ -176,7 +176,7 @@ impl Follower {
                 *unseen = Some(picture);
                 return None;
             }
-            // What is in the snapshot is no news any more.
+            // What is in the snapshot is no longer news.
             picture.update(now());
             let snapshot = json(&picture.snapshot(now()));
             shown.picture = Some(picture);
@@ -192,7 +192,7 @@ impl Follower {
 }
 
 impl Drop for Follower {
-    /// Also when it failed: clients learn that there is no more to come, and the next client gets a follower of its own.
+    /// Also when it failed: clients learn that no more will come, and the next client gets a follower of its own.
     fn drop(&mut self) {
         let mut all = lock(&self.all);
         if all.get(&self.id).is_some_and(|known| Arc::ptr_eq(known, &self.followed)) {

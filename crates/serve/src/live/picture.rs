@@ -1,6 +1,6 @@
 //! What a live page shows, made of the news of the store.
 
-use super::update::{Cell, EventMark, Now, NowHost, PointUpdate, Second, Update};
+use super::update::{Cell, EventKey, EventMark, Now, NowHost, PointUpdate, Second, Update};
 use plimsoll_judge::{JudgeError, plan_of};
 use plimsoll_plan::{
     CONTROLLER, EngineKind, Needs, Plan, explain, power_cuts, words::event_in_words,
@@ -49,8 +49,8 @@ struct Changed {
     points: BTreeSet<PointKey>,
     dropped: Vec<i64>,
     seconds: BTreeSet<u64>,
-    /// By point, event, and which time of it.
-    events: BTreeSet<(i64, u32, u32)>,
+    events: BTreeSet<EventKey>,
+    dropped_events: Vec<EventKey>,
 }
 
 /// A machine that takes part in the runs of an arm.
@@ -77,7 +77,7 @@ struct Point {
     begun: f64,
     progress: PointProgress,
     last: Option<(f64, Option<f64>)>,
-    /// Of the last slice, what each machine that makes load did in a second.
+    /// Rate of each load host in the last slice.
     host_rates: Vec<f64>,
     /// Events that are still to come.
     due: Vec<Moment>,
@@ -105,7 +105,7 @@ struct Going {
 }
 
 impl Picture {
-    /// Of an experiment of which nothing is known but its plan.
+    /// The picture of an experiment of which only the plan is known.
     pub(crate) fn of(head: &ExperimentRecord, engines: &[EngineKind]) -> Result<Self, JudgeError> {
         let plan = plan_of(head)?;
         let needs = explain(&plan, engines).needs;
@@ -150,13 +150,19 @@ impl Picture {
                 let begun = point.begun;
                 let warm_up_ns = (point.progress.warm_up_seconds * 1e9) as u64;
                 let mut times: BTreeMap<u32, u32> = BTreeMap::new();
+                let mut undone: BTreeSet<EventKey> =
+                    self.events.iter().map(EventMark::key).collect();
+                undone.retain(|(point, ..)| *point == key.number());
                 for done in end.disturbance.iter().flat_map(|all| &all.events) {
                     let time = times.entry(done.event).or_default();
                     let at = begun + done.at_ns as f64 / 1e9;
                     let mark = (done.event, *time, done.at_ns.saturating_sub(warm_up_ns));
+                    undone.remove(&(key.number(), done.event, *time));
                     self.mark(key.number(), mark, at, done.member.as_deref());
                     *time += 1;
                 }
+                self.events.retain(|one| !undone.contains(&one.key()));
+                self.changed.dropped_events.extend(undone);
             }
         }
         self.forget_old();
@@ -303,7 +309,7 @@ impl Picture {
         self.changed.seconds.insert(second.key);
         match self.seconds.iter_mut().rev().find(|one| one.key == second.key) {
             Some(known) => *known = second,
-            // A share that comes when its second is not shown any more.
+            // A share that comes when its second is no longer shown.
             None if late => {}
             None => self.seconds.push_back(second),
         }
@@ -341,7 +347,7 @@ impl Picture {
         self.changed.events.insert(key);
     }
 
-    /// Seconds that are not shown any more, and points of the curve beyond the latest.
+    /// Drops seconds that are no longer shown, and points of the curve beyond the latest.
     fn forget_old(&mut self) {
         let newest = self.seconds.back().map_or(0.0, |second| second.at);
         while self.seconds.len() > SECONDS_SHOWN
@@ -363,7 +369,7 @@ impl Picture {
         }
     }
 
-    /// All that there is to show. `now` is in seconds since 1970.
+    /// Everything to show. `now` is in seconds since 1970.
     pub(super) fn snapshot(&self, now: f64) -> Update {
         let cells: BTreeSet<(u32, u32)> =
             self.runs.values().map(|run| (run.block, run.arm)).collect();
@@ -393,17 +399,19 @@ impl Picture {
                 .cloned()
                 .collect(),
             events: events.filter(|one| changed.events.contains(&one.key())).cloned().collect(),
+            dropped_events: changed.dropped_events,
             ..self.standing(now)
         }
     }
 
     pub(super) fn has_news(&self) -> bool {
-        let Changed { runs, points, dropped, seconds, events } = &self.changed;
+        let Changed { runs, points, dropped, seconds, events, dropped_events } = &self.changed;
         !(runs.is_empty()
             && points.is_empty()
             && dropped.is_empty()
             && seconds.is_empty()
-            && events.is_empty())
+            && events.is_empty()
+            && dropped_events.is_empty())
     }
 
     fn standing(&self, now: f64) -> Update {
@@ -421,6 +429,7 @@ impl Picture {
             dropped: Vec::new(),
             seconds: Vec::new(),
             events: Vec::new(),
+            dropped_events: Vec::new(),
         }
     }
 

@@ -414,7 +414,7 @@ async fn events_are_marked_when_due_and_set_right_when_done() {
 }
 
 #[tokio::test]
-async fn each_of_several_power_cuts_is_marked() {
+async fn each_of_several_power_cuts_is_marked_and_those_that_were_not_made_vanish() {
     let place = place();
     let mut writer = place.store();
     let mut head = experiment("9b2c");
@@ -442,10 +442,16 @@ async fn each_of_several_power_cuts_is_marked() {
     assert_eq!(due["events"][1]["time"], 1);
     assert_starts(due["events"][1]["words"].as_str().unwrap(), "at 1.");
 
+    let mut events = Events::of(&place, "9b2c").await;
+    events.next().await.unwrap();
     let done = |at_ns| EventRecord { event: 0, at_ns, until_ns: None, member: None, cut: None };
-    let events = [1_250_000_000, 2_250_000_000, 3_250_000_000].map(done).to_vec();
-    let disturbance = Disturbance { events, ..Disturbance::default() };
+    let disturbance = Disturbance {
+        events: [1_250_000_000, 2_250_000_000].map(done).to_vec(),
+        ..Disturbance::default()
+    };
     let end = PointEnd { disturbance: Some(Box::new(disturbance)), ..PointEnd::default() };
     writer.end_point(point, &end).unwrap();
-    assert_eq!(of(&picture(&writer, "9b2c")), [0.25, 1.25, 2.25].map(|at| begun + at));
+    let over = events.until(|_, data| !data["dropped_events"].is_null()).await;
+    assert_eq!(over["dropped_events"], serde_json::json!([[due["events"][2]["point"], 0, 2]]));
+    assert_eq!(of(&picture(&writer, "9b2c")), [0.25, 1.25].map(|at| begun + at));
 }

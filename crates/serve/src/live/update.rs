@@ -20,7 +20,7 @@ pub(super) struct Update {
     /// Points of the curve that are new or different.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<PointUpdate>,
-    /// Keys of points that do not count any more, because their run did not come to its end.
+    /// Keys of points that no longer count, because their run did not come to its end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) dropped: Vec<i64>,
     /// The last seconds that are new or different.
@@ -29,6 +29,9 @@ pub(super) struct Update {
     /// Events of these seconds that are new or known better.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) events: Vec<EventMark>,
+    /// Keys of marks of events that were due and did not happen: their point is over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) dropped_events: Vec<EventKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,7 +44,7 @@ pub(super) struct Now {
     pub(super) load: String,
     /// `prepare`, `load`, `warm up`, `measure`, `tear down`.
     pub(super) phase: &'static str,
-    /// Of this phase so far, and altogether; 0 where that is not known.
+    /// Seconds of this phase so far, and in all; 0 where that is not known.
     pub(super) second: f64,
     pub(super) seconds: f64,
     pub(super) rate: Option<f64>,
@@ -96,7 +99,7 @@ pub(super) struct PointUpdate {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Second {
-    /// Rises. A second with a key that was there before replaces it.
+    /// Rises. A second with an earlier key replaces that one.
     pub(super) key: u64,
     /// Its end, seconds since 1970.
     pub(super) at: f64,
@@ -106,13 +109,16 @@ pub(super) struct Second {
     pub(super) p99_ns: Option<f64>,
 }
 
+/// A point, the place of an event in the plan's list, and which occurrence of it in the point.
+pub(super) type EventKey = (i64, u32, u32);
+
 /// Something that was done to the server on purpose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct EventMark {
     pub(super) point: i64,
     /// Place in the plan's list of events.
     pub(super) event: u32,
-    /// Which time of it, where it comes several times in a point. A mark with a point, an event and a time that were there before replaces it.
+    /// Which occurrence of it, where it comes several times in a point. A mark with an earlier point, event and occurrence replaces that one.
     pub(super) time: u32,
     /// Seconds since 1970: when it is due, and once the point is over when it was done.
     pub(super) at: f64,
@@ -120,7 +126,7 @@ pub(super) struct EventMark {
 }
 
 impl EventMark {
-    pub(super) fn key(&self) -> (i64, u32, u32) {
+    pub(super) fn key(&self) -> EventKey {
         (self.point, self.event, self.time)
     }
 }
