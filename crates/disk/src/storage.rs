@@ -22,7 +22,7 @@ pub enum Power {
     },
     /// It was cut, and the filesystem is not mounted again yet.
     Off,
-    /// It was cut, and the filesystem does not mount any more.
+    /// It was cut, and the filesystem can no longer be mounted.
     Unmountable { users: Vec<String>, why: String },
 }
 
@@ -35,15 +35,15 @@ pub(crate) struct Storage {
     power: Mutex<Power>,
 }
 
-/// What is to be noted when a request is answered.
+/// What to log when a request is answered.
 #[derive(Debug, Default)]
 pub(crate) struct Receipt {
     session: u64,
-    work: Work,
+    logged: Logged,
 }
 
 #[derive(Debug, Default)]
-enum Work {
+enum Logged {
     #[default]
     Nothing,
     /// The numbers of the writes in the log.
@@ -77,7 +77,7 @@ impl Storage {
         self.log.as_ref().map(|log| log.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The same, in a session that goes on until the lock is given back.
+    /// The same, in a session that lasts until the lock is released.
     fn log_in(&self, session: u64) -> io::Result<Option<MutexGuard<'_, WriteLog>>> {
         let log = self.log();
         match self.is_over(session) {
@@ -91,9 +91,9 @@ impl Storage {
         self.log.is_none().then_some(&self.blocks)
     }
 
-    /// Of a request that leaves nothing to be noted.
+    /// The receipt of a request for which nothing is logged.
     pub(crate) fn plain_receipt(session: u64) -> Receipt {
-        Receipt { session, work: Work::Nothing }
+        Receipt { session, logged: Logged::Nothing }
     }
 
     pub(crate) fn read(&self, session: u64, into: &mut [u8], offset: u64) -> io::Result<Receipt> {
@@ -109,13 +109,13 @@ impl Storage {
         };
         let number = log.remember(&self.blocks, offset, data.len() as u64)?;
         self.blocks.write(data, offset)?;
-        Ok(Receipt { session, work: Work::Writes(number..number + 1) })
+        Ok(Receipt { session, logged: Logged::Writes(number..number + 1) })
     }
 
     pub(crate) fn flush(&self, session: u64) -> io::Result<Receipt> {
         let number = self.log_in(session)?.map(|mut log| log.receive_flush());
         self.blocks.flush()?;
-        Ok(Receipt { session, work: number.map_or(Work::Nothing, Work::Flush) })
+        Ok(Receipt { session, logged: number.map_or(Logged::Nothing, Logged::Flush) })
     }
 
     pub(crate) fn discard(&self, session: u64, offset: u64, length: u64) -> io::Result<Receipt> {
@@ -126,7 +126,7 @@ impl Storage {
         };
         let numbers = log.remember_data(&self.blocks, offset..offset + length)?;
         self.blocks.discard(offset, length)?;
-        Ok(Receipt { session, work: Work::Writes(numbers) })
+        Ok(Receipt { session, logged: Logged::Writes(numbers) })
     }
 
     /// Whether the power was cut since such a request came.
@@ -136,16 +136,16 @@ impl Storage {
 
     /// A request is answered. Returns whether it was, or the power was cut meanwhile, so that the answer must be an error.
     pub(crate) fn answered(&self, receipt: Receipt) -> bool {
-        let Receipt { session, work } = receipt;
-        if matches!(work, Work::Nothing) {
+        let Receipt { session, logged } = receipt;
+        if matches!(logged, Logged::Nothing) {
             return !self.is_over(session);
         }
         let Ok(log) = self.log_in(session) else { return false };
         if let Some(mut log) = log {
-            match work {
-                Work::Nothing => {}
-                Work::Writes(numbers) => log.acknowledge(numbers),
-                Work::Flush(number) => log.complete_flush(number),
+            match logged {
+                Logged::Nothing => {}
+                Logged::Writes(numbers) => log.acknowledge(numbers),
+                Logged::Flush(number) => log.complete_flush(number),
             }
         }
         true

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// A worker that says nothing for this long is taken for hung. Counting and warming a large database are silent and may take minutes.
 const SILENCE: Duration = Duration::from_secs(1_800);
-/// How often the wish to stop is looked for.
+/// Interval of looks for a request to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// Bytes of a frame: the end of a point has histograms of every host and operation.
 const LONGEST_FRAME: usize = 64 << 20;
@@ -39,7 +39,7 @@ pub(crate) struct Member<'a> {
     pub(crate) role: WorkerRole,
     /// What its link carries each way, bytes a second, where the plan says so.
     pub(crate) link_bytes_per_second: Option<u64>,
-    /// What that is; `None` where it works alone and nobody asks.
+    /// The machine; `None` where it works alone and the question does not arise.
     pub(crate) machine: Option<Machine>,
     /// Whether what is under test stands there.
     pub(crate) is_below: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Member<'a> {
 
 /// How the workers of a run are started.
 pub(crate) struct Start<'a> {
-    /// Those that make load, in the order of their shares; then the one that watches, if there is one.
+    /// The load hosts in the order of their shares; then the watching one, if there is one.
     pub(crate) members: &'a [Member<'a>],
     /// What the run stands on: its workers there have a mark, by which they are known again when they outlive this program, and run as who owns the data.
     pub(crate) rig: Option<&'a Built>,
@@ -55,7 +55,7 @@ pub(crate) struct Start<'a> {
     pub(crate) half: Option<&'a Half>,
 }
 
-/// A run that is to be supervised.
+/// A run to supervise.
 pub(crate) struct Supervised<'a> {
     pub(crate) start: Start<'a>,
     pub(crate) order: &'a Order,
@@ -287,7 +287,7 @@ impl<'a> RunWorkers<'a> {
         Ok(())
     }
 
-    /// Does what is due below, and looks whether the run can go on.
+    /// Does what is due below, and checks whether the run can continue.
     fn looks_after(&mut self) {
         if self.has_ended() {
             return;
@@ -369,7 +369,7 @@ impl Worker {
     }
 
     /// Closes its input, so that it ends.
-    pub(crate) fn lets_go(&mut self) {
+    pub(crate) fn close_input(&mut self) {
         drop(self.input.take());
     }
 
@@ -378,7 +378,7 @@ impl Worker {
     }
 
     pub(crate) fn wait(&mut self) -> WorkerExit {
-        drop(self.input.take());
+        self.close_input();
         self.handle.wait()
     }
 }
@@ -390,7 +390,7 @@ impl Drop for Worker {
     }
 }
 
-/// Whether a worker is about to be gone, or is: its output ends. Nothing else that is said before the first order matters.
+/// Whether a worker has ended or is about to: its output ends. Everything else before the first order is ignored.
 fn is_going((run, place): (usize, usize), receiver: &Receiver<WorkerFrame>) -> bool {
     loop {
         match receiver.recv_timeout(GOING) {

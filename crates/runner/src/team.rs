@@ -39,7 +39,7 @@ pub(crate) struct Team<'a> {
     ends: Vec<Option<WorkerEnd>>,
     /// By place: whether its output has ended.
     gone: Vec<bool>,
-    /// Why the run cannot go on.
+    /// Why the run must end.
     failure: Option<String>,
     /// By place: it waits at [`Frame::Ready`], or at [`Frame::Stored`]. One may get there before others have ended what is before.
     waits: Vec<bool>,
@@ -49,14 +49,14 @@ pub(crate) struct Team<'a> {
     stores: bool,
     /// By place: it has its order.
     has_order: Vec<bool>,
-    /// The run is to be stopped.
+    /// Whether the run must stop.
     is_stopped: bool,
     phase: Phase<'a>,
 }
 
 /// A load phase or point that is under way.
 struct Phase<'a> {
-    /// That it begins, kept until all are ready.
+    /// The frame of its begin, kept until all are ready.
     begins: Option<Frame>,
     /// By place, when it began.
     clocks: Vec<ClockOffset>,
@@ -111,7 +111,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Gives those their orders of whom it is said.
+    /// Gives their orders to the chosen members.
     pub(crate) fn give_orders(&mut self, workers: &mut [Worker], to: impl Fn(&Member<'_>) -> bool) {
         for (place, (member, worker)) in self.members.iter().zip(workers).enumerate() {
             if to(member) {
@@ -142,7 +142,7 @@ impl<'a> Team<'a> {
                 worker.say(&Word::Stop);
             } else {
                 self.ends[place] = Some(WorkerEnd::Stopped);
-                worker.lets_go();
+                worker.close_input();
             }
         }
     }
@@ -574,7 +574,7 @@ impl<'a> Team<'a> {
         self.failure.get_or_insert(failure);
     }
 
-    /// Why the run cannot go on, where others still run that would wait forever.
+    /// Why the run must end, while others still run that would wait forever.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.clone().filter(|_| self.is_several())
     }
@@ -671,7 +671,7 @@ fn merged(ends: Vec<PointEnd>) -> PointEnd {
                 None => {}
             }
         }
-        // Of the first machine alone the clock is that of this record.
+        // Only the clock of the first machine is that of this record.
         all.operations.clear();
     }
     all

@@ -30,7 +30,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Of a trace of this disk that begins now.
+    /// The head of a trace of this disk that begins now.
     pub fn new(disk: &DiskSpec) -> Self {
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
             .ok()
@@ -41,11 +41,6 @@ impl Head {
             utc_start_ns: clock_ns(ClockId::Realtime),
             boot_id,
         }
-    }
-
-    /// UTC of a time in the trace, nanoseconds since 1970, as the clocks stood to each other when the trace began.
-    pub fn utc_ns(&self, time_ns: u64) -> i128 {
-        i128::from(self.utc_start_ns) + i128::from(time_ns) - i128::from(self.monotonic_start_ns)
     }
 }
 
