@@ -35,7 +35,7 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts a daemon and waits until its disk is there.
+    /// Starts a daemon and waits until its disk is ready.
     pub fn start(program: &DaemonProgram, order: &DaemonOrder) -> Result<Self, DiskError> {
         // A group of its own: what is typed at the terminal is for the runner.
         let mut command = Command::new(&program.path);
@@ -70,7 +70,7 @@ impl Daemon {
         let line = greeted.recv_timeout(LONGEST_BEGIN).unwrap_or_default();
         match serde_json::from_str(&line) {
             Ok(Greeting::Ready(_)) => {
-                // Nobody needs to read what it complains about, and it must not wait for anybody to.
+                // Its complaints need no reader, and it must not block on them.
                 std::thread::spawn(move || {
                     let _ = std::io::copy(&mut { errors }, &mut std::io::sink());
                 });
@@ -116,14 +116,14 @@ impl Daemon {
         }
         self.kill();
         if self.is_alive() {
-            // A thread of it waits for the host forever. At least nobody is to wait for the daemon.
+            // One of its threads waits for the host forever. Then at least no caller waits for the daemon.
             abort(&self.mount_point);
             return Err(DiskError::Died(format!(
                 "process {} was killed and does not end: the host's disk does not answer it",
                 self.pid()
             )));
         }
-        // Only what the daemon left behind. Where it never began, somebody else's mount may be at this place.
+        // Unmount only what the daemon left behind: if it never began, the mount at this place is not ours.
         if !is_abandoned(&self.mount_point) {
             return Ok(());
         }

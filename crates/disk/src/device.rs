@@ -131,7 +131,7 @@ impl Device {
         let (error, data) = answer.map_or_else(|number| (-number, &[][..]), |data| (0, data));
         let length = (size_of::<AnswerHead>() + data.len()) as u32;
         let head = AnswerHead { length, error, unique };
-        // Nobody waits any more where this fails.
+        // If this fails, the caller is gone.
         let _ = writev(&self.descriptor, &[IoSlice::new(head.as_bytes()), IoSlice::new(data)]);
     }
 
@@ -156,7 +156,7 @@ pub(crate) struct DeviceAnswer {
 
 enum AnswerData {
     Read(Buffer),
-    /// Of anything else.
+    /// The answer to any other request.
     Short([u8; 8]),
 }
 
@@ -184,7 +184,7 @@ mod tests {
         (Device::new(ours.into()), kernels)
     }
 
-    /// Of number 7, about the root.
+    /// A request with the number 7, about the root.
     fn request(opcode: u32, body: &[u8]) -> Vec<u8> {
         let length = (size_of::<Head>() + body.len()) as u32;
         let mut bytes = [length, opcode, 7, 0, 1, 0, 0, 0, 0, 0].map(u32::to_ne_bytes).concat();

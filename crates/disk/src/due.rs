@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A longer sleep than was requested by more than this says nothing of the next: somebody else had the processor.
+/// A sleep that is this much too long predicts nothing: another program had the processor.
 const LONGEST_OVERSLEEP_NS: u64 = 100_000;
 
 /// What to do until an answer is due.
@@ -173,7 +173,7 @@ impl Due {
         let is_first = held.peek().is_none_or(|first| due_ns < first.arrival.due_ns);
         held.push(one);
         drop(held);
-        // In the lane of a ring nobody waits for it: its only thread is here.
+        // The lane of a ring has no waiter: its only thread is here.
         if is_first && number == 0 {
             lane.earlier.notify_one();
         }

@@ -22,9 +22,9 @@ pub(crate) struct Arrival {
     in_flight: u16,
     /// Whether it is one of the disk's users, and not of a measurement of the way.
     is_counted: bool,
-    /// When its answer is to be given.
+    /// When its answer is due.
     pub(crate) due_ns: u64,
-    /// Whether its answer is to be an I/O error, and nothing is read or written.
+    /// Whether it fails with an I/O error, and nothing is read or written.
     pub(crate) fails: bool,
     /// Whether a stall of the disk holds its answer.
     stalls: bool,
@@ -296,7 +296,7 @@ impl Flow {
 }
 
 impl State {
-    /// When a request that arrives now is to be answered, so that the caller has its answer when the disk would have given it.
+    /// When the answer to a request that arrives now is due, so that it reaches the caller when the disk would have answered.
     fn due_ns(&mut self, at_ns: u64, request: Request) -> u64 {
         if let Some(hold_ns) = self.hold_ns {
             return at_ns.saturating_add(hold_ns);

@@ -21,7 +21,7 @@ pub(crate) const LARGEST_WRITE: u32 = 1 << 20;
 
 /// What a request wants.
 pub(crate) enum Taken {
-    /// Nothing of the disk: the length of its answer, which is there already, or the number of an error.
+    /// A request that needs no disk: the length of its finished answer, or the number of an error.
     Answered(Result<u32, i32>),
     Work(Work),
 }
@@ -149,7 +149,7 @@ impl DiskFile {
                 Ok(wire::list(&ENTRIES, offset, &mut data[..room]))
             }
             opcode::STATFS => Ok(wire::put(data, &wire::Room::none())),
-            // A file is flushed when somebody closes it. Only fsync is a flush of the disk.
+            // Closing a file flushes it. Only fsync is a flush of the disk.
             opcode::FLUSH | opcode::RELEASE | opcode::RELEASEDIR | opcode::DESTROY => Ok(0),
             _ => Err(libc::ENOSYS),
         }

@@ -34,7 +34,7 @@ const MOST_RINGS: usize = 8;
 const SLOTS: usize = 256;
 /// After this many requests at most, their answers are given to the kernel, so that the first of many does not wait for the last.
 const BATCH: usize = 16;
-/// The completion that says that somebody rang.
+/// The completion of the doorbell.
 const BELL: u64 = u64::MAX;
 /// Marks the completion of work that was handed to the kernel, beside the number of its slot.
 const WORK: u64 = 1 << 32;
@@ -131,7 +131,7 @@ fn serve(
     if queues.len() == 1 {
         let mut one = CpuSet::new();
         one.set(queues[0]);
-        // Where the request comes from, so that nobody has to be woken on another processor.
+        // On the processor that requests come from, so that no other one has to wake up.
         let _ = sched_setaffinity(None, &one);
     }
     let mut ring = Ring {
@@ -187,7 +187,7 @@ struct Ring<'a> {
     file: DiskFile,
     lane: usize,
     due: &'a Arc<Due>,
-    /// What is read when somebody rings.
+    /// Filled when the doorbell rings.
     bell: [u8; 8],
     outbox: Outbox,
     /// What the kernel has completed and is not handled yet, with its result: a slot with a new request, or work.
@@ -283,7 +283,7 @@ impl Ring<'_> {
         submission.is_empty() && !submission.taskrun()
     }
 
-    /// Tells the kernel what there is, and waits for as many completions, at the longest until an instant of the monotonic clock.
+    /// Submits what is queued, and waits for `want` completions, at most until an instant of the monotonic clock.
     fn enter(&mut self, want: u32, until_ns: Option<u64>) -> io::Result<()> {
         let to_submit = self.ring.submission().len() as u32;
         let until = until_ns.map(|until_ns| {

@@ -26,13 +26,13 @@ use std::time::{Duration, UNIX_EPOCH};
 const DEVICE_THREADS: usize = 8;
 /// Time between two checks whether answers are given at all.
 const LOOK: Duration = Duration::from_secs(1);
-/// An answer that is overdue for this long will never be given: the daemon goes, so that nobody waits for it forever.
+/// An answer that is overdue for this long will never come: the daemon ends, so that no caller waits forever.
 const STUCK_NS: u64 = 20_000_000_000;
 /// After this many looks at which the host was still busy with the same requests it will never be ready: the same.
 const STUCK_LOOKS: u32 = 60;
 
-/// Serves an emulated disk. The order is the first line of `input`; `output` gets one line when the disk is there, or cannot be. It never
-/// returns once the disk is there: the process ends, with the disk, when `input` does or on SIGTERM.
+/// Serves an emulated disk. The order is the first line of `input`; `output` gets one line when the disk is ready, or cannot be made. It never
+/// returns once the disk is ready: the process ends, with the disk, when `input` does or on SIGTERM.
 pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), DiskError> {
     let mut input = BufReader::new(input);
     let begun = read_order(&mut input).and_then(|order| begin(&order).map(|disk| (order, disk)));
@@ -129,7 +129,7 @@ fn begin_session(
         let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
         let (device, file) = (Arc::new(device), file.clone());
         thread("device", move || {
-            // Ends when somebody unmounts it.
+            // Ends when it is unmounted.
             let _ = device.serve(&file);
             end(&mount_point, &due)
         })?;
@@ -176,7 +176,7 @@ fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), DiskEr
         .map_err(|error| DiskError::io(format!("start its thread {name}"), error))
 }
 
-/// Ends the process and the disk with it: nobody is left to wait for an answer.
+/// Ends the process and the disk with it: no caller is left that waits for an answer.
 fn end(mount_point: &Path, due: &Due) -> ! {
     due.fail_all();
     // With the process the kernel ends the connection, however many still use the disk.

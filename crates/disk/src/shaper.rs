@@ -29,7 +29,7 @@ pub use timeline::Timeline;
 pub enum RequestKind {
     Read,
     Write,
-    /// That what was answered is kept.
+    /// A flush: every answered write must be kept.
     Flush,
     Discard,
 }

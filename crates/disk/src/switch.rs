@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, read_to_string};
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// How long others may keep the lock. Anybody can take it, so that nobody waits for it forever.
+/// Longest wait for the lock. Any process can hold it, so the wait is bounded.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(2);
 

@@ -66,7 +66,7 @@ impl Way {
         control.allow_for(way)
     }
 
-    /// How much earlier than requested such a request is to be answered, if the caller is to have its answer after this long.
+    /// How much earlier than requested such a request must be answered, so that the caller has its answer after this long.
     pub(crate) fn ns(&self, kind: RequestKind, asked_ns: u64) -> u64 {
         let ways = match kind {
             RequestKind::Read => &self.reads,

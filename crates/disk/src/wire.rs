@@ -62,7 +62,7 @@ pub(crate) mod command {
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(crate) struct Headers {
-    /// Of the request; of the answer once there is one.
+    /// The head of the request, and later that of its answer.
     pub(crate) head: Head,
     rest_of_head: [u8; 88],
     /// The arguments of the request.
@@ -164,7 +164,7 @@ impl HelloAnswer {
     }
 }
 
-/// Of a command to the kernel.
+/// The head of a command to the kernel.
 #[derive(IntoBytes, Immutable)]
 #[repr(C)]
 pub(crate) struct Command {
@@ -205,7 +205,7 @@ pub(crate) struct Attributes {
     pub(crate) inode: u64,
     pub(crate) size: u64,
     pub(crate) blocks: u64,
-    /// Of the last access, modification and change, in seconds and then in nanoseconds.
+    /// Times of the last access, modification and change: seconds first, then nanoseconds.
     pub(crate) seconds: [u64; 3],
     pub(crate) nanos: [u32; 3],
     pub(crate) mode: u32,
@@ -295,7 +295,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Of one that says nothing about it.
+    /// The room of a kernel that does not report it.
     pub(crate) fn none() -> Self {
         Self { block_size: 512, longest_name: 255, ..Self::default() }
     }
@@ -306,7 +306,7 @@ impl Room {
 #[repr(C)]
 pub(crate) struct Entry {
     pub(crate) inode: u64,
-    /// Where the listing goes on after this entry.
+    /// Where the listing continues after this entry.
     pub(crate) next: u64,
     pub(crate) name_bytes: u32,
     pub(crate) kind: u32,

@@ -49,7 +49,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// That the value of one of these settings does not suit the engine.
+    /// The value of one of these settings does not suit the engine.
     pub(crate) fn unfit(
         kind: &EngineKind,
         settings: &Settings,

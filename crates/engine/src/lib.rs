@@ -27,7 +27,7 @@
 //! use std::pin::pin;
 //! use std::task::{Context, Poll, Waker};
 //!
-//! /// Stands for an asynchronous driver: the reply is there at the second poll.
+//! /// Stands for an asynchronous driver: the reply arrives at the second poll.
 //! struct Driver;
 //! impl Driver {
 //!     async fn find(&self, key: &[u8]) -> Result<Option<usize>, String> {

@@ -21,7 +21,7 @@ pub struct Opening<'a> {
     pub directory: Option<&'a Path>,
     /// Address of the server that was started for it, as its `ServerSpec` gives it; `None` for embedded engines and for servers that the settings name.
     pub server: Option<&'a str>,
-    /// Of everything that the engine draws at random.
+    /// Seed of everything that the engine draws at random.
     pub seed: u64,
     /// The records that will be stored in it.
     pub data: &'a DataSpec,
@@ -29,12 +29,12 @@ pub struct Opening<'a> {
     pub collections: &'a [CollectionOrder],
     /// Name of the memory allocator of this process, for the description: it bears on the speed of embedded engines.
     pub allocator: &'a str,
-    /// Whether another client has prepared the data, or nobody is to: what is there stays as it is, whatever the settings say.
+    /// Whether another client prepares the data, or none: existing data stay as they are, whatever the settings say.
     pub joins: bool,
 }
 
 impl<'a> Opening<'a> {
-    /// Of an engine without directory and server, with the system's allocator and the seed 1.
+    /// An engine without directory and server, with the system's allocator and the seed 1.
     pub fn new(settings: &'a Settings, data: &'a DataSpec) -> Self {
         Self {
             settings,

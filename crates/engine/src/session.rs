@@ -50,7 +50,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The answer that a statement hopes for, where nobody knows better.
+    /// The answer that a statement expects by default.
     #[inline]
     pub(crate) fn as_expected(statement: &Statement<'_>) -> Self {
         if let Some(sequence) = statement.sequence {
@@ -172,7 +172,7 @@ pub trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// Writes everything that has changed to the data files, and returns when it is there; `false` where there is nothing of the kind, or the user has no right to it.
+    /// Writes everything that has changed to the data files, and returns when that is done; `false` if the engine has no checkpoints, or the user may not request one.
     fn checkpoint(&self) -> Result<bool, EngineError> {
         Ok(false)
     }

@@ -391,7 +391,7 @@ fn subject<'s>(
     for (index, arm) in read.arms.iter().enumerate() {
         let Some(engine) = arm.engine else { continue };
         let on = on(arm, read.hosts, reader.origins, reader.problems);
-        // What another machine has is known when its agent is asked.
+        // Only its agent knows what another machine has.
         let limits = match &on {
             None => &given.limits,
             Some(_) => &Limits::UNKNOWN,
@@ -456,7 +456,7 @@ fn without_factors(file: &Checked, problems: &mut Collector<'_>) {
     }
 }
 
-/// Every mix at every point of the load, mixes one after the other.
+/// Every mix at every point of the load, mix by mix.
 fn points_of(mixes: &[Mix], points: &[LoadPoint]) -> Vec<Point> {
     let mut all = Vec::new();
     for (mix, _) in (0..).zip(mixes) {

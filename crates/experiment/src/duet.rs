@@ -17,7 +17,7 @@ pub(crate) fn against_duets(plan: &Plan, limits: Limits) -> Vec<String> {
     let is_decided =
         |point: &plimsoll_plan::Point| point.role != PointRole::Fixed || !point.sessions.is_given();
     if plan.points.iter().any(is_decided) {
-        why.push("a sweep or a search decides by itself what it measures, so the two halves would be asked different things".into());
+        why.push("a sweep or a search chooses its own loads, so the two halves would measure different ones".into());
     }
     if plan.measurement.operations.is_some() {
         why.push("points end after a number of operations, which the two halves reach at different times".into());

@@ -1,4 +1,4 @@
-//! What `plimsoll gate` makes of a file with one arm: two arms, of which the second must not lose against the first, and blocks until that is certain.
+//! How `plimsoll gate` turns a file with one arm into two, the second of which must not lose against the first, with blocks until that is certain.
 
 use crate::Collector;
 use crate::document::join;

@@ -109,7 +109,7 @@ arms: {one: {engine: noop}}
 load: {closed: {threads: 1}}
 ";
 
-/// The only file that there is besides the experiment.
+/// The only file besides the experiment.
 fn read_file(path: &Path) -> io::Result<String> {
     match path.to_str() {
         Some("/experiments/lengths.txt") => Ok("BlockSize\t10\n0\t3\n1\t5\n2\t0\n".into()),

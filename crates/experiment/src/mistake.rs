@@ -365,14 +365,14 @@ mistakes! {
     NotOurServer { key: &'static str } = "not-our-server", ("`{key}` is not possible for a running server, whose machine is not ours to change"),
         "remove it; or remove `uri`, so that a server is started as the arm describes";
     RunsOnOneCollection { runs: u64 } = "runs-on-one-collection", ("{runs} runs would be made on the same collection of this server, and the second would refuse the documents of the first"),
-        "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure the documents that are there";
+        "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure the existing documents";
     NotLoadedOnce { arm: String, why: &'static str } = "not-loaded-once", ("the data of arm {} cannot be stored once and copied: {why}", quoted(arm)),
         "remove `once`";
     CachesNotOurs { arm: String, why: &'static str } = "caches-not-ours", ("the caches of arm {} cannot be emptied: {why}", quoted(arm)),
         "remove `caches`, or measure a single server that plimsoll starts";
-    InsertsIntoExisting { mix: String } = "inserts-into-existing", ("`existing: use` measures documents that are there already, and the operations of `{mix}` would insert others beside them"),
+    InsertsIntoExisting { mix: String } = "inserts-into-existing", ("`existing: use` measures existing documents, and the operations of `{mix}` would insert others beside them"),
         "choose operations that insert nothing; or write `insert_into_existing: true` beside it, if documents of this program may stay there";
-    UpsertsExisting = "upserts-existing", ("`existing: use` with `upsert: true` would replace documents that are there already"),
+    UpsertsExisting = "upserts-existing", ("`existing: use` with `upsert: true` would replace existing documents"),
         "remove `upsert`";
     FilesystemOption { kind: FilesystemKind, program: &'static str, option: String } = "filesystem-option", ("{} is not an allowed {program} option for {}", quoted(option), kind.name()),
         format!(

@@ -105,7 +105,7 @@ pub struct DiskPreset {
     /// Where its figures are from.
     pub source: String,
     pub date: String,
-    /// At the capacity that it has where nothing else is said.
+    /// The disk with its default capacity.
     pub spec: DiskSpec,
     iops: Rates,
     bandwidth: Rates,
@@ -121,7 +121,7 @@ pub struct MachinePreset {
     pub date: String,
     pub cores: u32,
     pub memory_bytes: u64,
-    /// Of an hour, with its source and date.
+    /// Price of an hour, with its source and date.
     pub price: Price,
 }
 

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
-/// How often the lease is looked at. No request may reach a database once the lease has passed since the program's last message.
+/// Interval of looks at the lease. No request may reach a database once the lease has passed since the program's last message.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long before the end of the lease the workers are ended, so that they are gone when it ends.
 const MARGIN: Duration = Duration::from_millis(500);
@@ -73,7 +73,7 @@ impl Agent {
     }
 }
 
-/// What goes on for one program.
+/// The work for one program.
 struct Work<'a> {
     agent: &'a Agent,
     channels: &'a Channels,
@@ -188,7 +188,7 @@ impl Work<'_> {
         let events = self.events.clone();
         let (has_ended, gone) = channel();
         std::thread::spawn(move || {
-            // Nobody left to tell is a reason to end it, too.
+            // If the other side is gone, the worker ends, too.
             if !matches!(receiver.recv(), Ok(WorkerEvent::OutputEnded)) {
                 handle.kill();
             }
@@ -219,19 +219,19 @@ impl Work<'_> {
         });
     }
 
-    /// Ends the workers first, so that nobody asks what is being undone.
+    /// Ends the workers first, so that none uses what is being undone.
     fn end(self) {
         for worker in self.workers.values() {
             let _ = worker.tell.send(WorkerEvent::Kill);
         }
         for worker in self.workers.values() {
-            // One that the system does not let die keeps nobody from undoing the rest.
+            // A worker that the system cannot end does not block the cleanup of the rest.
             let _ = worker.gone.recv_timeout(LONGEST_END);
         }
         let rig = self.rig;
         // Where the way is cut a packet may hang, and who sends it, for as long as the system tries; that must keep nothing from being undone.
         let channels = self.channels.clone();
-        // Nobody is at the other end of a rig that was killed.
+        // A killed rig has left its socket.
         let was_killed = rig.as_ref().is_some_and(has_ended);
         if let Some(rig) = &rig {
             let _ = rig.shutdown(std::net::Shutdown::Write);
@@ -247,7 +247,7 @@ impl Work<'_> {
     }
 }
 
-/// Whether nobody is left at the other end of a socket.
+/// Whether the other end of a socket is gone.
 fn has_ended(socket: &UnixStream) -> bool {
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     matches!(rustix::net::recv(socket, &mut [0; 1], flags), Ok((0, _)))
@@ -271,7 +271,7 @@ fn value(answer: &impl Serialize) -> Result<Value, String> {
     serde_json::to_value(answer).map_err(|error| error.to_string())
 }
 
-/// The output of a worker. It is dropped when it has ended, or nobody takes it any more.
+/// The output of a worker. It is dropped when the worker has ended, or when its reader is gone.
 struct ToldWhenDropped {
     output: Box<dyn Read + Send>,
     tell: Sender<WorkerEvent>,

@@ -12,12 +12,12 @@ pub(crate) const VERSION: u32 = 1;
 /// A side that has heard nothing for this long takes the other for gone.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// How often each side says that it is there.
+/// How often each side sends a sign of life.
 pub(crate) const BEAT: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
-    /// Of this request; its answer has the same.
+    /// The number of this request, which its answer repeats.
     pub(crate) number: u64,
     pub(crate) ask: Ask,
 }
@@ -60,7 +60,7 @@ pub(crate) enum Ask {
         file: PathBuf,
         channel: u32,
     },
-    /// That the program is there.
+    /// A sign that the controller still runs.
     Beat,
 }
 
@@ -77,7 +77,7 @@ impl Clocks {
         Self { monotonic_ns: monotonic_ns(), realtime_ns: jiff::Timestamp::now().as_nanosecond() }
     }
 
-    /// How far the wall clock there is ahead of that here, milliseconds, where the clocks that nobody sets stand to each other as `offset` says.
+    /// How far the wall clock there is ahead of that here, milliseconds, if their monotonic clocks differ by `offset`.
     pub(crate) fn ahead_ms(self, here: Self, offset: ClockOffset) -> i64 {
         let since = |clocks: Self, monotonic_ns: u64| {
             clocks.realtime_ns - i128::from(clocks.monotonic_ns) + i128::from(monotonic_ns)
@@ -121,7 +121,7 @@ mod tests {
     fn a_wall_clock_is_ahead_by_what_the_clocks_that_nobody_sets_do_not_explain() {
         let second = 1_000_000_000;
         let here = Clocks { monotonic_ns: 100 * second, realtime_ns: 5_000 * i128::from(second) };
-        // Two seconds later: its clock that nobody sets is 3,600 s ahead, its wall clock 7 s behind.
+        // Two seconds later: its monotonic clock is 3,600 s ahead, its wall clock 7 s behind.
         let there =
             Clocks { monotonic_ns: 3_702 * second, realtime_ns: 4_995 * i128::from(second) };
         let offset = ClockOffset { offset_ns: 3_600 * 1_000_000_000, ..ClockOffset::default() };

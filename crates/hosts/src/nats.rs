@@ -56,5 +56,5 @@ pub use init::{Initial, Member, ServerSettings, init};
 
 use std::time::Duration;
 
-/// How long an agent is there after its last sign of life, and how long a connection may be lost.
+/// How long an agent counts as present after its last sign of life, and how long a connection may be lost.
 pub const LEASE: Duration = Duration::from_secs(5);

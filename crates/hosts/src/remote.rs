@@ -47,7 +47,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of the program in a file.
+    /// The identity of the program in a file.
     pub fn of(program: String, file: &Path) -> io::Result<Self> {
         let hash = Sha256::digest(std::fs::read(file)?);
         Ok(Self { program, hash: hash.iter().map(|byte| format!("{byte:02x}")).collect() })
@@ -76,7 +76,7 @@ pub enum HostError {
     NoAgent(String),
     /// The agent is another program.
     #[error(
-        "plimsoll {there} is there, and plimsoll {here} is here: results of two versions do not belong together. Put the same program on both machines"
+        "that machine has plimsoll {there}, this one plimsoll {here}: results of two versions do not belong together. Put the same program on both machines"
     )]
     OtherVersion { here: String, there: String },
     #[error("{0}")]
@@ -276,7 +276,7 @@ impl Drop for RemoteHost {
             // Nothing else would end it, and senders wait no longer.
             self.carrier.kill();
         } else {
-            // The rig is let go first, while there still is a way to it.
+            // The rig ends first, while the other machine can still be reached.
             self.rigs.let_go();
         }
         self.line.close();

@@ -17,7 +17,7 @@ const LAST_BYTES: usize = 64 << 10;
 /// The folder of copies, in the words of a shell there.
 const FOLDER: &str = "\"${XDG_CACHE_HOME:-$HOME/.cache}\"/plimsoll/bin";
 
-/// Puts this program on a machine unless it is there, and returns the command that starts it there as an agent.
+/// Copies this program to a machine that lacks it, and returns the command that starts it there as an agent.
 pub(crate) fn agent_command(
     target: &str,
     program: &Path,

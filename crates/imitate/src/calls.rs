@@ -11,7 +11,7 @@ pub const APP_NAME: &str = "plimsoll imitate";
 pub(crate) const SYSTEM: [&str; 3] = ["admin", "config", "local"];
 /// Commands that become operations, and those that end transactions.
 const VERBS: &str = "find aggregate count distinct insert update delete findAndModify commitTransaction abortTransaction";
-/// Commands by which drivers keep connections, and by which somebody looks after a server. All others are work of an application.
+/// Commands by which drivers keep connections, or by which a server is administered. All others are work of an application.
 const UPKEEP: &str = "hello isMaster ping buildInfo connectionStatus saslStart saslContinue authenticate logout getLastError getMore killCursors \
     startSession endSessions refreshSessions killSessions explain profile listCollections listIndexes collStats dbStats dataSize validate create createIndexes drop \
     dropIndexes dropDatabase collMod renameCollection convertToCapped cloneCollectionAsCapped compact reIndex planCacheClear";

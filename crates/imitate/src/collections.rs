@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Documents of a collection that are read.
 const SAMPLE: u64 = 1_000;
-/// Of very long documents fewer are read: about these bytes, and this many at least.
+/// Sampled bytes of a collection, about: fewer very long documents are read, but at least [`SMALLEST_SAMPLE`].
 const SAMPLE_BYTES: u64 = 48 << 20;
 const SMALLEST_SAMPLE: u64 = 50;
 /// Fields that an experiment file has room for.
@@ -286,7 +286,7 @@ fn settings(raw: &Raw, fields: &[Field]) -> Vec<(String, Literal)> {
     if let Some(series) = raw.series() {
         usual = "zstd";
         let names = [("time", "timeField"), ("meta", "metaField"), ("granularity", "granularity")];
-        // Perhaps no measurement has the field that the server was told of.
+        // The field that the collection names may be in no measurement.
         let is_there =
             |key: &str, word: &str| key != "meta" || fields.iter().any(|field| field.path == word);
         let words = names.iter().filter_map(|(key, option)| {

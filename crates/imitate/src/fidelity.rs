@@ -103,7 +103,7 @@ type Figures = Vec<(&'static str, String, String)>;
 
 fn compare(one: &Shape, other: &Shape, calls: (u64, u64), figures: &mut Figures) {
     let shares = (one.calls as f64 / calls.0 as f64, other.calls as f64 / calls.1 as f64);
-    // Of the share in both together: a sample with one such call says little of how often they come.
+    // The share over both together: a sample with one such call says little about its frequency.
     let together = (one.calls + other.calls) as f64 / (calls.0 + calls.1) as f64;
     let each = 1.0 / calls.0 as f64 + 1.0 / calls.1 as f64;
     let errors = (together * (1.0 - together) * each).sqrt();
@@ -152,7 +152,7 @@ fn compare(one: &Shape, other: &Shape, calls: (u64, u64), figures: &mut Figures)
     }
 }
 
-/// Plans that may be the most frequent one, as far as the sample tells.
+/// Plans that may be the most frequent one, as far as the sample shows.
 fn frequent(shape: &Shape) -> Vec<&str> {
     let most = shape.plans.iter().map(|(_, calls)| *calls).max().unwrap_or(0) as f64;
     let may_be = |calls: f64| most - calls <= ERRORS * (most + calls).sqrt() && calls * 5.0 >= most;

@@ -1,4 +1,4 @@
-//! What the file says of a field, and how its values can be asked for.
+//! What the file says of a field, and which queries can use its values.
 
 use crate::shapes::ShapeValue;
 use crate::{Field, Stored};

@@ -8,7 +8,7 @@ use crate::statement::{free, plain};
 use plimsoll_workload::documents::Literal;
 
 const WHY: &str = "# guessed: no operation was seen";
-/// Of each kind. A file has 32 operations at most.
+/// Most operations of each kind. A file has 32 operations at most.
 const MOST_FINDS: usize = 20;
 const MOST_WRITES: usize = 6;
 const LIMIT: i64 = 100;

@@ -1,7 +1,7 @@
 //! From a running MongoDB to an experiment file that imitates it.
 //!
-//! [`Observed`] is what was seen: what collections hold, from samples of their documents, and what is asked, from the server's log or profile. The file is
-//! written from it, and the same observation of a server under that file tells how well it imitates.
+//! [`Observed`] is what was seen: what collections hold, from samples of their documents, and which statements run, from the server's log or profile. The file is
+//! written from it, and the same observation of a server under that file shows how good the imitation is.
 //!
 //! No value of a user leaves the process: texts become lengths, values become numbers of values. Names of databases, collections, fields and indexes stay.
 

@@ -59,7 +59,7 @@ pub struct Stored {
     pub fields: Vec<Field>,
     /// How the file spells values of a choice, by the field and a keyed hash of the value.
     pub(crate) spelled: HashMap<(String, u64), String>,
-    /// That of `_id` left out.
+    /// Its indexes without that on `_id`.
     pub indexes: Vec<Index>,
     /// What the file says besides documents and indexes: `options`, `time_series`, `expire_after`.
     pub settings: Vec<(String, Literal)>,
@@ -79,7 +79,7 @@ pub struct Field {
 }
 
 impl Stored {
-    /// Whether its documents are measurements, of which servers change little.
+    /// Whether its documents are measurements, which servers hardly change.
     pub(crate) fn is_time_series(&self) -> bool {
         self.settings.iter().any(|(key, _)| key == "time_series")
     }
@@ -135,7 +135,7 @@ pub struct Shape {
     pub remarks: Vec<String>,
 }
 
-/// Of the calls of a shape.
+/// Median and 95th percentile over the calls of a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// 50 % are not above it.

@@ -25,7 +25,7 @@ const PROFILER: &str = "an operator can have them profiled: `db.setProfilingLeve
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub uri: &'a str,
-    /// That of the URI or the largest one unless it is given.
+    /// `None`: the database of the URI, or else the largest one.
     pub database: Option<&'a str>,
     /// A file of the server's log in which operations are read, in place of the profile.
     pub log: Option<&'a Path>,
@@ -38,7 +38,7 @@ pub fn observe(
     request: &Request<'_>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Observed, ImitateError> {
-    // A log that cannot be read is told before the server is asked.
+    // A log that cannot be read is an error before any request to the server.
     let log = request.log.map(opened).transpose()?;
     let server = Server::connect(request.uri)?;
     let hello = server.send("admin", doc! { "isMaster": 1 })?.unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::server::Server;
 use mongodb::bson::{Bson, Document, doc};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values of a field that are looked for, and the fewest that say anything.
+/// Values of a field to look for, and the fewest that say anything.
 const MOST_VALUES: usize = 200;
 const FEWEST_VALUES: usize = 2;
 /// The share of them that must be found.
@@ -85,7 +85,7 @@ fn may_refer(path: &str, values: &[&Bson], target: &Raw) -> bool {
     };
     let long = |value: &Bson| value.as_str().map_or(0, str::len);
     let (shortest, longest) = (ids().map(long).min(), ids().map(long).max());
-    // Nobody finds measurements by `_id`, which has no index.
+    // Measurements have no index on `_id`, so no query finds them by it.
     target.series().is_none()
         && values.iter().all(|value| Kind::of(value) == kind)
         && match kind {

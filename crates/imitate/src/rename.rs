@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// Stages of pipelines whose keys are names.
 const COMPUTING: [&str; 4] = ["$group", "$project", "$addFields", "$set"];
 
-/// Names of one collection's fields, of which each part of a path is one, and of all collections.
+/// Names of one collection's fields, each for one part of a path, and of all collections.
 struct Names {
     fields: HashMap<String, String>,
     collections: HashMap<String, String>,
@@ -42,7 +42,7 @@ pub fn rename(observed: &mut Observed) {
     left_out(&mut observed.omitted);
 }
 
-/// What was left out is told with names.
+/// The list of what was left out has names in it: only its length is kept.
 fn left_out(omitted: &mut Vec<String>) {
     if !omitted.is_empty() {
         *omitted = vec![format!("{} more; without --rename they are named", omitted.len())];

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const LONGEST: Duration = Duration::from_secs(5);
-/// Goodbyes are said within this time.
+/// Longest time for a farewell.
 const GOODBYE: Duration = Duration::from_millis(200);
 
 /// Commands that may be sent as they are.

@@ -21,7 +21,7 @@ const MOST_OPEN: usize = 10_000;
 const MOST_STATEMENTS: usize = 1_000;
 const MOST_PLANS: usize = 50;
 const OPEN: &str = "no commit was seen: a profile reports updates and deletes of a transaction by themselves, a sampled log only some statements";
-/// The most calls of which it is kept how new their values were.
+/// Most calls for which is kept how new their values were.
 const MOST_ORDERS: usize = 1_000;
 
 /// Groups calls that differ in their values only. How a file expresses a shape depends on the fields of the shape's collection.
@@ -48,7 +48,7 @@ pub fn shapes(calls: impl Iterator<Item = Call>, collections: &[Stored]) -> Vec<
 struct ShapeCollector {
     /// Under their database and form.
     shapes: HashMap<String, ShapeTally>,
-    /// Those for which there is no room: calls and microseconds.
+    /// Calls of shapes beyond the limit, and their microseconds.
     others: (u64, u64),
     room: u64,
     cursors: Waiting<i64, SeenOperation>,
@@ -88,7 +88,7 @@ struct SeenOperation {
     normal: NormalCommand,
     /// Its figures, without the command; sums for cursors and transactions.
     figures: Call,
-    /// Of a transaction: how often each statement came in a row.
+    /// For a transaction: how often each statement came in a row.
     repeats: Vec<u64>,
     /// Whether it is a transaction without a commit.
     is_open: bool,

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// The most values of `$in` that are written.
 const MOST_ITEMS: u64 = 20;
-/// Files are read up to 32 levels deep, of which an operation has some around it.
+/// Deepest level of an operation. Files are read up to 32 levels deep, and an operation has some around it.
 const MOST_DEPTH: usize = 25;
 /// With more calls that found nothing, `empty: allowed` is written.
 const FEW_EMPTY: u64 = 3;

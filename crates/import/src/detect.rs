@@ -94,7 +94,7 @@ fn other_form(head: &str) -> Option<(&'static str, &'static str)> {
     }
     if has(|line| line.trim_start().starts_with("Value") && line.contains("1/(1-Percentile)")) {
         return Some((
-            "a percentile file of HdrHistogram, which tells neither rate nor time",
+            "a percentile file of HdrHistogram, which holds neither rate nor time",
             "import the output of the tool, or its log of histograms",
         ));
     }

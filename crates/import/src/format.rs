@@ -39,7 +39,7 @@ impl Format {
     }
 }
 
-/// In what a log of HdrHistogram counts.
+/// The unit of the values in a log of HdrHistogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Nanos,
@@ -62,8 +62,8 @@ impl Unit {
 pub struct Options {
     /// Its format; `None` to find it by looking.
     pub format: Option<Format>,
-    /// Of a log of HdrHistogram; `None` for what the log says of itself, otherwise microseconds.
+    /// The unit of a log of HdrHistogram; `None`: the unit that the log names, or else microseconds.
     pub unit: Option<Unit>,
-    /// Of a log of HdrHistogram without tags, or with tags that are no operations.
+    /// The operation of a log of HdrHistogram without tags, or with tags that name no operation.
     pub operation: Option<Operation>,
 }

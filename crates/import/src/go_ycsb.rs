@@ -192,7 +192,7 @@ fn go_duration(text: &str) -> Option<f64> {
 }
 
 impl Section {
-    /// Takes one row. A name that stands there already begins the next moment.
+    /// Takes one row. A repeated name begins the next moment.
     fn row(
         &mut self,
         fields: &[(String, String)],

@@ -1,4 +1,4 @@
-//! Outputs of other tools from their text to what is said of them.
+//! Outputs of other tools, from their text to the remarks about them.
 
 #![allow(
     clippy::unwrap_used,
@@ -181,7 +181,7 @@ fn a_short_run_does_not_contradict_itself_for_its_start() {
     assert!(has(&one(&reads(1, 60, 1_953, 349)), WarningId::LittlesLaw));
 }
 
-/// Of operations without a time nothing follows.
+/// Operations without a time support no conclusion.
 #[test]
 fn an_unknown_time_is_no_time_of_zero() {
     let text =
@@ -238,7 +238,7 @@ fn under_a_target_only_service_times_are_known() {
     let point = &analysis.curves[0].points[0];
     assert!(point.response.mean.values.is_empty() && point.response.p99.values.is_empty());
     assert_eq!(point.service.p99.median, Some(1_500_000.0));
-    // Those of each kind are reported too.
+    // The figures of each operation are reported too.
     let reads = &point.by_operation["read"];
     assert_eq!(reads.p99.median, Some(1_500_000.0));
     // Waiting for the target is no contradiction.
@@ -342,7 +342,7 @@ fn totals_that_hold_a_slow_start_are_not_steady() {
     let is_described = has(&analysis, WarningId::NotSteady);
     assert!(is_described, "{:?}", analysis.warnings);
     let result = &analysis.curves[0].points[0].results[0];
-    // Nothing was cut: the totals are all that there is.
+    // Nothing was cut: there are only totals.
     assert!((result.throughput - done as f64 / 60.0).abs() < 1e-6);
     assert_eq!(result.seconds, 60.0);
 }

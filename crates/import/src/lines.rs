@@ -20,7 +20,7 @@ const HEAD: u64 = 1 << 20;
 pub(crate) struct Lines<R> {
     name: String,
     input: R,
-    /// What was looked at beforehand and is not read yet.
+    /// The beginning, inspected beforehand and not read yet.
     head: Vec<u8>,
     taken: usize,
     line: Vec<u8>,
@@ -368,7 +368,7 @@ fn source(line: &str) -> Option<(&str, &str)> {
     is_name.then(|| (word, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Of several containers the one whose lines are those of a known tool. Lines of two such containers cannot be distinguished by what comes after.
+/// Among several containers, the one whose lines are those of a known tool. If two print such lines, nothing later distinguishes them.
 fn source_of_tool(lines: &[&str]) -> Result<Option<String>, Problem> {
     let sources = || lines.iter().filter_map(|line| source(line));
     let names: BTreeSet<&str> = sources().map(|(name, _)| name).collect();

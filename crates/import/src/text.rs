@@ -74,7 +74,7 @@ pub(crate) fn operation(name: &str) -> Option<(Operation, Status)> {
         ("READMODIFYWRITE", Operation::ReadModifyWrite),
         ("READ", Operation::Read),
         ("UPDATE", Operation::Update),
-        // Of the tools of Cassandra, which do not tell new records from old ones.
+        // The tools of Cassandra do not distinguish new records from old ones.
         ("WRITE", Operation::Update),
         ("INSERT", Operation::Insert),
         ("SCAN", Operation::Scan),

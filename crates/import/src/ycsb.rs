@@ -161,7 +161,7 @@ impl Sections<'_> {
     }
 }
 
-/// The objects of YCSB's JSON exporters: one after the other, or all in one array.
+/// The objects of YCSB's JSON exporters: in sequence, or all in one array.
 pub(crate) fn read_json<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, ImportError> {
     #[derive(Deserialize)]
     struct Entry {

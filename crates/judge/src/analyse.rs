@@ -147,7 +147,7 @@ fn too_few_usable(
     let usable = deciding
         .map(|one| match &one.apart {
             Some((a, b)) => a.len().min(b.len()),
-            // Of a duet those count that others disturbed: both sides were measured.
+            // Disturbed blocks of a duet count too: both sides were measured.
             None => one.undisturbed.map_or(one.pairs.len(), |seen| seen.of as usize),
         })
         .max()?;

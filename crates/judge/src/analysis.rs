@@ -68,7 +68,7 @@ pub struct Analysis {
     /// How the server of each arm carries out an application's operations, and what its indexes take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub application: Vec<ArmApplication>,
-    /// Of an arm against itself only.
+    /// Only for an arm against itself.
     #[serde(default)]
     pub against_itself: Option<AgainstItself>,
     #[serde(default)]
@@ -184,7 +184,7 @@ pub struct NetworkSummary {
     pub sent_bytes_per_second: Option<f64>,
     /// Bytes a second that the link can carry each way, where that is known.
     pub link_bytes_per_second: Option<f64>,
-    /// Of the TCP segments that it sent, how many it sent again; `None` where there were too few to know it.
+    /// Share of its TCP segments that it sent again; `None` with too few to know it.
     pub retransmitted: Option<f64>,
     /// The shortest round trip to the server, nanoseconds; `None` where it made no load, or its kernel does not tell.
     pub round_trip_least_ns: Option<f64>,
@@ -195,7 +195,7 @@ pub struct NetworkSummary {
 /// A working set as requested and as it came out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkingSetResult {
-    /// Of the cache that the engine can use: 1.38 is 138 %.
+    /// Requested share of the cache that the engine can use: 1.38 is 138 %.
     #[serde(rename = "asked")]
     pub requested: f64,
     /// The same as measured after the load, the median of the runs; `None` where the engine does not tell its bytes.
@@ -357,7 +357,7 @@ pub struct CurvePoint {
     /// What held it back; `None` where nothing was watched. Of the valid runs, or of all where none is valid.
     pub cause: Option<Cause>,
     pub results: Vec<PointResult>,
-    /// Where no run is valid, the figures of all of them, without their single results: to be looked at, and judged by nobody.
+    /// Where no run is valid, the figures of all of them, without their single results: shown, but not judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Box<CurvePoint>>,
 }
@@ -636,7 +636,7 @@ pub struct ControlResult {
     pub mix: String,
     pub load_label: String,
     pub metric: Metric,
-    /// By what share it was slowed down, 0 to 1; 0 of an exact copy.
+    /// Share by which it was slowed down, 0 to 1; 0 for an exact copy.
     pub planted: f64,
     /// The change of the metric that follows from that, a share.
     pub expected: f64,
@@ -751,7 +751,7 @@ pub struct EventResult {
 /// What became of writes, of all blocks together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acknowledgement {
-    /// Blocks of which it is known.
+    /// Blocks for which it is known.
     pub blocks: u32,
     /// Writes that the server acknowledged.
     pub writes: u64,
@@ -759,7 +759,7 @@ pub struct Acknowledgement {
     pub in_doubt: u64,
     /// Records that were read back.
     pub records: u64,
-    /// Acknowledged writes of which nothing is there, though no later write took their place.
+    /// Acknowledged writes that are missing, though no later write took their place.
     pub lost: u64,
     pub blocks_with_loss: u32,
     /// Keys of some of them.
@@ -774,7 +774,7 @@ pub struct Acknowledgement {
     /// The longest time from the acknowledgement of a write that is lost to the power cut that took it, nanoseconds.
     #[serde(default)]
     pub oldest_lost_ns: u64,
-    /// Blocks in which the database was not usable any more after a power cut.
+    /// Blocks in which the database was unusable after a power cut.
     #[serde(default)]
     pub blocks_unusable: u32,
     /// Why it was not, in the first of them.
@@ -787,10 +787,10 @@ pub struct Acknowledgement {
 pub struct AgainstItself {
     /// Comparisons of the arm with itself that could be judged, of every mix, point and metric.
     pub comparisons: u32,
-    /// Those that could not: they had too few blocks, or other programs disturbed too many.
+    /// Comparisons that had no verdict, because of too few blocks or because other programs disturbed too many.
     #[serde(default)]
     pub unjudged: u32,
-    /// Those of them that were called better or worse.
+    /// Comparisons that found better or worse.
     pub different: u32,
     /// Largest estimate among them, a share.
     pub largest: Option<f64>,
@@ -815,7 +815,7 @@ pub struct Comparison {
     pub primary: bool,
     /// (block, A, B) of every pair of valid points that is judged. A value may be a lower bound.
     pub pairs: Vec<(u32, f64, f64)>,
-    /// Of how many blocks, or runs apart, one value is only a bound, or one arm failed by its own fault. They count against that arm.
+    /// Number of blocks (or runs of unpaired comparisons) in which one value is only a bound, or one arm failed by its own fault. They count against that arm.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bounds: u32,
     /// The pairs as they were judged, where that is not as they were measured: without the effect of the halves of duets, and of other programs.
@@ -849,7 +849,7 @@ pub struct ArmApplication {
     pub arm: String,
     /// By operations of the mix; those that insert are left out.
     pub operations: Vec<OperationUse>,
-    /// Of all collections, that of `_id` first.
+    /// The indexes of all collections, that on `_id` first.
     pub indexes: Vec<IndexUse>,
 }
 

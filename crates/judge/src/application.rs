@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// Fewer documents are read quickly, whether or not there is an index.
 const MANY_DOCUMENTS: f64 = 1_000.0;
-/// Documents that are looked at for each that is found, from which on most of the work is wasted.
+/// From so many examined documents per returned one on, most of the work is wasted.
 const MANY_FOR_ONE: f64 = 100.0;
 /// Growth of the mean document from which on a point measured other documents than it began with.
 const GROWN: f64 = 1.2;
@@ -56,7 +56,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Of each arm, what its runs say together; nothing where no server was asked.
+/// What the runs of each arm report together; nothing without a server.
 pub(crate) fn applications(
     plan: &Plan,
     finished: &[BTreeMap<u32, &RunRecord>],
@@ -183,7 +183,7 @@ pub(crate) fn warnings(
     warnings
 }
 
-/// Time series of which a bucket holds few measurements.
+/// Time series whose buckets hold few measurements.
 fn small_buckets(runs: &Runs<'_>) -> Vec<String> {
     let Some(example) = runs.last().next() else {
         return Vec::new();

@@ -40,7 +40,7 @@ impl Belief {
 /// Why a result cannot be believed as it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
-    /// Of the same kind for all results: the id of a warning, `short`, `trend`, `broken`.
+    /// The same for all results with such a reason: the id of a warning, `short`, `trend`, `broken`.
     pub id: String,
     pub message: String,
     /// Whether it alone makes the result one that cannot be believed.
@@ -78,7 +78,7 @@ impl Audited {
         }
     }
 
-    /// Of a record that holds this output and nothing else, and its analysis.
+    /// Audits a record that holds nothing but this output, with its analysis.
     pub fn of(
         source: String,
         tool: String,
@@ -88,7 +88,7 @@ impl Audited {
         let curve = analysis.curves.first();
         let point = curve.and_then(|curve| curve.points.first());
         let result = point.and_then(|point| point.results.first());
-        // What is said of the whole, such as that one run decides nothing, is true of every output.
+        // Remarks on the whole, such as that one run decides nothing, are true of every output.
         let of_run = record.runs.iter().flat_map(|run| &run.warnings);
         let of_point = result.iter().flat_map(|result| &result.warnings);
         let weighty = of_run.chain(of_point);
@@ -96,7 +96,7 @@ impl Audited {
         let mut reasons = without_repetition(weighty.map(reason).collect());
         reasons.extend(result.and_then(|result| short(result.seconds)));
         let is_steady = result.is_none_or(|one| one.steadiness != Steadiness::NotSteady);
-        // What has not settled has a trend, which is said already.
+        // An unsteady output has a trend, which is reported already.
         reasons.extend(trend(analysis).filter(|_| is_steady));
         reasons.sort_by_key(|reason| !reason.grave);
         let is_valid = result.is_some_and(|result| result.valid);

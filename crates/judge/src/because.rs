@@ -4,7 +4,7 @@ use crate::curve::curve_of;
 use crate::words::{bytes, duration, number};
 use crate::{Cause, CauseKind, Comparison, Curve, CurvePoint, Figures, LineResult};
 
-/// From this ratio on an operation of one arm is said to cost more.
+/// From this ratio on an operation of one arm counts as more expensive.
 const EXPENSIVE_FROM: f64 = 1.05;
 /// From this ratio on the pages that operations read into the engine's cache are named beside it.
 const MORE_PAGES_FROM: f64 = 2.0;
@@ -67,7 +67,7 @@ fn cost_difference(baseline: Option<&CurvePoint>, arm: Option<&CurvePoint>) -> O
     ))
 }
 
-/// What an operation takes of the resource that holds a point back.
+/// How much of the limiting resource an operation uses.
 struct Cost {
     /// The resource, as it stands after "3× the": `CPU`.
     of: String,

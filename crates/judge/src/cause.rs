@@ -53,7 +53,7 @@ impl CauseKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Generator => "load generator",
-            Self::Offered => "load as asked",
+            Self::Offered => "load as requested",
             Self::DiskIops => "disk IOPS",
             Self::DiskBandwidth => "disk bandwidth",
             Self::DiskQueueDepth => "disk queue depth",
@@ -116,7 +116,7 @@ pub struct IdentityCheck {
     pub kind: CapKind,
     /// The limit: requests per second, or bytes per second.
     pub cap: f64,
-    /// Of that, used: requests per second, or bytes per second.
+    /// How much of the limit was used: requests per second, or bytes per second.
     pub used: f64,
     /// Cost of an operation: device requests, or bytes at the device.
     pub per_operation: f64,
@@ -139,7 +139,7 @@ pub struct RuleResult {
     pub figures: String,
 }
 
-/// What held a point back, and what else was looked at.
+/// What limited a point, and what else was examined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
     /// The first rule of the table that holds.

@@ -238,7 +238,7 @@ fn is_same_load(
     }
 }
 
-/// That the two sides were measured on different machines, where they were.
+/// Warns where the two sides were measured on different machines.
 fn other_machine(a: &Read<'_>, b: &Read<'_>) -> Option<Warning> {
     let machines = |read: &Read<'_>| {
         let of_runs = read.runs.iter().map(|run| run.machine.fingerprint());

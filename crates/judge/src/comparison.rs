@@ -102,7 +102,7 @@ pub(crate) fn comparisons(
     Comparisons { all: primary, factors: None, unjudged }
 }
 
-/// Whether a metric is looked at at a point where it does not decide. At the line that is the line itself, what it costs, and the response times there.
+/// Whether a metric is compared at a point where it does not decide. At the line that is the line itself, what it costs, and the response times there.
 pub(crate) fn is_compared(point: &Point, metric: Metric) -> bool {
     match metric {
         Metric::Line => is_line(point),
@@ -140,7 +140,7 @@ pub(crate) fn rule(plan: &Plan, metric: Metric) -> Rule {
         .expect("a default margin is a positive share")
 }
 
-/// One metric of two arms at one point that is to be judged.
+/// One metric of two arms at one point, to be judged.
 struct Case {
     arms: [String; 2],
     mix: String,
@@ -151,7 +151,7 @@ struct Case {
     measured: ArmValues,
     /// Why there is nothing to compare, where that is known beforehand.
     obstacle: Option<String>,
-    /// Of each arm, in how many of its runs throughput stood at two levels by turns, and how many there are.
+    /// For each arm, the number of runs whose throughput alternated between two levels, and the number of all runs.
     in_two_states: [(usize, usize); 2],
 }
 

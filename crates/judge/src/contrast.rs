@@ -5,7 +5,7 @@ use plimsoll_plan::{Arm, Design, Metric, Plan};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contrast {
-    /// Of the arms of a block, by index. A design whose blocks have different arms has several.
+    /// Weights of the arms of a block, by their indexes: several lists, where blocks have different arms.
     parts: Vec<Vec<(usize, f64)>>,
 }
 
@@ -51,7 +51,7 @@ impl CellValue {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ContrastValues {
-    /// Of each block of the plan: a difference of logarithms, where every cell has a valid value.
+    /// For each block of the plan a difference of logarithms, where every cell has a valid value.
     pub(crate) of_block: Vec<Option<f64>>,
     /// Blocks that are left out because a cell failed by its own fault, or has only a bound.
     pub(crate) bounds: usize,
@@ -138,7 +138,7 @@ impl Contrast {
         Self::of(weights.map(|(arm, sign)| (arm, sign * share)).collect())
     }
 
-    /// Of some arms: the average of those that are meant less that of the others, of which there are as many.
+    /// Weights that subtract the average of the other arms from the average of the meant ones, where there are as many of both.
     fn signed(arms: &[(usize, &Arm)], is_meant: impl Fn(&[u32]) -> bool) -> Vec<(usize, f64)> {
         let share = 2.0 / arms.len().max(1) as f64;
         let of = |(index, arm): &(usize, &Arm)| {

@@ -93,7 +93,7 @@ pub(crate) fn number(load: LoadKind) -> f64 {
     }
 }
 
-/// Samples of one point, of which there is at least one.
+/// Joins the samples of one point, at least one.
 pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePoint {
     let valid: Vec<&Sample> = samples.iter().filter(|sample| sample.result.valid).collect();
     let mut point = point_of(plan, arm, samples, &valid);

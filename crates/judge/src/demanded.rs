@@ -11,14 +11,14 @@ use plimsoll_stats::{fewest_blocks, gate_confidences, looks};
 pub(crate) struct Demanded {
     /// At a look before the last, where there is one after just this many blocks: what is certain by this may end the experiment.
     pub(crate) before: Option<f64>,
-    /// Of what is said when it has ended.
+    /// Confidence that the final verdict demands.
     pub(crate) last: f64,
 }
 
 impl Demanded {
     pub(crate) const ONCE: Self = Self { before: None, last: CONFIDENCE };
 
-    /// Of a gate so much that all its looks at all its mixes together are wrong as rarely as one interval of 95 %.
+    /// The demand of a gate: all looks at all its mixes together are wrong as rarely as one interval of 95 %.
     pub(crate) fn of(plan: &Plan, selection: &Selection<'_>) -> Self {
         let Some(requested) = plan.measurement.looks.filter(|looks| looks.gate.is_some()) else {
             return Self::ONCE;
@@ -32,13 +32,13 @@ impl Demanded {
     }
 }
 
-/// Of a gate with this many looks: what each before the last demands, and the last.
+/// The demand of each look of a gate before the last, and that of the last.
 fn of_gate(plan: &Plan, looks: usize) -> (f64, f64) {
     let of_mix = 1.0 - (1.0 - CONFIDENCE) / plan.mixes.len().max(1) as f64;
     gate_confidences(of_mix, looks)
 }
 
-/// After how many blocks a gate is looked at first: the fewest, from `least` on, that can attain what such a look demands, or `most`.
+/// After how many blocks a gate has its first look: the fewest, from `least` on, that can attain what such a look demands, or `most`.
 pub fn first_look_of_gate(plan: &Plan, least: u32, most: u32) -> u32 {
     let metrics = most_primaries(plan) as f64;
     let is_enough = |first: &u32| {

@@ -7,7 +7,7 @@ use plimsoll_record::{DiskChoice, RigRecord, RunRecord, Warning, WarningId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Places in the order are random, so that an arm may hold the same one in a few blocks by chance; in this many it is said.
+/// Places in the order are random, so that an arm may hold the same one in a few blocks by chance; from so many blocks on that is reported.
 const BLOCKS_BY_CHANCE: usize = 4;
 /// How many standard deviations the mean place of an arm may be from the middle by chance.
 const UNBALANCED: f64 = 3.0;
@@ -276,7 +276,7 @@ pub(crate) fn factors(plan: &Plan) -> Vec<BTreeMap<String, String>> {
     factors
 }
 
-/// What the file says of the arms where it is not the same of all: (what, value of each arm). Every arm is held against the first.
+/// What the file sets differently for the arms: (what, value of each arm). Every arm is compared with the first.
 fn declared<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> Vec<(String, Vec<String>)> {
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     let Some(first) = arms.next() else {
@@ -297,7 +297,7 @@ fn declared<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> Vec<(String, Vec<Str
     rows
 }
 
-/// Rows of which not all values are equal: (what, (arm, value) in the order of the arms).
+/// Rows whose values differ: (what, (arm, value) in the order of the arms).
 fn table(
     described: impl Iterator<Item = (String, BTreeMap<String, String>)>,
 ) -> Vec<(String, Vec<(String, String)>)> {

@@ -17,7 +17,7 @@ impl Distribution {
         let mean_ns = histogram.mean_ns()?;
         let mut percentiles = Vec::with_capacity(requested.len());
         for percentile in requested {
-            // Of an imported histogram only some may be known.
+            // An imported histogram may have only some percentiles.
             if let Some(value_ns) = histogram.percentile_ns(*percentile) {
                 percentiles.push((*percentile, value_ns as f64));
             }

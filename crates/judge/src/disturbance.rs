@@ -21,7 +21,7 @@ pub(crate) enum KeptOut {
         with: Vec<[Observation; 2]>,
         judged: BTreeSet<u32>,
         left: [f64; 2],
-        /// Of those that are known: whether they kept both sides busy there, and left none alone.
+        /// Whether other programs kept both sides busy in the known blocks, and left no side alone.
         kept_busy: bool,
         /// Whether what they took there is both taken out and left in.
         both_ways: bool,
@@ -44,7 +44,7 @@ pub(crate) fn disturbance(sides: [&[Sample]; 2], blocks: &[u32]) -> Option<Vec<f
     plimsoll_stats::disturbance(&baseline, &other)
 }
 
-/// Duets of which other programs preferred one side.
+/// Duets in which other programs preferred one side.
 #[derive(Clone, Debug)]
 pub(crate) struct OneSided {
     /// Blocks in which they took nothing from either side.
@@ -56,11 +56,11 @@ pub(crate) struct OneSided {
     pub(crate) kept_busy: BTreeSet<u32>,
 }
 
-/// Of its processors' time, how much of a side is busy where somebody always wants it.
+/// Busy share of a side's processor time where some task always wants it.
 const BUSY: f64 = 0.97;
-/// Of that, what others take at least where they are among those who always want it: a program that never sleeps gets as much beside any server.
+/// Least share that others take of it if they are among those tasks: a program that never sleeps gets as much beside any server.
 const TAKEN: f64 = 0.25;
-/// Of the duets, in how many at least both sides must be so: programs that never sleep are moved from side to side now and then.
+/// Least share of the duets in which both sides must be so: programs that never sleep change sides now and then.
 const BUSY_DUETS: f64 = 0.5;
 
 /// Whether other programs took more from one side of these duets, and in which they preferred none; `None` where they did not, or nothing is known of it.

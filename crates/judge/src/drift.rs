@@ -18,7 +18,7 @@ type Ratio = (u32, ProbeTime, f64);
 
 /// What the probe tasks say; `None` where none were timed.
 pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
-    // A machine is held against itself alone.
+    // A machine is compared only with itself.
     let mut by_host: BTreeMap<Option<&str>, (Vec<Ratio>, Vec<Ratio>)> = BTreeMap::new();
     for run in &selection.latest {
         for probe in &run.probe_tasks {

@@ -17,9 +17,9 @@ use plimsoll_stats::{correlation, halves, median, visible_with_spread};
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
-/// Correlation from which on both sides are said to have moved together.
+/// From this correlation on both sides moved together.
 const TOGETHER: f64 = 0.5;
-/// Correlation below which they are said not to have.
+/// Below this correlation they did not.
 const ALONE: f64 = 0.2;
 
 /// For each pair of arms and each metric that decides; nothing where the plan has no duets, or before the arms had both sides twice.

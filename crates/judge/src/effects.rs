@@ -21,13 +21,13 @@ pub(crate) struct Effects {
     pub(crate) dependences: Vec<Dependence>,
 }
 
-/// One that is to be judged.
+/// An effect to be judged.
 struct Candidate {
     kind: EffectKind,
     /// Factor with the levels from and to.
     change: (usize, (u32, u32)),
     with: Option<(usize, (u32, u32))>,
-    /// Of a simple effect: its cells.
+    /// The cells of a simple effect.
     cells: Option<[usize; 2]>,
     contrast: Contrast,
 }
@@ -130,7 +130,7 @@ fn candidates(plan: &Plan) -> Vec<Candidate> {
     let is_clear = |one: usize, other: usize| {
         let name = format!("{}×{}", plan.factors[one].name, plan.factors[other].name);
         let group = aliases.iter().find(|group| group.contains(&name));
-        // Of several that cannot be distinguished, the first stands for all; one that is mixed with a main effect for nothing.
+        // The first of several effects that cannot be distinguished stands for all; an effect that is aliased with a main effect is left out.
         group.is_none_or(|group| group.first() == Some(&name))
     };
     for one in (0..factors).filter(|_| plan.design != Design::Screening) {

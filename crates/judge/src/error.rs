@@ -1,6 +1,6 @@
 //! Why a record cannot be judged at all.
 
-/// A record of which nothing can be said, with what to do about it.
+/// Why a record cannot be analysed, with what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
@@ -28,7 +28,7 @@ pub enum JudgeError {
     UnknownArm {
         id: String,
         arm: String,
-        /// The names that there are.
+        /// The existing names.
         known: Vec<String>,
     },
 }

@@ -11,9 +11,9 @@ use plimsoll_record::quantities::words::{counted, duration, list};
 use plimsoll_record::{Warning, WarningId};
 use plimsoll_stats::median;
 
-/// Response times are as before when so many seconds one after the other have a p99 of at most [`AS_BEFORE`] times that before.
+/// Response times are as before when so many consecutive seconds have a p99 of at most [`AS_BEFORE`] times that before.
 const SECONDS_AS_BEFORE: usize = 3;
-/// Of the median of the seconds before the first event.
+/// Ratio to the median of the seconds before the first event.
 const AS_BEFORE: f64 = 1.5;
 /// Results that are named in the headline.
 const HEADLINES: usize = 3;
@@ -52,7 +52,7 @@ pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
 }
 
 fn of_event(plan: &Plan, seen: &[(&Sample, &EventOutcome)], event: usize) -> EventResult {
-    // Of several power cuts the longest time counts, and all that failed.
+    // With several power cuts the longest time counts, and all failures.
     let over = |of: &dyn Fn(&Sample, &EventOutcome, Window) -> f64, all: fn(f64, f64) -> f64| {
         let values = seen.iter().filter_map(|(sample, seen)| {
             let windows = seen.windows(event).into_iter();
@@ -194,7 +194,7 @@ pub(crate) fn headline(results: &[EventsResult]) -> Vec<String> {
     chosen.map(|result| result.sentence.clone()).collect()
 }
 
-/// That something is lost which a server had acknowledged.
+/// Warns where an acknowledged write was lost.
 pub(crate) fn warnings(results: &[EventsResult]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for result in results {
@@ -215,7 +215,7 @@ pub(crate) fn warnings(results: &[EventsResult]) -> Vec<Warning> {
         }
         if let Some(why) = &kept.unusable {
             let message = format!(
-                "the database was not usable any more after a power cut, in {} of {} blocks: {why}",
+                "the database was unusable after a power cut, in {} of {} blocks: {why}",
                 kept.blocks_unusable, kept.blocks
             );
             warnings.push(Warning::new(WarningId::Unusable, &subject, message));
@@ -229,7 +229,7 @@ pub(crate) fn warnings(results: &[EventsResult]) -> Vec<Warning> {
     warnings
 }
 
-/// `three under a at 500 op/s, at 30s: the primary is killed: no write succeeded for 10.6 s. All 12,345 acknowledged writes are there.`
+/// `three under a at 500 op/s, at 30s: the primary is killed: no write succeeded for 10.6 s. All 12,345 acknowledged writes survived.`
 fn sentence(result: &EventsResult) -> String {
     let mut parts = Vec::new();
     for event in &result.events {
@@ -265,11 +265,11 @@ fn kept_in_words(kept: &Acknowledgement) -> String {
     let writes = count(kept.writes);
     let mut words = match (kept.lost, kept.cuts) {
         (0, 0) if kept.unread == 0 => {
-            return format!(" All {writes} acknowledged writes are there.");
+            return format!(" All {writes} acknowledged writes survived.");
         }
         (0, cuts) if kept.unread == 0 => {
             let cuts = counted(cuts as usize, "power cut");
-            return format!(" All {writes} acknowledged writes are there after {cuts}.");
+            return format!(" All {writes} acknowledged writes survived {cuts}.");
         }
         (lost, _) => format!(" Of {writes} acknowledged writes {} are lost", count(lost)),
     };
@@ -304,7 +304,7 @@ mod tests {
         let gaps = [(S, 3 * S / 2), (10 * S - 1_000_000, 21 * S), (40 * S, 41 * S)];
         assert_eq!(longest(&gaps, (10 * S, 30 * S)), 11.0);
         assert_eq!(longest(&gaps, (30 * S, u64::MAX)), 1.0);
-        // It goes on when the next event comes.
+        // It still lasts when the next event comes.
         assert_eq!(longest(&gaps, (15 * S, 30 * S)), 6.0);
         assert_eq!(longest(&gaps, (50 * S, u64::MAX)), 0.0);
     }

@@ -26,7 +26,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) is_networked: bool,
     /// The fullest link of the run that is in the middle by this.
     pub(crate) link: Option<LinkUse>,
-    /// Of the TCP segments that were sent, how many were sent again.
+    /// Share of the sent TCP segments that were sent again.
     pub(crate) retransmitted: Option<f64>,
     /// Round trip between load and server, nanoseconds.
     pub(crate) round_trip_ns: Option<f64>,
@@ -68,7 +68,7 @@ pub(crate) struct Evidence<'a> {
 /// How a server lets operations into its storage engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tickets {
-    /// Of the seconds, in how many all tickets were in use and operations queued for them.
+    /// Share of the seconds in which all tickets were in use and operations queued for them.
     pub(crate) used_up: f64,
     pub(crate) total: f64,
     /// Operations that queue, on average over all seconds.
@@ -90,7 +90,7 @@ pub(crate) struct AroundCheckpoints {
 }
 
 impl<'a> Evidence<'a> {
-    /// Of the valid samples, or of all where none is valid; `None` without any.
+    /// The evidence of the valid samples, or of all where none is valid; `None` without any.
     pub(crate) fn of(plan: &Plan, arm: &'a Arm, samples: &[&Sample]) -> Option<Self> {
         let valid: Vec<&Sample> =
             samples.iter().copied().filter(|sample| sample.result.valid).collect();
@@ -185,7 +185,7 @@ impl<'a> Evidence<'a> {
         f64::from(self.load.sessions()).max(1.0)
     }
 
-    /// Of the sessions' time, how much device reads took. Read-ahead can make it more than all.
+    /// Share of the sessions' time that device reads took. Read-ahead can make it exceed 1.
     pub(crate) fn waiting_for_reads(&self) -> Option<f64> {
         let reads = match self.figures.device_reads_per_second {
             None if !self.has_disk => return Some(0.0),
@@ -197,7 +197,7 @@ impl<'a> Evidence<'a> {
         Some(reads * self.figures.device_read_ns? / 1e9 / self.sessions())
     }
 
-    /// Of the sessions' time, how much operations that write took.
+    /// Share of the sessions' time that writing operations took.
     pub(crate) fn in_writes(&self) -> Option<f64> {
         let writing = self.writing?;
         Some(writing.per_second * writing.mean_ns / 1e9 / self.sessions())
@@ -209,19 +209,19 @@ impl<'a> Evidence<'a> {
         Some(self.worker_processors? + server)
     }
 
-    /// Of the sessions' time, how much operations wait for a processor; `None` for a server by URI whose process is not known.
+    /// Share of the sessions' time that operations waited for a processor; `None` for a server by URI whose process is not known.
     pub(crate) fn waiting_for_processors(&self) -> Option<f64> {
         let is_known = !self.is_by_uri || self.figures.server_processors.is_some();
         self.figures.processor_wait.filter(|_| is_known)
     }
 
-    /// Of the sessions' time, how much operations compute or wait for a processor.
+    /// Share of the sessions' time that operations computed or waited for a processor.
     pub(crate) fn on_processors(&self) -> Option<f64> {
         let waiting = self.waiting_for_processors()?;
         Some(self.used_processors()? / self.sessions() + waiting)
     }
 
-    /// Of the CPU time that operations take, how much is spent in the kernel: known of a worker that is both client and engine.
+    /// Share of the operations' CPU time that was spent in the kernel. Known for a worker that is both client and engine.
     pub(crate) fn kernel_share(&self) -> Option<f64> {
         self.figures.worker_kernel_share
     }

@@ -147,7 +147,7 @@ pub(crate) struct OfOperation {
     /// Response time; the service time where only that is known.
     pub(crate) response: Distribution,
     service: Option<Distribution>,
-    /// Those that a client kept for a batch are among them.
+    /// Including operations that a client kept for a batch.
     succeeded: u64,
     missing: u64,
 }
@@ -193,7 +193,7 @@ pub(crate) struct Extract {
     changes: [f64; 2],
 }
 
-/// Of a series that need not settle.
+/// The result for a series that need not settle.
 const NOT_JUDGED: Settling = Settling { cut: 0, steadiness: Steadiness::Unknown, remark: None };
 
 impl Extract {
@@ -412,7 +412,7 @@ impl Extract {
             Metric::Written => self.figures.engine_written_bytes_per_operation.map(exact),
             Metric::WriteAmplification => self.figures.write_amplification.map(exact),
             Metric::Size => self.figures.data_bytes.map(exact),
-            // Of a point by itself neither is known: the first is of a search, the second of an arm with a price. Its sample knows both.
+            // A single point has neither: a search has the line, and an arm with a price has the cost. The sample knows both.
             Metric::Line | Metric::Cost => None,
             Metric::Errors => (self.whole.completed.total() > 0).then(|| exact(self.error_share())),
         }

@@ -57,11 +57,11 @@ pub struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EffectKind {
-    /// Of one factor, on average over all levels of the others.
+    /// The effect of one factor, averaged over all levels of the others.
     Main,
     /// By how much the effect of one factor differs between two levels of another.
     Interaction,
-    /// Of one factor at given levels of all others.
+    /// The effect of one factor at given levels of all others.
     Simple,
 }
 
@@ -72,13 +72,13 @@ pub struct Effect {
     pub place: EffectPlace,
     pub kind: EffectKind,
     pub change: Change,
-    /// Of an interaction: what else changes.
+    /// For an interaction: the other factor that changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<Change>,
-    /// Of a simple effect: the levels of the other factors in words.
+    /// For a simple effect: the levels of the other factors in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
-    /// Of a main effect: factors on whose levels it depends, so that the average does not stand alone.
+    /// For a main effect: factors on whose levels it depends, so that its average does not stand alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
     /// Its value in each block: (block, logarithm of the ratio).

@@ -74,9 +74,9 @@ figures! {
     server_read_ns = "reads within the server", Nanoseconds;
     /// Mean time of a write within the server.
     server_write_ns = "writes within the server", Nanoseconds;
-    /// Of the server's tickets for reads, how many are in use.
+    /// Share of the server's tickets for reads in use.
     server_read_tickets_used = "read tickets in use", Share;
-    /// Of the server's tickets for writes, how many are in use.
+    /// Share of the server's tickets for writes in use.
     server_write_tickets_used = "write tickets in use", Share;
     /// Tickets for reads that the server has.
     server_read_tickets = "read tickets", Count;
@@ -86,9 +86,9 @@ figures! {
     server_reads_queued = "reads queued in the server", Count;
     /// Writes that wait within the server for a lock or a ticket.
     server_writes_queued = "writes queued in the server", Count;
-    /// Of the sessions' time, how much was spent waiting for the server's flow control.
+    /// Share of the sessions' time spent waiting for the server's flow control.
     flow_control_wait = "sessions waiting for flow control", Share;
-    /// Of the time, how long flow control held writes back because other members lagged.
+    /// Share of the time in which flow control held writes back because other members lagged.
     flow_control_lagged = "flow control holding back", Share;
     /// Documents that the server returned for each operation.
     documents_returned_per_operation = "documents returned", PerOperation;
@@ -109,11 +109,11 @@ figures! {
 
     /// Pages that the engine found in its cache, of all that operations requested: 1 - read / requested.
     engine_cache_hit_ratio = "engine cache hits", Share;
-    /// Of the engine's cache, how much is used.
+    /// Used share of the engine's cache.
     engine_cache_fill = "engine cache fill", Share;
     /// What the engine's cache holds.
     engine_cache_bytes = "in the engine's cache", Bytes;
-    /// Of the engine's cache, how much is changed and not yet written.
+    /// Share of the engine's cache that is changed and not yet written.
     engine_cache_dirty = "engine cache dirty", Share;
     /// Read into the engine's cache.
     engine_read_bytes_per_second = "read into the engine's cache", BytesPerSecond;
@@ -122,7 +122,7 @@ figures! {
     evictions_per_operation = "evictions", PerOperation;
     /// Pages evicted by threads that had an operation to do.
     evictions_by_application_per_operation = "evictions by application threads", PerOperation;
-    /// Of the sessions' time, how much was spent evicting or waiting for room in the cache.
+    /// Share of the sessions' time spent evicting or waiting for room in the cache.
     engine_cache_wait = "sessions waiting for the cache", Share;
     /// Transactions rolled back; of a mongod its write conflicts.
     rollbacks_per_operation = "rollbacks", PerOperation;
@@ -130,7 +130,7 @@ figures! {
     journal_syncs_per_second = "journal syncs", PerSecond;
     /// Mean time of one of them.
     journal_sync_ns = "time of a journal sync", Nanoseconds;
-    /// Of the time, in how much a journal sync was under way: their times summed, over the time.
+    /// Time of all journal syncs, over the time of the point.
     journal_sync_share = "journal syncing", Share;
     journal_bytes_per_second = "written to the journal", BytesPerSecond;
     /// Bytes that the engine wrote to its data and its journal for each operation, compressed as they are.
@@ -138,14 +138,14 @@ figures! {
     /// Bytes that the engine wrote for each byte that operations inserted or changed.
     write_amplification = "write amplification", Count;
     checkpoints = "checkpoints", Count;
-    /// Of the time, in how much a checkpoint was under way.
+    /// Share of the time in which a checkpoint ran.
     checkpoint_share = "checkpoints under way", Share;
 
     /// Bytes that the page cache answered, of all that the engine read from the operating system: 1 - read from the device / requested. Zero where the device
     /// read more than was requested (read-ahead, metadata).
     page_cache_hit_ratio = "page cache hits", Share;
     /// What the engine read and wrote for its data, at the operating system.
-    asked_bytes_per_second = "asked of the operating system", BytesPerSecond;
+    asked_bytes_per_second = "requested from the operating system", BytesPerSecond;
     /// What the page cache answered of it.
     page_cache_bytes_per_second = "from the page cache", BytesPerSecond;
 
@@ -164,7 +164,7 @@ figures! {
     device_flush_ns = "latency of device flushes", Nanoseconds;
     /// Mean number of requests in flight.
     device_queue = "device queue", Count;
-    /// Of the time, in how much the device had something to do.
+    /// Share of the time in which the device was busy.
     device_utilisation = "device busy", Share;
     /// Reads at the device for each operation.
     device_reads_per_operation = "device reads", PerOperation;
@@ -175,8 +175,8 @@ figures! {
     /// Written to the device for each operation.
     device_written_bytes_per_operation = "written to the device", BytesPerOperation;
     device_credits = "burst credits", Count;
-    /// Of the time, in how much the emulated disk was as requested.
-    device_shaped = "disk as asked", Share;
+    /// Share of the time in which the emulated disk was as requested.
+    device_shaped = "disk as requested", Share;
 
     /// CPU time of the worker for each operation.
     worker_cpu_ns_per_operation = "CPU of the worker", NanosecondsPerOperation;
@@ -188,7 +188,7 @@ figures! {
     worker_processors = "processors of the worker", Processors;
     /// Processors that the server kept busy.
     server_processors = "processors of the server", Processors;
-    /// Of the worker's CPU time, how much was spent in the kernel.
+    /// Share of the worker's CPU time spent in the kernel.
     worker_kernel_share = "worker in the kernel", Share;
     /// Processors that the control group of what is under test kept busy.
     group_processors = "processors of the control group", Processors;
@@ -202,22 +202,22 @@ figures! {
     machine_iowait = "processors waiting for a disk", Share;
     /// Context switches of the machine.
     context_switches_per_operation = "context switches", PerOperation;
-    /// Of the time, in how much some task waited for a processor.
+    /// Share of the time in which some task waited for a processor.
     pressure_cpu = "some task waits for CPU", Share;
-    /// Of the time, in how much some task waited for a disk.
+    /// Share of the time in which some task waited for a disk.
     pressure_io = "some task waits for a disk", Share;
-    /// Of the time, in how much some task waited for memory.
+    /// Share of the time in which some task waited for memory.
     pressure_memory = "some task waits for memory", Share;
     /// Time in which the control group was held back by its CPU limit, over the time. Some kernels count it for each processor, so it may exceed 1.
     throttled = "throttled by the CPU limit", Share;
 
-    /// Of the sessions' time, how long threads of server and worker were ready to run and waited for a processor.
+    /// Time that runnable threads of server and worker waited for a processor, over the sessions' time.
     processor_wait = "wait for a processor", Share;
 
     /// Received by the interface between load and server.
     network_received_bytes_per_second = "received from the network", BytesPerSecond;
     network_sent_bytes_per_second = "sent to the network", BytesPerSecond;
-    /// Of the speed of its link, how much is used in the direction in which it carries more.
+    /// Used share of its link's speed, in the busier direction.
     network_link_used = "network link used", Share;
     /// TCP segments that were sent again, of all that were sent.
     network_retransmitted = "TCP segments sent again", Share;
@@ -226,9 +226,9 @@ figures! {
     server_memory_bytes = "memory of the server", Bytes;
     /// Memory charged to the control group.
     group_memory_bytes = "memory of the control group", Bytes;
-    /// Of it, the memory of processes.
+    /// The part of the group's memory that is the memory of processes.
     group_processes_bytes = "of it, processes", Bytes;
-    /// Of it, page cache, without what processes have mapped, such as their programs.
+    /// The part of the group's memory that is page cache, without what processes have mapped, such as their programs.
     group_page_cache_bytes = "of it, page cache", Bytes;
     group_limit_bytes = "limit of its memory", Bytes;
     /// Page cache of the whole machine.
@@ -264,7 +264,7 @@ pub struct FigureSummary {
 }
 
 impl FigureSummary {
-    /// Of one value of each figure for each run.
+    /// Summarises one value of each figure per run.
     pub(crate) fn over_blocks(runs: &[&Figures]) -> Self {
         Self {
             median: Figures::over(runs, plimsoll_stats::median),

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 const STOLEN_LIMIT: f64 = 0.01;
 /// A point shorter than this, its warm-up included, or all points of an arm together, is too short to be refused for what others did in it: a program that runs for a second takes a fifth of it.
 pub(crate) const FOREIGN_JUDGED_NS: u64 = 5_000_000_000;
-/// In what steps the kernel counts that time: 1/100 s, whatever its own tick is.
+/// Resolution of that time in the kernel: 1/100 s, whatever its own tick is.
 const STOLEN_TICK_NS: u64 = 10_000_000;
 /// How far the wall clock may move against the monotonic one; adjustment by NTP (at most 0.5 ms a second) stays below this for three minutes.
 const CLOCK_JUMP_LIMIT_NS: u64 = 100_000_000;
@@ -52,7 +52,7 @@ impl Limits {
         }
     }
 
-    /// Those of the trials of a search. Failures and a rate that was not achieved are what a trial is to find out, not what makes it invalid.
+    /// The limits for trials of a search. A trial exists to find failures and rates that are not achieved: neither makes it invalid.
     pub(crate) fn of_trials(plan: &Plan) -> Self {
         Self { errors: f64::INFINITY, achieved: Self::of(plan).achieved }
     }
@@ -75,7 +75,7 @@ const NOTICEABLE: f64 = 0.01;
 /// Share of an operation's calls without a document beyond which it was not that operation that was measured.
 const FRUITLESS: f64 = 0.5;
 
-/// Of each operation in the measured part of a point, how many calls found nothing and how many there were.
+/// For each operation in the measured part of a point: calls that found nothing, and all calls.
 fn missing_of_all(point: &PointRecord) -> BTreeMap<Operation, [u64; 2]> {
     let stated = point.imported().and_then(|one| one.stated.as_ref());
     let parts: Vec<&OperationSlice> = match stated {
@@ -97,7 +97,7 @@ fn missing_of_all(point: &PointRecord) -> BTreeMap<Operation, [u64; 2]> {
     counts
 }
 
-/// Of each operation of an application that mostly found nothing, how often that was: `by-customer found nothing in 98 % of its 12,345 calls`.
+/// Operations of an application that mostly found nothing, in words: `by-customer found nothing in 98 % of its 12,345 calls`.
 fn fruitless(point: &PointRecord) -> Vec<String> {
     let mut found = Vec::new();
     for (operation, [missing, all]) in missing_of_all(point) {

@@ -14,7 +14,7 @@ use plimsoll_record::{Severity, Warning};
 /// Sentences at most; one more may say what held the arms back, and one that runs are missing.
 const SENTENCES: usize = 3;
 
-/// What the whole comes to. What a gate says, an arm against itself, and what power cuts took, is said `first`.
+/// The result of the whole. The sentences of a gate, of an arm against itself, and about power cuts come `first`.
 pub(crate) fn headline(
     plan: &Plan,
     selection: &Selection<'_>,
@@ -246,7 +246,7 @@ fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Opt
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     if let [(CauseKind::Offered, _)] = counts[..] {
-        return Some("No arm reached a limit: the load was done as asked.".into());
+        return Some("No arm reached a limit: the load ran as requested.".into());
     }
     if let [(kind, _)] = counts[..]
         && !matches!(kind, CauseKind::Unknown | CauseKind::Offered)

@@ -63,7 +63,7 @@ pub enum HistoryError {
         id: String,
         what: &'static str,
         requested: String,
-        /// The names that there are.
+        /// The existing names.
         known: Vec<String>,
     },
     /// The metric is not kept for every point.
@@ -328,7 +328,7 @@ impl HistoryBuilder {
         let found = match change_points(&values, rule) {
             Ok(found) => found,
             Err(error) => {
-                let sentence = format!("Changes cannot be looked for: {error}.");
+                let sentence = format!("Changes cannot be detected: {error}.");
                 return (Vec::new(), vec![sentence]);
             }
         };

@@ -93,7 +93,7 @@ pub(crate) fn uncut(settling: Settling, measured: &[SeriesSecond]) -> Settling {
     }
 }
 
-/// That arms are compared without pairs, and what it costs.
+/// Warns that arms are compared without pairs, and what that costs.
 pub(crate) fn unpaired(plan: &Plan, paired: bool) -> Option<Warning> {
     let is_compared = plan.arms.len() > 1 && !paired;
     is_compared.then(|| {

@@ -1,4 +1,4 @@
-//! From made-up records to what is said about them.
+//! Analyses of made-up records.
 #![allow(clippy::unwrap_used)] // A test that cannot go on has failed.
 
 mod laboratory;

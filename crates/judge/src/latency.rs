@@ -82,7 +82,7 @@ pub fn tail(record: &ExperimentRecord, point: &CurvePoint) -> Option<Tail> {
         }
         runs += 1;
     }
-    // Of imported figures without buckets a few percentiles at most are known, and no curve goes through those.
+    // Imported figures without buckets have a few percentiles at most, and no curve goes through those.
     if response.is_empty() || response.summary().is_some() || service.summary().is_some() {
         return None;
     }

@@ -135,7 +135,7 @@ fn in_full(aim: MixObjective<'_>) -> String {
     parts.join(", ")
 }
 
-/// `p99 ≤ 10 ms`, with which a sentence goes on after "holds".
+/// `p99 ≤ 10 ms`, as the end of a sentence after "holds".
 fn in_short(aim: Option<MixObjective<'_>>) -> String {
     let Some(aim) = aim else { return "its objective".into() };
     let all = aim.objective.response.iter().map(|limit| (None, limit));

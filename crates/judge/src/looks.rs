@@ -24,7 +24,7 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
             plimsoll_stats::blocks_needed(&a, &b, half_width, CONFIDENCE).ok()
         };
         let reached = reached(comparison);
-        // The estimate is rough. Where the blocks that there are were not enough, at least one more is needed.
+        // The estimate is rough. If the existing blocks were not enough, at least one more is needed.
         let done = comparison.pairs.len();
         let is_wide = reached.is_none_or(|reached| reached > half_width);
         let blocks = blocks.map(|blocks| {

@@ -125,7 +125,7 @@ impl ArmValues {
 pub(crate) struct Matched {
     /// (block, baseline, arm): what was measured, and bounds where no more is known.
     pub(crate) values: Vec<(u32, f64, f64)>,
-    /// What is known of each pair: of the values, and of pairs of which one side failed by its own fault.
+    /// The known pairs: pairs of values, and those with one side that failed by its own fault.
     pub(crate) known: Vec<[Observation; 2]>,
     /// How many pairs are only known by a bound.
     pub(crate) bounds: usize,

@@ -10,7 +10,7 @@ const FEWEST_SEGMENTS: u64 = 1_000;
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkSample {
     pub(crate) link: Option<LinkUse>,
-    /// Of the TCP segments that were sent, how many were sent again.
+    /// Share of the sent TCP segments that were sent again.
     pub(crate) retransmitted: Option<f64>,
     /// The median round trip; of several load hosts the median of theirs, nanoseconds.
     pub(crate) round_trip_ns: Option<f64>,

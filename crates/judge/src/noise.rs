@@ -19,7 +19,7 @@ use plimsoll_stats::{
 };
 use plimsoll_workload::schedule::Load;
 
-/// Lengths of a point that are considered, seconds. In shorter ones nobody can tell whether they are steady.
+/// Lengths of a point that are considered, seconds. Shorter ones cannot be judged for steadiness.
 const LENGTHS: [f64; 7] = [10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
 /// A plan is only said to be better than the one that was made where it takes less than this share of its time.
 const WORTH_SAYING: f64 = 0.8;

@@ -4,7 +4,7 @@ use crate::Figures;
 use plimsoll_plan::Arm;
 use plimsoll_record::{DiskChoice, PointRecord, RunRecord};
 
-/// Of the processors, what is left at least, so that its logarithm says something.
+/// Least share of the processors that must be left, so that its logarithm says something.
 const LEAST_LEFT: f64 = 0.05;
 
 /// Share of the processors' time that other programs left to the run in its measured seconds; `None` where that is not known.
@@ -24,7 +24,7 @@ pub(crate) fn left_by_others(
         return None;
     }
     let foreign = end.foreign.as_deref()?;
-    // Other programs are looked for on both halves.
+    // Other programs can be on both halves.
     let halves = if run.half.is_some() { 2 } else { 1 };
     let everywhere = cores.checked_mul(halves).filter(|cores| *cores > 0)?;
     let most = foreign.share(everywhere) * f64::from(everywhere);

@@ -89,7 +89,7 @@ pub(crate) fn is_judged_by_blocks(plan: &Plan, has_factors: bool) -> bool {
     plan.has_several_arms() && !has_factors && plan.measurement.gate().is_none()
 }
 
-/// Why no verdict is possible any more: even if all missing blocks are valid, no deciding comparison of arms gets enough of them. `None` while one is possible,
+/// Why no verdict is possible: even if all missing blocks are valid, no deciding comparison of arms gets enough of them. `None` while one is possible,
 /// and where something else decides: effects of factors, a gate, a control against itself.
 pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
     let is_judged_so =
@@ -110,7 +110,7 @@ pub fn hopeless(plan: &Plan, analysis: &Analysis) -> Option<String> {
     let grave = grave.find(|entry| entry.state == ValidityState::Bad);
     let because = grave.map_or(String::new(), |entry| format!(" ({}: {})", entry.name, entry.text));
     Some(format!(
-        "no verdict is possible any more: {usable} of {} can be compared{because}, {left} are left, and {needed} are needed",
+        "no verdict is possible: {usable} of {} can be compared{because}, {left} are left, and {needed} are needed",
         crate::words::counted(complete, "block"),
     ))
 }

@@ -8,7 +8,7 @@ use plimsoll_record::{DiskChoice, Warning, WarningId};
 /// Fewer requests for an operation than this are the engine's housekeeping.
 const REACHES_FROM: f64 = 0.001;
 
-/// One for each deciding comparison of two arms with different disks, of which neither was reached.
+/// One warning for each deciding comparison of two arms with different disks if neither disk reached its limit.
 pub(crate) fn warnings(plan: &Plan, comparisons: &[Comparison], curves: &[Curve]) -> Vec<Warning> {
     let disk = |name: &str| {
         let arm = plan.arms.iter().find(|arm| arm.name == name);

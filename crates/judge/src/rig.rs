@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub(crate) const LATE_SHARE: f64 = 0.05;
 /// Highest p99 of the emulator's lateness, nanoseconds.
 pub(crate) const LATE_NS: u64 = 500_000;
-/// Of the memory limit, how much processes may take.
+/// Share of the memory limit that processes may take.
 const MEMORY_USED: f64 = 0.95;
 /// How far the room for the page cache may be from the one requested, as a share of it.
 const PAGE_CACHE_OFF: f64 = 0.1;
@@ -150,7 +150,7 @@ fn uncalibrated(disk: &DiskSpec, rig: &RigSpec, calibrations: &[Calibration]) ->
         count => format!("; so {} more", counted(count - 1, "figure")),
     };
     Some(format!(
-        "{name} is not what was asked: {}: {} asked, {} measured{more}",
+        "{name} is not as requested: {}: {} requested, {} measured{more}",
         first.what,
         in_unit(first.requested, &first.unit),
         in_unit(first.measured, &first.unit)

@@ -1,4 +1,4 @@
-//! Points of which the run decided a part: what they are called, at which load they were, and which of them a sweep is made of.
+//! Points that the run partly decides: their names, their loads, and which of them a sweep consists of.
 
 use crate::words::percent;
 use plimsoll_plan::{LoadAt, Plan, Point, PointRole};

@@ -10,13 +10,13 @@ use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
 use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{FOREIGN_INVALID, LoadKind};
 
-/// Of a limit, how much must be used for it to be the cause.
+/// Share of a limit that must be used for it to be the cause.
 const LIMIT_USED: f64 = 0.95;
-/// Of the queue depth, how much must be in flight.
+/// Share of the queue depth that must be in flight.
 const QUEUE_USED: f64 = 0.9;
-/// Of the processors' time, how much must be busy or stolen for the processors to be the cause.
+/// Share of the processors' time that must be busy or stolen for the processors to be the cause.
 const CPU_USED: f64 = 0.9;
-/// Of the sessions' time, how much device reads must take for operations to be said to wait for the disk.
+/// Share of the sessions' time that device reads must take for operations to wait for the disk.
 const WAITING_FOR_DISK: f64 = 0.3;
 /// The same, for its latency to be the cause.
 const LATENCY_BOUND: f64 = 0.7;
@@ -25,33 +25,33 @@ const LATENCY_BOUND: f64 = 0.7;
 const ON_PROCESSORS: f64 = 0.5;
 /// Share of the sessions' time spent waiting for a processor below which the processors have room.
 const HARDLY_WAITING: f64 = 0.1;
-/// Of the sessions' time, how much must be spent on room in the engine's cache.
+/// Share of the sessions' time that must be spent on room in the engine's cache.
 const CACHE_WAIT: f64 = 0.3;
-/// Of the sessions' time, how much must be spent waiting for flow control.
+/// Share of the sessions' time that must be spent waiting for flow control.
 const FLOW_CONTROL_WAIT: f64 = 0.3;
-/// Of the seconds, in how many all tickets must be in use while operations queue for them.
+/// Share of the seconds in which all tickets must be in use while operations queue for them.
 const TICKETS_USED_UP: f64 = 0.5;
-/// Of a link's speed, how much must be used.
+/// Share of a link's speed that must be used.
 const LINK_USED: f64 = 0.9;
-/// Of the TCP segments, how many must be sent again. Each holds its session up for a round trip at best and for 200 ms at worst, beside which an operation is short.
+/// Share of the TCP segments that must be sent again. Each delays its session by a round trip at best and by 200 ms at worst, beside which an operation is short.
 const RETRANSMITTED: f64 = 0.01;
-/// Of the median service time, how much the round trip must take.
+/// Share of the median service time that the round trip must take.
 const ON_THE_WAY: f64 = 0.5;
 /// Evictions by application threads for each operation, where that time is not known.
 const EVICTIONS: f64 = 0.1;
-/// Of the time, how long a journal sync must be under way.
+/// Share of the time in which a journal sync must run.
 const JOURNAL_BUSY: f64 = 0.5;
 /// A writing operation takes at least this share of a journal sync if it waits for one.
 const OF_A_SYNC: f64 = 0.7;
-/// Of the sessions' time, how much writing operations must take.
+/// Share of the sessions' time that writing operations must take.
 const IN_WRITES: f64 = 0.5;
-/// Of the throughput without checkpoints, how much they must cost.
+/// Share of the throughput without checkpoints that they must cost.
 const CHECKPOINT_COST: f64 = 0.15;
 /// The cost from which on checkpoints are the cause even if operations wait for the journal: both write to the same disk.
 const CHECKPOINTS_COST_MOST: f64 = 0.5;
-/// Of the time, how long a device without a known limit must be busy.
+/// Share of the time in which a device without a known limit must be busy.
 const DEVICE_BUSY: f64 = 0.9;
-/// Of the bytes requested, how much must come from the page cache.
+/// Share of the requested bytes that must come from the page cache.
 const PAGE_CACHE_HITS: f64 = 0.5;
 /// Bytes from the page cache for each operation.
 const PAGE_CACHE_BYTES: f64 = 1024.0;
@@ -61,13 +61,13 @@ const PAGE_CACHE_BYTES: f64 = 1024.0;
 const KERNEL: f64 = 0.2;
 /// What one processor copies from the page cache in a second by reads of 4 KiB and more: 2.0 to 3.0 GB were measured, calls included.
 const COPIED_BYTES_PER_SECOND: f64 = 2e9;
-/// Of a processor, what counts as nothing.
+/// A part of a processor that counts as nothing.
 const TENTH: f64 = 0.1;
-/// Of anything, below which there is room.
+/// Used share of anything below which there is room.
 const ROOM: f64 = 0.8;
-/// Of the time that a request takes, how much may be the disk's own where it is the limit that requests wait for.
+/// Share of a request's time that may be the disk's own latency where requests wait for its limit.
 const OWN_LATENCY: f64 = 0.5;
-/// Of the time, how long sessions of a closed loop pause when the load is a given one.
+/// Share of the time that sessions of a closed loop pause when the load is a given one.
 const PAUSING: f64 = 0.8;
 
 /// Device reads for a missed page from which on a cause mentions them. A page that lies across the border of a request takes two.
@@ -347,7 +347,7 @@ fn name(evidence: &Evidence<'_>, is_tried: impl Fn(CauseKind) -> bool) -> Cause 
     }
 }
 
-/// The limits that were ruled out, and those of which nothing is known.
+/// The limits that were ruled out, and those that are unknown.
 fn ruled_out(rules: &[RuleResult]) -> String {
     let (mut not, mut unknown) = (Vec::new(), Vec::new());
     for rule in rules {
@@ -504,7 +504,7 @@ fn limit_name(check: &IdentityCheck) -> &'static str {
     if check.kind.is_iops() { "IOPS" } else { "bandwidth" }
 }
 
-/// A disk may be full with work that nobody waits for. Only if operations wait for it, or if the processors leave no other explanation, it is the cause.
+/// A disk may be full with work that no operation waits for. Only if operations wait for it, or if the processors leave no other explanation, it is the cause.
 fn waits_or_has_room(evidence: &Evidence<'_>) -> bool {
     let waits = evidence.waiting_for_reads().is_some_and(|share| share >= WAITING_FOR_DISK)
         || engine_cache(evidence).is_some_and(|(holds, _)| holds)
@@ -561,7 +561,7 @@ fn held_back(throttled: f64) -> String {
 }
 
 impl Evidence<'_> {
-    /// On one machine there is no network. Where load and server may be apart and nobody watched, nothing is known.
+    /// On one machine there is no network. If load and server may be apart and there is no telemetry, nothing is known.
     fn without_network(&self) -> Option<(bool, String)> {
         let may_be_apart = self.is_networked
             || self.is_load_elsewhere
@@ -575,7 +575,7 @@ impl Evidence<'_> {
     }
 }
 
-/// Whether the processors have no room, for the machine as a whole or for the sessions that there are.
+/// Whether the processors have no room, for the machine as a whole or for these sessions.
 fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
     let busy = evidence.figures.machine_busy;
     let stolen = evidence.figures.machine_steal.unwrap_or(0.0);
@@ -848,7 +848,7 @@ fn journal(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     Some((holds, words))
 }
 
-/// Of the throughput without checkpoints, how much they cost; `None` where it is not known.
+/// Share of the throughput without checkpoints that they cost; `None` where it is not known.
 fn checkpoint_cost(evidence: &Evidence<'_>) -> Option<f64> {
     let around = evidence.checkpoints.filter(|around| around.without > 0.0)?;
     Some(evidence.figures.checkpoint_share? * (1.0 - around.with / around.without))
@@ -923,7 +923,7 @@ fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let busy = figures.machine_busy?;
     let used = evidence.used_processors()?;
     let waiting = evidence.waiting_for_reads()?;
-    // What is left over proves nothing where a link may be full that nobody knows the speed of.
+    // The remainder proves nothing if a link of unknown speed may be full.
     network_bandwidth(evidence)?;
     let is_closed = matches!(evidence.load, LoadKind::Closed { target: None, .. });
     let waits_little =

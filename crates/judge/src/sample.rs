@@ -276,7 +276,7 @@ impl Sample {
         }
     }
 
-    /// The throughput of a point in which one operation was finished: the least that can be told from none.
+    /// The throughput of a point in which one operation was finished: the lowest throughput above zero.
     pub(crate) fn one_operation(&self) -> f64 {
         let measured = &self.extract.seconds[self.extract.first_measured..];
         measured.iter().map(|second| second.length).sum::<f64>().recip()

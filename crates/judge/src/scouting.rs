@@ -1,4 +1,4 @@
-//! Scouting: between which levels an axis that is to be refined is looked at more closely. What scouting runs measured chooses levels and judges nothing.
+//! Scouting: the levels between which an axis is refined. What scouting runs measured chooses levels and judges nothing.
 
 use crate::analyse::plan_of;
 use crate::arm_samples::{ArmSamples, samples};
@@ -285,7 +285,7 @@ fn within(plan: &Plan, condition: &[u32], apart: &[usize], place: Place) -> Stri
 mod tests {
     use super::*;
 
-    /// Of a cell whose blocks differ from the baseline by these logarithms.
+    /// The standing of a cell whose blocks differ from the baseline by these logarithms.
     fn standing(differences: [f64; 2]) -> CellStanding {
         let ours = BTreeMap::from([(0, differences[0]), (1, differences[1])]);
         CellStanding::of(&ours, &BTreeMap::from([(0, 0.0), (1, 0.0)]), 0.03)

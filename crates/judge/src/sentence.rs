@@ -7,9 +7,9 @@ use plimsoll_stats::Grounds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Block,
-    /// Runs of each arm by itself, of which one may have more.
+    /// Runs of two arms without pairs; one arm may have more.
     Run {
-        /// Of the arm that the other is compared with.
+        /// Number of runs of the arm that the other is compared with.
         baseline: usize,
         arm: usize,
     },
@@ -61,7 +61,7 @@ pub(crate) fn sentence(
     };
     let subject = words::metric(*metric);
     let heading = capitalised(&subject);
-    // Of an operation, in an arm.
+    // A metric of one operation is measured "in" an arm.
     let of = if metric.operation().is_some() { "in" } else { "of" };
     let reason = verdict.reason.as_deref().unwrap_or_default();
     let Some(estimate) = verdict.estimate else {

@@ -133,8 +133,8 @@ fn telling(watched: &[Figures], share: impl Fn(&Figures) -> Option<f64>) -> Opti
     };
     let (before, after) = samples.split_at(cut);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let tells = cut > 0 && (mean(before) - mean(after)).abs() >= TELLING;
-    tells.then_some(samples)
+    let is_higher = cut > 0 && (mean(before) - mean(after)).abs() >= TELLING;
+    is_higher.then_some(samples)
 }
 
 /// Numbers of seconds from the start after which a checkpoint was over.

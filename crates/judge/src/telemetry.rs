@@ -10,7 +10,7 @@ const HIGHEST: f64 = (1_u64 << 60) as f64;
 /// One name over the slices that have it.
 #[derive(Clone, Copy, Default)]
 struct Sum {
-    /// Of a counter the sum, of a level the sum of value times seconds.
+    /// For a counter the sum, for a level the sum of value times seconds.
     total: f64,
     seconds: f64,
     operations: f64,

@@ -6,12 +6,12 @@ use crate::words::{bytes, duration, percent, rate};
 use plimsoll_record::WarningId;
 use plimsoll_stats::{still_falls, two_levels};
 
-/// Read from the disk for an operation, below which it hardly matters how it goes on, bytes.
+/// Bytes read from the disk for an operation, below which its trend hardly matters.
 const LEAST_READ: f64 = 64.0;
 /// Seconds shorter than this say too little.
 const WHOLE_SECOND: f64 = 0.5;
 
-/// What is to be warned of, in words, over the seconds after the cut.
+/// Warnings in words, over the seconds after the cut.
 pub(crate) fn transients(extract: &Extract) -> Vec<(WarningId, String)> {
     let from = extract.first_measured + extract.settling.cut;
     let kept = extract.seconds.get(from..).unwrap_or_default();

@@ -11,7 +11,7 @@ const READS_THAT_MATTER: f64 = 0.005;
 /// Settings that change when a write counts as done.
 const DURABILITY: [&str; 4] = ["durable", "journal", "journal_flush_interval", "write_concern"];
 
-/// Why a metric of two arms is not compared: it depends on a time that their disk does not have here because nobody has published it.
+/// Why a metric of two arms is not compared: it depends on a time that their disk lacks here because it is unpublished.
 pub(crate) fn obstacle(
     plan: &Plan,
     pair: [usize; 2],

@@ -139,7 +139,7 @@ fn failures(all: &[&Sample]) -> Validity {
             true => (
                 ValidityState::Note,
                 format!(
-                    "{failed} operations failed, in {bad} of {of}, around what was done on purpose{missing}"
+                    "{failed} operations failed, in {bad} of {of}, around the planned events{missing}"
                 ),
             ),
             false => (
@@ -185,7 +185,7 @@ fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
         return Some(Validity::of(
             "rate achieved",
             ValidityState::Note,
-            "not known: no point says what was due".into(),
+            "unknown: no point says how many operations were due".into(),
         ));
     }
     let missed = having(&open, WarningId::RateNotAchieved);
@@ -410,7 +410,7 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
     )
 }
 
-/// Emulated disks: whether each was held against its description and stayed what it was.
+/// Emulated disks: whether each was calibrated and kept its limits.
 fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option<Validity> {
     let has_one = |arm: &&Arm| emulated(&arm.rig).is_some();
     let arms = plan.arms.iter().filter(has_one).count();
@@ -511,7 +511,7 @@ fn machine(plan: &Plan, arms: &[ArmSamples], points: &[&Sample], warnings: &[War
 /// Whether the arms differ in nothing but what the file says, and came in fair order.
 fn sameness(plan: &Plan, selection: &Selection<'_>, warnings: &[Warning]) -> Validity {
     if selection.progress.runs_finished == 0 {
-        let text = "no run is finished, so nothing was looked at".to_owned();
+        let text = "no run is finished, so nothing was checked".to_owned();
         return Validity::of("differences", ValidityState::Note, text);
     }
     let mut others = Vec::new();

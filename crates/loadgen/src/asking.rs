@@ -179,7 +179,7 @@ pub(crate) struct OperationTimes {
     pub(crate) completed: u64,
     pub(crate) operation: Operation,
     pub(crate) status: Status,
-    /// Of a transaction or steps that did not come to their end.
+    /// How a transaction or steps ended early.
     pub(crate) early_end: Option<SequenceEnd>,
 }
 
@@ -409,7 +409,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         );
     }
 
-    /// Reports whether the record that was read holds what was stored, and returns when that was looked at, and with what result.
+    /// Reports whether the record that was read holds what was stored, and returns when that was checked, and with what result.
     fn verify(&mut self, ask: Ask<'_>, read: Status) -> Option<(u64, u64, Status)> {
         let (Ask::Read { key, .. } | Ask::ReadModifyWrite { key, .. }) = ask else {
             return None;

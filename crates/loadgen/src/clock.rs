@@ -38,7 +38,7 @@ pub(crate) trait ClockStart {
 
 /// The last part of the way to a common start is not slept: a sleeper wakes some 60 µs late, and later after a long sleep of the processor.
 const SPIN_NS: u64 = 200_000;
-/// How often a request to stop is looked for until then.
+/// Interval of looks for a request to stop until then.
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
 /// Returns at `start_ns` of `CLOCK_MONOTONIC`: at once if that has passed, earlier if a stop is requested.

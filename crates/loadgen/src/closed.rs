@@ -9,7 +9,7 @@ use crate::session_end::SessionEnd;
 use crate::shared::Shared;
 use plimsoll_workload::schedule::Pace;
 
-/// How a session of a closed loop goes on.
+/// How a session of a closed loop continues.
 #[derive(Clone, Copy)]
 pub(crate) struct ClosedPace {
     /// Operations that finish before do not count for the share.
@@ -38,7 +38,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
     let begin = now;
     // The first operation is due when it is sent.
     let mut due = Due::AtDispatch;
-    // The deadline is looked at before an operation is drawn: what is drawn is always sent.
+    // The deadline is checked before an operation is drawn: what is drawn is always sent.
     'session: while finished < share && now < shared.deadline() {
         let Some(ask) = source.next() else { break };
         let inserted = Inserted::by(&ask);

@@ -16,7 +16,7 @@ use std::time::Duration;
 const GRACE_NS: u64 = 5_000_000;
 /// A wish to stop ends the point this much later, so that no session has completed anything after the end before it sees it.
 const STOP_NS: u64 = 1_000_000;
-/// How often a wish to stop is looked for.
+/// Interval of looks for a request to stop.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 /// An operation that was not answered this long after the end of the point is ended.
 const UNANSWERED_NS: u64 = 5_000_000_000;
@@ -69,7 +69,7 @@ impl<'a, C: Clock> Collector<'a, C> {
 
     /// Collects until every session has ended. Slices are complete up to the end of the point, which [`Collector::finish`] gets.
     pub(crate) fn collect(&mut self, ended: &Receiver<Infallible>) {
-        // The use of the worker before the first slice belongs to nobody.
+        // The use of the worker before the first slice belongs to no slice.
         let _ = self.sink.sample();
         loop {
             let now = self.clock.now();

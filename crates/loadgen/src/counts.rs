@@ -53,7 +53,7 @@ impl Deref for Counts {
 
 impl Drop for Counts {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nobody can refer to it any more.
+        // SAFETY: it was mapped with this length, and no reference to it is left.
         let unmapped = unsafe { munmap(self.0.as_ptr().cast(), BYTES) };
         debug_assert!(unmapped.is_ok(), "{unmapped:?}");
     }

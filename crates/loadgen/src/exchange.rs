@@ -43,7 +43,7 @@ impl<I> Lock for Mutex<I> {
 
 /// How far the tables were read.
 pub(crate) struct Exchange<N, L> {
-    /// All slices below this were read, and no session counts in them any more.
+    /// All slices below this were read, and sessions no longer count in them.
     read: N,
     readings: L,
 }

@@ -12,7 +12,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Of a point with this warm-up, nanoseconds.
+    /// The grid of a point with this warm-up, nanoseconds.
     pub fn new(warm_up_ns: u64) -> Self {
         Self { warm_up_ns, warm_up_slices: warm_up_ns.div_ceil(SLICE_NS) }
     }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 struct Watching {
     engine: Box<dyn Engine>,
     calls: Arc<AtomicU64>,
-    /// Of each session that was called: allocations between its first and its last call.
+    /// Allocations of each session between its first and its last call.
     allocations: Arc<Mutex<Vec<u64>>>,
 }
 

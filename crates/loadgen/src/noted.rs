@@ -75,7 +75,7 @@ impl OpObserver for Notebook {
 
     #[inline(always)]
     fn after(&mut self, _operation: Operation, _status: Status, _attempts: u32) -> After {
-        // Of a read-modify-write, the whole was seen last.
+        // The whole of a read-modify-write was seen last.
         if let Some((seen, end_ns)) = self.last.take() {
             let took_ns = seen.completed_ns.saturating_sub(seen.dispatched_ns);
             self.operations.push(NotedOperation {
@@ -90,7 +90,7 @@ impl OpObserver for Notebook {
     }
 
     fn closed(&mut self, _begun_ns: u64, _ended_ns: u64) {
-        // Nobody needs the notes of a point that was given up.
+        // The notes of a point that was given up are useless.
         let _ = self.to.send(std::mem::take(&mut self.operations));
     }
 }

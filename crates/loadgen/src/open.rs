@@ -78,7 +78,7 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
             parts.recorder.lag(times.dispatched.saturating_sub(intended));
         }
     }
-    // The point goes on although nothing is due any more.
+    // The point continues although no operation is due.
     parts.wait_until(u64::MAX, shared);
     parts.close(shared)
 }

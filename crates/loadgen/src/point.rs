@@ -57,7 +57,7 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
     if share != workload.key_space().share() {
         return Err(LoadError::Share { point: share, keys: workload.key_space().share() });
     }
-    // Of all hosts.
+    // The sessions of all hosts.
     let sessions = spec.load.sessions();
     let operations = operations_of(mix, &workload.own_operations(), spec.verify);
     let copied = || spec.verify.then(|| Copied::new(workload.key_space()));
@@ -150,11 +150,11 @@ pub struct LoadSpec {
     pub sessions: u32,
     /// Nanoseconds after which the load phase ends, however much is stored.
     pub duration_ns: u64,
-    /// Operations of which each session of all hosts has an equal share. Without, whichever session is free takes the next record, until there are no more.
+    /// Operations to be divided equally among the sessions of all hosts. Without it, the next free session takes the next record, until all are stored.
     pub operations: Option<u64>,
     /// Records per second, of all sessions of all hosts together, to which they pace themselves: see [`Pace`].
     pub target: Option<f64>,
-    /// Of what is drawn at random: when paced sessions begin.
+    /// Seed of the random start of paced sessions.
     pub seed: u64,
     /// The part of this host: of the sessions, and of the records as many ([`Loader::part`]).
     pub share: Share,
@@ -182,7 +182,7 @@ pub fn run_load_with<W: OpObserver>(
     sink: &mut dyn SliceSink,
     observer: impl Fn(u32) -> W,
 ) -> Result<PointEnd, LoadError> {
-    // Of all hosts.
+    // The sessions of all hosts.
     let sessions = spec.sessions;
     let loader = loader.part(spec.share, sessions, spec.operations);
     let pace = spec.target.map(|target| Pace::new(target, sessions));
@@ -236,7 +236,7 @@ fn end_after(
     let (kept, end) = if is_constant {
         let next = first_measured(&spec.load, spec.warm_up_ns)?.saturating_add(operations);
         let due = constant_arrival(&spec.load, next)?.filter(|due| *due < window_ns);
-        // Of the numbers below the next, the host's own.
+        // Only the host's own numbers below the next one count.
         let (index, hosts) = (share.index(), share.of());
         let kept = next.saturating_sub(u64::from(index)).div_ceil(u64::from(hosts));
         (kept, due)

@@ -66,7 +66,7 @@ impl Cell {
 pub(crate) struct Row(usize);
 
 impl Row {
-    /// Of the operation in this slot; one of YCSB's has a row whatever the slot.
+    /// The row of the operation in this slot; the operations of YCSB have fixed rows.
     #[inline(always)]
     pub(crate) fn of(operation: Operation, slot: u8) -> Self {
         Self(match operation {
@@ -250,7 +250,7 @@ impl Recording {
                     reading.add(of(1), timed().map(|(counts, _)| counts), &mut open.response);
                     reading.add(of(2), timed().map(|(_, counts)| counts), &mut open.wait);
                 }
-                // Of the many operations of an application, all histograms of a slice would take tens of megabytes.
+                // An application has many operations: all histograms of a slice would take tens of megabytes.
                 if matches!(operation, Operation::Own(_)) {
                     latencies.service = latencies.service.packed();
                     latencies.open = latencies.open.map(|open| {

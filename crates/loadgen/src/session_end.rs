@@ -31,7 +31,7 @@ impl Default for SessionEnd {
             due: 0,
             errors: Vec::new(),
             retries: 0,
-            // Those of one transaction, so that nothing is allocated while it is measured.
+            // Room for the statements of one transaction, so that measuring allocates nothing.
             statements: Vec::with_capacity(MOST_STATEMENTS),
         }
     }

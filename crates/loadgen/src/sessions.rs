@@ -26,7 +26,7 @@ pub(crate) struct Jobs<'a> {
     pub(crate) warm_up_ns: u64,
     /// Warm-up and measured part together.
     pub(crate) window_ns: u64,
-    /// Those that can be recorded.
+    /// The operations that can be recorded.
     pub(crate) operations: Vec<Operation>,
     /// Whether there are intended times.
     pub(crate) timed: bool,
@@ -208,7 +208,7 @@ pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
         gate.wait_for(waiting);
         drop(small_pages);
         let sleepers = threads.iter().map(|thread| thread.thread().clone());
-        // Nobody else sets them.
+        // They are set only here.
         let _ = shared.sleepers.set(sleepers.collect());
         let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
         if measuring_from == Some(0) {

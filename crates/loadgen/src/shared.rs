@@ -48,7 +48,7 @@ impl Shared {
         self.deadline.0.load(Ordering::Relaxed)
     }
 
-    /// From now on failures are those of calls that were ended, because nobody answered them.
+    /// From now on failures are those of calls that were ended because no answer came.
     pub(crate) fn interrupt(&self) {
         self.is_interrupted.store(true, Ordering::SeqCst);
     }

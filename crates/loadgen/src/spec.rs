@@ -1,4 +1,4 @@
-//! What is to be measured at a point, who takes its slices, and why it cannot be measured.
+//! What a point measures, who takes its slices, and why it cannot be measured.
 
 use plimsoll_engine::EngineError;
 use plimsoll_record::{Slice, WorkerUse};

@@ -124,14 +124,14 @@ fn advice_to_load_once(plan: &Plan, engines: &[EngineKind]) -> Option<String> {
     })
 }
 
-/// The preset of an arm's emulated disk, if it has no latency: because nobody has published one, or the file takes it away.
+/// The preset of an arm's emulated disk, if it has no latency: because none is published, or the file removes it.
 pub fn lacks_latency(arm: &Arm) -> Option<&str> {
     let (preset, spec) = preset(arm)?;
     let latencies = [&spec.read_latency, &spec.write_latency];
     latencies.iter().all(|latency| **latency == DiskLatency::None).then_some(preset)
 }
 
-/// The preset of an arm's emulated disk, if a flush takes no time: because nobody has published how long it takes, or the file takes it away.
+/// The preset of an arm's emulated disk, if a flush takes no time: because its duration is not published, or the file removes it.
 pub fn lacks_flush_cost(arm: &Arm) -> Option<&str> {
     let (preset, spec) = preset(arm)?;
     (spec.flush_latency == DiskLatency::None).then_some(preset)
@@ -144,7 +144,7 @@ fn preset(arm: &Arm) -> Option<(&str, &DiskSpec)> {
     }
 }
 
-/// Time between two checkpoints of an arm; `None` where there are none, or nobody here knows.
+/// Time between two checkpoints of an arm; `None` without checkpoints, or if it is unknown.
 fn interval_ns(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
     let kind = engines.iter().find(|kind| kind.name == arm.engine)?;
     kind.setting("checkpoint_interval").filter(|_| !is_by_uri(arm))?;

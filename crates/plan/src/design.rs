@@ -3,7 +3,7 @@
 /// First rows of the designs of Plackett and Burman (Biometrika 33, 1946): all others are shifts of it, and one row of lower levels.
 const OF_12: [u8; 11] = [1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0];
 const OF_24: [u8; 23] = [1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0];
-/// Factors of which a fraction has all combinations: from 4 to 256 cells.
+/// Numbers of factors that have a fraction of all combinations: 4 to 256 cells.
 const FIRST_FACTORS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// The design for this many factors, and after it its mirror images. Together they tell each main effect apart from all interactions of two factors. `None`
@@ -87,7 +87,7 @@ fn word_lengths(generators: &[u32], factors: usize) -> Vec<u32> {
         }
         lengths[word.count_ones() as usize] += 1;
     }
-    // Always at least the four that are looked at.
+    // Always at least the four that are compared.
     lengths.resize(lengths.len().max(4), 0);
     lengths
 }

@@ -26,7 +26,7 @@ const AS_IT_IS: &str = "as it is";
 pub struct Difference {
     /// The key, as in the file: `cache_size`, `disk.iops`, `filesystem`.
     pub what: String,
-    /// Of the first arm, in people's units.
+    /// Value of the first arm, in people's units.
     pub left: String,
     /// Value in the second arm, in words.
     pub right: String,

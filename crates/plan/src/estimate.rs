@@ -8,7 +8,7 @@ use plimsoll_workload::DataSpec;
 const DISK_PER_BYTE: f64 = 1.15;
 /// Bytes on disk that each record takes besides, mostly in the index.
 const DISK_PER_RECORD: f64 = 40.0;
-/// Checkpoints write new blocks before they free those that they replace: at worst everything is there twice.
+/// Checkpoints write new blocks before they free those that they replace: at worst everything exists twice.
 const DISK_COPIES: f64 = 2.0;
 /// Journal, metadata and the statistics of an engine.
 const DISK_BESIDES: f64 = 256e6;
@@ -30,7 +30,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Of the data under a server, or of an embedded engine.
+    /// The copies of the data under a server, or under an embedded engine.
     pub fn of(server: Option<&ServerSpec>) -> Self {
         Self {
             number: server.map_or(1.0, |server| f64::from(server.members)),

@@ -64,7 +64,7 @@ pub struct PlanExplanation {
     pub blocks: Vec<Vec<String>>,
     /// How that order came about.
     pub order: Order,
-    /// Whether the arms of a block run one after the other.
+    /// Whether the arms of a block run in turn.
     pub pairing: Pairing,
     /// Seed of everything that is random.
     pub seed: u64,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct ArmExplanation {
     /// Name of the arm, from the file.
     pub name: String,
-    /// Of a cell: index of the level of each factor.
+    /// For a cell: index of the level of each factor.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<u32>,
     /// How long one run of it takes, about, nanoseconds.

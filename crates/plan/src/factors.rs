@@ -15,7 +15,7 @@ pub struct Factor {
     /// What the levels are amounts of, where the factor is an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
-    /// Of an axis: between its levels scouting runs look for others, until what they look for lies between two that are at most this far apart.
+    /// For an axis: scouting runs try levels between its own, until the effect in question lies between two levels at most this far apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refine: Option<f64>,
 }
@@ -92,7 +92,7 @@ impl Factor {
         self.levels.iter().map(|level| level.value).collect()
     }
 
-    /// Name of a level; empty for an index that there is not.
+    /// Name of a level; empty for an unknown index.
     pub fn level(&self, index: u32) -> &str {
         let level = self.levels.get(index as usize);
         level.map_or("", |level| level.name.as_str())

@@ -32,7 +32,7 @@ pub struct FactorExplanation {
     pub levels: Vec<String>,
     /// The level that others are compared with.
     pub baseline: String,
-    /// Whether its levels are amounts, so that there is a curve over it.
+    /// Whether its levels are amounts, so that it has a curve.
     pub is_axis: bool,
     /// How far apart levels may be in the end, where scouting looks for more of them.
     #[serde(skip_serializing_if = "Option::is_none")]

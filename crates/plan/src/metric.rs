@@ -157,7 +157,7 @@ impl Metric {
         }
     }
 
-    /// The operation that it is of; `None` of all together.
+    /// The operation that it measures; `None` for all together.
     pub fn operation(self) -> Option<Operation> {
         match self {
             Self::Of { operation, .. } => Some(operation),

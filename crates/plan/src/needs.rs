@@ -49,7 +49,7 @@ const LEAST_FILLING: f64 = 11.0;
 const STORING_REQUEST: f64 = 32_768.0;
 /// Holding one emulated disk against its description, about.
 const CALIBRATION_NS: u64 = 25_000_000_000;
-/// Of one request in a trace.
+/// Size of one request in a trace.
 const TRACE_BYTES: f64 = 32.0;
 /// Trials of a search for the plimsoll line where they come out alike, about.
 pub(crate) const TRIALS: u64 = 25;
@@ -60,7 +60,7 @@ pub const MOST_TRIALS: usize = 400;
 /// The program itself with its histograms.
 const MEMORY_BESIDES: f64 = 100e6;
 
-/// What an experiment needs. Runs are made one after the other, so disk and memory are those of the largest; in duets of two at once, those of the two largest.
+/// What an experiment needs. Runs are made in turn, so disk and memory are those of the largest; in duets of two at once, those of the two largest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Needs {
     /// Number of runs that are planned.

@@ -49,7 +49,7 @@ impl SplitMix64 {
     }
 }
 
-/// Every run of a plan that has all arms in each block, blocks one after the other.
+/// Every run of a plan that has all arms in each block, block by block.
 pub fn planned_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
     runs_in_blocks(blocks, order, seed, |_| (0..arms).collect())
 }

@@ -66,7 +66,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The mix of a point; `None` where a record names one that there is not.
+    /// The mix of a point; `None` where a record names an unknown one.
     pub fn mix_of(&self, point: &Point) -> Option<&Mix> {
         self.mixes.get(usize::try_from(point.mix).ok()?)
     }
@@ -79,7 +79,7 @@ impl Plan {
         }
     }
 
-    /// Of this many blocks, those in which a given pair of arms is compared: all, or in duets, where each block is one pair, its share.
+    /// The blocks among this many in which a given pair of arms is compared: all, or in duets, where each block is one pair, its share.
     pub fn blocks_of_a_pair(&self, blocks: u32) -> u32 {
         match self.measurement.pairing {
             Pairing::InTurn => blocks,
@@ -95,7 +95,7 @@ impl Plan {
 pub struct Arm {
     /// Unique in the experiment. That of a cell is made of its levels: `san-raid10/92%`.
     pub name: String,
-    /// Of a cell: the level of each factor of the plan, by index. Empty where the file lists its arms.
+    /// For a cell: the level of each factor of the plan, by index. Empty where the file lists its arms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<u32>,
     /// In a few words, for legends; from the file.
@@ -109,7 +109,7 @@ pub struct Arm {
     /// How the number of records was chosen, where the file gives it as a share of the cache.
     #[serde(default)]
     pub working_set: Option<WorkingSet>,
-    /// Of a control: by what share it is slowed down, 0 to 1. It is the baseline otherwise, and its difference from that is known.
+    /// For a control: the share by which it is slowed down, 0 to 1. Otherwise it is the baseline, so its difference from that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planted: Option<f64>,
     /// The machine that it stands on, by its name in [`Plan::hosts`]; `None`: the one that the program runs on.
@@ -220,7 +220,7 @@ pub enum Order {
     AsWritten,
 }
 
-/// Whether the arms of a block run one after the other, or two at once.
+/// Whether the arms of a block run in turn, or two at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairing {
@@ -232,7 +232,7 @@ pub enum Pairing {
 }
 
 impl Pairing {
-    /// Whether they run one after the other.
+    /// Whether they run in turn.
     pub fn is_in_turn(&self) -> bool {
         *self == Self::InTurn
     }
@@ -243,7 +243,7 @@ impl Pairing {
 pub struct Measurement {
     /// Load before each point that is not counted, in nanoseconds.
     pub warm_up_ns: u64,
-    /// Of each point after its warm-up, nanoseconds.
+    /// Duration of each point after its warm-up, nanoseconds.
     pub duration_ns: u64,
     /// Ends a point early when this many operations are finished after the warm-up.
     pub operations: Option<u64>,
@@ -254,7 +254,7 @@ pub struct Measurement {
     pub looks: Option<Looks>,
     /// Order of the arms within a block.
     pub order: Order,
-    /// Whether the arms of a block run one after the other, or two at once.
+    /// Whether the arms of a block run in turn, or two at once.
     #[serde(default, skip_serializing_if = "Pairing::is_in_turn")]
     pub pairing: Pairing,
     /// Seed of everything that is random.
@@ -268,7 +268,7 @@ pub struct Measurement {
     /// How the caches stand when the first point begins.
     #[serde(default, skip_serializing_if = "Caches::are_as_loaded")]
     pub caches: Caches,
-    /// Operations of each point of which begin and end are noted, the first ones; 0: none.
+    /// Number of operations of each point whose begin and end are noted, the first ones; 0: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub log_operations: u32,
     /// How many blocks may be measured again at the end; `None`: a quarter of them. See [`Measurement::spare`].
@@ -343,7 +343,7 @@ pub struct Looks {
     pub first: u32,
     /// Half-width of an interval that is narrow enough, as a share; `None`: the margin of its metric.
     pub half_width: Option<f64>,
-    /// Of a gate: it ends when its question is answered, and its looks pay for that.
+    /// For a gate: it ends when its question is answered, and its looks pay for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
 }
@@ -366,7 +366,7 @@ impl Measurement {
         }
     }
 
-    /// Of a gate, and nothing of other plans.
+    /// The gate; `None` for other plans.
     pub fn gate(&self) -> Option<Gate> {
         self.looks?.gate
     }

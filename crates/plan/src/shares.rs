@@ -15,7 +15,7 @@ pub struct DataShares {
 }
 
 impl DataShares {
-    /// Of this many bytes of data, with this many bytes of each cache. `None` without data.
+    /// The shares of this many bytes of data, with this many bytes of each cache. `None` without data.
     pub fn of(data: f64, engine_cache: f64, page_cache: f64) -> Option<Self> {
         let share = |cache: f64| (cache / data).clamp(0.0, 1.0);
         (data > 0.0)

@@ -208,7 +208,7 @@ pub enum Foreign {
     Ycsb(Ycsb),
 }
 
-/// Commands by the names that they had before 0.2, which release 0.3 will not know any more.
+/// Commands by the names that they had before 0.2. Release 0.3 will drop them.
 #[derive(Debug, Subcommand)]
 pub enum Old {
     #[command(hide = true)]
@@ -269,7 +269,7 @@ pub enum SetOrderWord {
     Primary,
     /// Have its members elect another primary.
     StepDown,
-    /// Wait until all members are there.
+    /// Wait until all members have joined.
     Whole,
 }
 

@@ -16,7 +16,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Files that are looked at; a folder with more is not a folder of results.
+/// Most files to audit; a folder with more is not a folder of results.
 const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 64;
 

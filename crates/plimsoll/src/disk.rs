@@ -48,10 +48,10 @@ pub fn daemon() -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// The folder in which a file is to be made that is not there yet.
+/// The folder of a file that does not exist yet.
 fn folder_of_new(file: &Path) -> anyhow::Result<&Path> {
     if file.exists() {
-        bail!("{} is there already", file.display());
+        bail!("{} already exists", file.display());
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     Ok(folder.unwrap_or(Path::new(".")))

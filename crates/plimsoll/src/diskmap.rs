@@ -105,7 +105,7 @@ fn source(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::Resul
     let (run, path) = traced_run(&record, arguments.arm.as_deref(), arguments.block)?;
     if !path.exists() {
         bail!(
-            "the trace of that run was at {}, and is there no more; traces stay on the machine that measured",
+            "the trace of that run was at {} and is gone; traces stay on the machine that measured",
             path.display()
         );
     }

@@ -40,7 +40,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A file is there, and is no experiment file at all.
+/// A file exists, and is no experiment file at all.
 #[derive(Debug)]
 pub struct NoExperiment(pub String);
 

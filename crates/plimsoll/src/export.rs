@@ -44,7 +44,7 @@ pub fn export(arguments: &arguments::Export, store: Option<&Path>) -> anyhow::Re
     Ok(Exit::Good)
 }
 
-/// The files of these forms, or all. A form of which there is nothing is a mistake, not an empty folder.
+/// The files of these forms, or all. A form without files is an error, not an empty folder.
 fn chosen<'a>(
     mut files: Vec<ExportFile<'a>>,
     only: &[Form],

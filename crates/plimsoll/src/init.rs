@@ -29,11 +29,11 @@ use std::time::Duration;
 const USUAL_PORT: u16 = 27017;
 /// How long a server of this machine may take to accept a connection.
 const LONGEST_LOOK: Duration = Duration::from_millis(300);
-/// How long an experiment may take unless somebody says so: with the installation, ten minutes until the verdict.
+/// How long an experiment may take by default: with the installation, ten minutes until the verdict.
 const USUAL_NS: u64 = 480_000_000_000;
 /// Lengths of points that are tried, seconds; the first with which enough blocks fit is taken. Shorter ones cannot be judged.
 const LENGTHS: [u64; 3] = [30, 20, 10];
-/// Sizes of the data that are tried where nobody says one, until storing it takes no longer than measuring.
+/// Default sizes of the data, tried until storing it takes no longer than measuring.
 const SIZES: [&str; 4] = ["256MiB", "128MiB", "64MiB", "32MiB"];
 /// The same for settings of a server, whose cache is 256 MiB at least and must be smaller than the data.
 const SIZES_OF_A_SERVER: [&str; 2] = ["512MiB", "256MiB"];
@@ -43,7 +43,7 @@ const AT_MOST: u32 = 40;
 /// The fewest that a verdict can be made of.
 const FEWEST: u32 = plimsoll_stats::FEWEST_BLOCKS as u32;
 const MOST_SESSIONS: u32 = 8;
-/// Of a processor, what others may use of those that they leave idle.
+/// A processor counts as idle while other programs use at most this share of it.
 const ROUNDED: f64 = 0.05;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -77,14 +77,14 @@ pub fn init(arguments: &arguments::Init, rigs: &Rigs) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// What somebody answered, or what is usual.
+/// The user's answers, or the defaults.
 struct Answers {
     draft: Draft,
     pairing: Option<Pairing>,
     within_ns: u64,
 }
 
-/// Asks for what the command line does not say, where somebody is there; why there can be no such experiment, otherwise.
+/// Asks for what the command line does not say, if a person can answer; the inner error is why there can be no such experiment.
 fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String>> {
     let asks = somebody_is_there();
     let database = match &arguments.database {
@@ -188,7 +188,7 @@ fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String
         None if asks => {
             let all = Workload::value_variants().iter();
             let choices: Vec<(Workload, String)> = all.map(|one| (*one, help_of(one))).collect();
-            choose("What is asked of it? These are YCSB's workloads.", &choices)?
+            choose("Which load? These are YCSB's workloads.", &choices)?
         }
         None => Workload::A,
     };
@@ -291,7 +291,7 @@ fn found() -> Vec<(Database, String)> {
     found
 }
 
-/// The programs of that name in the folders where they are looked for.
+/// The programs of that name in the usual folders.
 fn mongods() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -336,7 +336,7 @@ fn to_compare(question: Question, setting: &str) -> String {
     words.to_owned()
 }
 
-/// What is compared unless somebody says so; nothing where only they can know.
+/// The levels that are compared by default; none where only the user can know them.
 fn usual_between(question: Question, setting: &str, database: &Database) -> Vec<String> {
     let words: &[&str] = match (question, setting) {
         (Question::Settings, "block_compressor") => &["snappy", "zstd"],
@@ -393,7 +393,7 @@ struct Fitted {
     needs: Needs,
 }
 
-/// With the longest points of which enough blocks fit; otherwise with the longest of which the fewest do; otherwise with the shortest.
+/// With the longest points that leave room for enough blocks; otherwise with the longest that leave room for the fewest; otherwise with the shortest.
 fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems> {
     let Answers { mut draft, pairing, within_ns } = answers;
     let can_be_duet = can_be_duet(draft.question, &draft.between, &draft.database);
@@ -402,7 +402,7 @@ fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems
     let left = (is_here && pairing.is_none()).then(left_by_others).flatten();
     // What others leave is estimated as if it were the whole machine.
     let within_ns = if left.is_some() { within_ns / 4 * 3 } else { within_ns };
-    // Beside a program that runs all the time a duet tells nothing: that program is on one of the halves, and not by chance.
+    // Beside a program that runs all the time a duet shows nothing: that program stays on one of the halves.
     let is_for_two = left.as_ref().is_none_or(|left| left.len() > 1);
     draft.beside_others = can_be_duet && !is_for_two;
     draft.duet = can_be_duet && !draft.beside_others && pairing != Some(Pairing::InTurn);
@@ -423,7 +423,7 @@ fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems
     };
     for size in sizes.iter().skip(1) {
         let needs = needs(&plan, plimsoll_engine::kinds());
-        // Of the shortest points.
+        // Measuring time with the shortest points.
         let measuring_ns = needs.measuring_ns / LENGTHS[0] * LENGTHS[LENGTHS.len() - 1];
         if needs.loading_ns <= measuring_ns {
             break;

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 const STOPPING: &str = "stopping; what was measured is kept (once more to stop at once)";
 
-/// Shows a run while it goes on, and counts the user's wishes to stop.
+/// Shows a run in progress, and counts the user's requests to stop.
 pub struct Live {
     quiet: bool,
     unicode: bool,

@@ -1,6 +1,6 @@
 //! The `plimsoll` program: command line, exit codes, progress, wiring. How anything is done is in the other crates.
 
-// All that is said goes through `screen`.
+// All output goes through `screen`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agent;

@@ -50,7 +50,7 @@ fn bytes_of_each(room_bytes: usize, maps: usize) -> usize {
     (room_bytes / maps.max(1)).saturating_sub(AROUND_A_MAP) / 4 * 3
 }
 
-/// Draws the last traced run of each arm, in this many bytes of the page altogether. What cannot be drawn is said on the terminal and left out.
+/// Draws the last traced run of each arm, in this many bytes of the page altogether. What cannot be drawn is left out, with a message.
 fn drawn_here(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
     let mut traced = Vec::new();
     for run in last_of_each_arm(report.record, &telling_arms(report.analysis)) {

@@ -127,7 +127,7 @@ fn seed_file(name: &str) -> OsString {
     format!("{name}.seed").into()
 }
 
-/// The seed that is there already.
+/// The existing seed.
 fn seed(folder: &OwnFolder, name: &str) -> anyhow::Result<Option<String>> {
     let file = seed_file(name);
     let failed = || format!("cannot read {}", PathBuf::from(&file).display());

@@ -2,7 +2,7 @@
 
 use plimsoll_plan::Plan;
 
-/// Whether each arm of the plan is chosen; `None` where nothing is said. The error says what there is.
+/// Whether each arm of the plan is chosen; `None` without words. The error lists what there is.
 pub fn chosen(plan: &Plan, words: &[String]) -> Result<Option<Vec<bool>>, String> {
     if words.is_empty() {
         return Ok(None);

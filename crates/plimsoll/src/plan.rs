@@ -65,7 +65,7 @@ pub fn read_with(
     overrides: &Overrides,
     rigs: &Rigs,
 ) -> anyhow::Result<Checked> {
-    // Of the two the command line has one.
+    // The command line has one of the two.
     let file = experiment.file.as_deref();
     let mut overrides = overrides.clone();
     let text = match (file, &experiment.uri) {
@@ -78,7 +78,7 @@ pub fn read_with(
     Ok(Checked { text, plan })
 }
 
-/// Checks the text of an experiment file that is, or is to be, at this place.
+/// Checks the text of an experiment file at this place, which need not exist yet.
 pub fn check_text(
     text: &str,
     file: &Path,

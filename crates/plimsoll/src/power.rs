@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Earlier experiments of the same name that are looked at, the newest first.
+/// Earlier experiments of the same name that are read, the newest first.
 const LOOKED_AT: usize = 20;
 
 /// What finds the difference in one way of measuring.
@@ -90,7 +90,7 @@ fn of_history(plan: &Plan, share: f64, file: &Path) -> anyhow::Result<Vec<Power>
     Ok(found)
 }
 
-/// Whether what one measured tells how much the other will vary: the same mixes under the same loads, on the same engines.
+/// Whether the variance of one predicts that of the other: the same mixes under the same loads, on the same engines.
 fn varies_alike(one: &Plan, other: &Plan) -> bool {
     let engines = |plan: &Plan| -> BTreeSet<String> {
         plan.arms.iter().map(|arm| arm.engine.clone()).collect()

@@ -36,7 +36,7 @@ pub fn in_words(seen: &ForeignCpu) -> String {
     )
 }
 
-/// Looks at the machine, and if asked waits until it is quiet, at most this many nanoseconds. Names the programs that use it, unless told to be silent.
+/// Looks at the machine. With `wait_ns` it waits until the machine is quiet, at most for so many nanoseconds. Names the programs that use it, unless `quiet`.
 pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<ForeignCpu> {
     let begun = Instant::now();
     let mut seen = look();
@@ -65,7 +65,7 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
         }
         line.set_message(lines(&waiting(&seen)).into_owned());
         line.tick();
-        // Where nobody sees that line.
+        // If that line is hidden.
         if speaks && line.is_hidden() && last.elapsed() >= REMINDER_EVERY {
             tell(waiting(&seen));
             last = Instant::now();

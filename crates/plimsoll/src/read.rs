@@ -23,9 +23,9 @@ pub fn store_path(named: Option<&Path>) -> Result<PathBuf, StoreError> {
 /// A record, and the disk maps that came with it.
 pub struct LoadedRecord {
     pub record: ExperimentRecord,
-    /// Of a bundle whose page has any.
+    /// Disk maps of a bundle.
     pub maps: Vec<DiskMap>,
-    /// Whether it is in the store, and not in a file that somebody may have sent.
+    /// Whether it is in the store, and not in a file, which may come from anyone.
     pub is_stored: bool,
 }
 

@@ -73,6 +73,7 @@ pub fn rig(allowed: Allowed) -> anyhow::Result<Exit> {
             .context("cannot find this program's own file to start disks from")?,
         arguments: vec!["disk-daemon".into()],
     };
-    serve(socket, daemon, allowed).context("plimsoll starts this by itself, not by hand")?;
+    serve(socket, daemon, allowed)
+        .context("plimsoll starts this command itself: do not run it by hand")?;
     Ok(Exit::Good)
 }

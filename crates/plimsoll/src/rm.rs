@@ -1,4 +1,4 @@
-//! `plimsoll clean ID`: experiments that nobody needs any more, with what lies beside the store for them.
+//! `plimsoll clean ID`: removes experiments, with the files beside the store that belong to them.
 
 use crate::arguments;
 use crate::exit::Exit;
@@ -48,7 +48,7 @@ pub fn rm(arguments: &arguments::Clean, store: Option<&Path>) -> anyhow::Result<
     chosen.sort_by(|one, other| one.id.cmp(&other.id));
     chosen.dedup_by(|one, other| one.id == other.id);
     if chosen.is_empty() {
-        tell("Nothing is to be removed: every experiment has finished runs.");
+        tell("Nothing to remove: every experiment has finished runs.");
         return Ok(Exit::Good);
     }
     for summary in chosen {
@@ -84,7 +84,7 @@ fn remove_beside(store: &Path, summary: &Summary) {
     };
     for (folder, ending) in BESIDE {
         let folder = store.with_file_name(folder).join(&summary.id);
-        // A link in its place belongs to somebody else.
+        // A link in its place is not ours.
         let is_folder = fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir());
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -153,11 +153,11 @@ pub struct RunRequest<'a> {
     pub fresh: bool,
     /// Which arms run now; `None`: all.
     pub only: Option<Vec<bool>>,
-    /// Whether emulated disks are held against their description first.
+    /// Whether emulated disks are calibrated first.
     pub calibrate: bool,
     /// How long to wait for a quiet machine, nanoseconds.
     pub wait_quiet: Option<u64>,
-    /// Go on even if no verdict is possible any more.
+    /// Continue even if a verdict is no longer possible.
     pub keep_going: bool,
     pub quiet: bool,
 }
@@ -342,7 +342,7 @@ fn is_enough(record: &ExperimentRecord) -> bool {
         return false;
     };
     match (plan.measurement.looks, &analysis.gate) {
-        // Of blocks that cannot be compared more are no help.
+        // If blocks cannot be compared, more of them do not help.
         (_, Some(gate)) => gate.answered || !gate.usable,
         (Some(looks), None) => sharp(&analysis, &looks),
         (None, None) => false,

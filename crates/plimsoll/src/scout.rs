@@ -15,7 +15,7 @@ use plimsoll_telemetry::Host;
 
 /// Blocks of a scouting experiment.
 const BLOCKS: u32 = 2;
-/// Rounds of scouting: each halves what is looked at.
+/// Rounds of scouting: each halves the range.
 const MOST_ROUNDS: usize = 16;
 
 pub enum Scouting<T> {
@@ -30,7 +30,7 @@ pub enum Scouting<T> {
 pub struct Scout<'a> {
     pub file: &'a ExperimentFile,
     pub rigs: &'a Rigs,
-    /// Of the plan with the levels of the file.
+    /// The execution of the plan with the levels of the file.
     pub execution: &'a Execution<'a>,
 }
 
@@ -40,7 +40,7 @@ struct Rounds {
     records: Vec<ExperimentRecord>,
     /// Amounts of the levels that they measured besides those of the file.
     amounts: Vec<f64>,
-    /// Those of the last round.
+    /// The amounts of the last round.
     latest: Vec<f64>,
 }
 
@@ -184,7 +184,7 @@ impl Scout<'_> {
             return Ok(None);
         }
         if ended.missing > 0 {
-            // What is missing was measured in a round before, or failed: nobody will make it.
+            // What is missing was measured in a round before, or failed: no later run will make it.
             store.finish(&ended.id, &now())?;
         }
         store.note_verdict(&ended.id, "chose levels, judges nothing")?;

@@ -22,7 +22,7 @@ pub fn print(text: impl Display) -> io::Result<()> {
     written(io::stdout(), &lines(&text.to_string()))
 }
 
-/// The same for one of many lines. Returns whether somebody still reads.
+/// The same for one of many lines. Returns whether there still is a reader.
 pub fn print_one(text: impl Display) -> io::Result<bool> {
     is_read(io::stdout(), &lines(&text.to_string()))
 }
@@ -57,7 +57,7 @@ pub fn rewritten_line() -> ProgressBar {
     ProgressBar::new_spinner().with_style(style)
 }
 
-/// Writes a line about what goes on to the standard error, as [`print()`] does. Nobody may be able to read it any more, which must not end what goes on.
+/// Writes a line about progress to the standard error, as [`print()`] does. If its reader is gone, the work continues.
 pub fn tell(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", lines(&text.to_string()));
 }

@@ -48,7 +48,7 @@ fn actions(plan: &Plan, arm: &Arm) -> Vec<&'static str> {
     actions
 }
 
-/// Says which programs, devices and servers a bundle names, which somebody else may have made, and asks whether they may be used. `None` is yes.
+/// Lists the programs, devices and servers that a bundle names, which may come from anyone, and asks whether to use them. `None` is yes.
 pub fn announce_bundle(plan: &Plan, yes: bool) -> io::Result<Option<Exit>> {
     let mut named = std::collections::BTreeSet::new();
     for arm in &plan.arms {

@@ -1,4 +1,4 @@
-//! A folder that a command keeps up to date: it knows which files it has written there, replaces those alone, and removes those that belong to nothing any more.
+//! A folder that a command keeps up to date: it knows which files it has written there, replaces only those, and removes the obsolete ones.
 //!
 //! The list of what was written has a line for each file, its SHA-256 and its name. A file that holds anything else was written by somebody else, or changed
 //! since, and is left alone.
@@ -52,7 +52,7 @@ impl<'a> Written<'a> {
         self.before.keys().map(String::as_str)
     }
 
-    /// Refuses a file that is there and that this command did not write.
+    /// Refuses an existing file that this command did not write.
     pub fn may_write(&self, name: &str) -> anyhow::Result<()> {
         let path = self.folder.path().join(name);
         if !is_inside(name) {

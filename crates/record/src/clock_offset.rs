@@ -21,7 +21,7 @@ pub struct RoundTrip {
     pub asked_ns: u64,
     /// What the other clock said.
     pub said_ns: u64,
-    /// When the answer was there, by this clock.
+    /// When the answer arrived, by this clock.
     pub answered_ns: u64,
 }
 

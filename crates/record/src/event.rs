@@ -8,7 +8,7 @@ mod power;
 
 pub use power::{CutLoss, PowerCut, PowerCutSpec};
 
-/// Something that is to be done to the server or the disk of an arm.
+/// An event for the server or the disk of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventSpec {
     /// Nanoseconds from the beginning of the measured part of each point.
@@ -47,7 +47,7 @@ pub enum Act {
         /// How long it is gone, nanoseconds; `None`: until the point is over.
         restart_after_ns: Option<u64>,
     },
-    /// A member is stopped by SIGSTOP and goes on by SIGCONT.
+    /// A member is stopped by SIGSTOP and continues by SIGCONT.
     Pause {
         /// The member to which it is done.
         member: Role,
@@ -130,7 +130,7 @@ impl Role {
     }
 }
 
-/// What was done at a point, and what its clients saw. Times are nanoseconds from the start of the point unless they are said to be others.
+/// Events of a point, and what its clients saw. Unless stated otherwise, times are nanoseconds from the start of the point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
     /// Start of the point on `CLOCK_MONOTONIC`.
@@ -177,7 +177,7 @@ pub struct Acknowledged {
     pub in_doubt: u64,
     /// Records that were read back.
     pub records: u64,
-    /// Acknowledged writes of which nothing is there, though no later write took their place.
+    /// Acknowledged writes that are missing, though no later write took their place.
     pub lost: u64,
     /// When the first and the last of those were acknowledged.
     pub lost_between_ns: Option<(u64, u64)>,

@@ -96,7 +96,7 @@ pub enum FormatError {
 const LARGEST_PLAN: usize = 16 << 20;
 const LONGEST_ID: usize = 64;
 
-/// What is looked at before a record is read.
+/// What is read before a record is.
 #[derive(Deserialize)]
 struct Head<'a> {
     plimsoll_record: Option<u64>,

@@ -23,7 +23,7 @@ figures! {
     ENGINE_CACHE_USED = "engine.cache.used.bytes", Level;
     /// Size of the engine's cache.
     ENGINE_CACHE_MAXIMUM = "engine.cache.maximum.bytes", Level;
-    /// Of the cache, changed and not yet written.
+    /// Changed bytes in the cache that are not yet written.
     ENGINE_CACHE_DIRTY = "engine.cache.dirty.bytes", Level;
     /// Bytes that the engine read into its cache.
     ENGINE_CACHE_READ_BYTES = "engine.cache.read.bytes", Counter;
@@ -116,9 +116,9 @@ figures! {
 
     /// Memory charged to the control group of what is under test.
     GROUP_MEMORY = "group.memory.bytes", Level;
-    /// Of it, the memory of processes.
+    /// The part of it that is memory of processes.
     GROUP_MEMORY_PROCESSES = "group.memory.processes.bytes", Level;
-    /// Of it, page cache that could be given up: without what processes have mapped, such as their programs.
+    /// The part of it that is page cache and could be given up: without what processes have mapped, such as their programs.
     GROUP_PAGE_CACHE = "group.memory.page_cache.bytes", Level;
     /// The limit of the group's memory; absent where there is none.
     GROUP_MEMORY_LIMIT = "group.memory.limit.bytes", Level;
@@ -133,7 +133,7 @@ figures! {
     WAITED_FOR_PROCESSOR = "waiting.processor.ns", Counter;
     /// CPU time of the server that was started for the run, of all its members, or that runs by itself on this machine.
     SERVER_CPU = "server.cpu.ns", Counter;
-    /// Of it, that of its first member, where it has several.
+    /// CPU time of the first member of a server with several.
     SERVER_MEMBER_1_CPU = "server.member_1.cpu.ns", Counter;
     /// CPU time of the second member of the server.
     SERVER_MEMBER_2_CPU = "server.member_2.cpu.ns", Counter;

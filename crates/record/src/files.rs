@@ -63,7 +63,7 @@ pub enum Refusal {
     /// A file or folder of another user, where ours is needed.
     #[error("{} belongs to user {owner}: run plimsoll as that user", path.display())]
     Foreign {
-        /// Path of what belongs to somebody else.
+        /// Path of what belongs to another user.
         path: PathBuf,
         /// Number of the user who owns it.
         owner: u32,
@@ -79,7 +79,7 @@ pub enum Refusal {
     /// A file with further names, which may be those of another file.
     #[error("{} has several names (hard links)", path.display())]
     SeveralNames {
-        /// Path of what somebody else may replace.
+        /// Path of what another user may replace.
         path: PathBuf,
     },
 }

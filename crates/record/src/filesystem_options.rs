@@ -393,7 +393,7 @@ mod tests {
             (FilesystemKind::Xfs, "/dev/loop1", "/dev/loop1"),
             (FilesystemKind::Xfs, "-N", "-N"),
             (FilesystemKind::Xfs, "-f", "-f"),
-            // Several in one word, of which the second is not looked at by those who look at the first.
+            // Several options in one word; some readers see only the first.
             (FilesystemKind::Xfs, "-Kp /etc", "-Kp"),
             (FilesystemKind::Ext4, "-d /etc", "-d"),
             (FilesystemKind::Ext4, "-J device=/dev/loop1", "-J device=/dev/loop1"),

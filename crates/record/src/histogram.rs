@@ -318,7 +318,7 @@ impl Histogram {
         if let Some(packed) = v2.as_deref().and_then(Packed::from_v2) {
             return Ok(Self(Form::Packed(packed)));
         }
-        // The library makes room for as many bytes of counts as the header reports, before it looks whether they are there.
+        // The library reserves as many bytes of counts as the header reports, before it checks that they exist.
         let plain = v2.as_deref().unwrap_or(bytes);
         let stated = plain.get(4..8).and_then(|four| four.try_into().ok());
         let stated = stated.map_or(0, u32::from_be_bytes) as usize;

@@ -83,7 +83,7 @@ impl ForeignCpu {
         (self.cpu_ns as f64 / (cores as f64 * self.elapsed_ns as f64)).min(1.0)
     }
 
-    /// Those that used most, each with the processors that it kept busy: `rustc (0.98), cc (0.31)`.
+    /// The programs that used most, each with the processors that it kept busy: `rustc (0.98), cc (0.31)`.
     pub fn names(&self) -> String {
         let mut words = Vec::new();
         for program in &self.programs {

@@ -33,7 +33,7 @@ pub enum StatementKind {
     FindAndModify,
     /// Several statements that take effect together or not at all.
     Transaction,
-    /// Several statements one after the other.
+    /// Several statements in sequence.
     Steps,
 }
 

@@ -184,7 +184,7 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Those of an address that stands at a place, without its scheme.
+/// Finds secrets in an address at this place, without its scheme.
 fn in_word(word: &str, begin: usize, found: &mut Vec<Range<usize>>) {
     let password = password_in(word);
     let options_from = password.as_ref().map_or(0, |password| password.end);
@@ -194,7 +194,7 @@ fn in_word(word: &str, begin: usize, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Those in words like `user:password@host` and `host/?password=word`. An image with its digest, `mongo:8@sha256:…`, does not count here.
+/// Finds secrets in words like `user:password@host` and `host/?password=word`. An image with its digest, `mongo:8@sha256:…`, is none.
 fn without_scheme(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     let mut begin = part.start;
     for word in text[part].split(ends_word) {
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// Every option of MongoDB's connection strings, of the Java driver's older ones, and one that there is not.
+    /// Every option of MongoDB's connection strings, of the Java driver's older ones, and an unknown one.
     #[test]
     fn a_secret_in_any_option_is_hidden() {
         let others = [

@@ -63,7 +63,7 @@ pub struct DiskRates {
     pub read: Option<f64>,
     /// Limit of writes by themselves.
     pub write: Option<f64>,
-    /// Of reads and writes together.
+    /// Limit of reads and writes together.
     pub joint: Option<f64>,
 }
 
@@ -234,7 +234,7 @@ pub struct FilesystemSpec {
 pub struct LimitsSpec {
     /// Memory of the process and of the page cache that it fills, bytes.
     pub memory_bytes: Option<u64>,
-    /// In place of the memory: page cache that there is to be room for beside what the process takes once the data is stored and a point has warmed up, bytes.
+    /// In place of the memory: page cache to be left beside what the process takes once the data is stored and a point has warmed up, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_cache_bytes: Option<u64>,
     /// CPU time per time: 1.5 is one and a half processors.
@@ -291,7 +291,7 @@ pub const MOST_MEMBERS: u32 = 7;
 pub struct ServerSpec {
     /// The preset, such as `mongod`.
     pub name: String,
-    /// A path, or a name that is looked for on PATH.
+    /// A path, or a name to be found on PATH.
     pub program: String,
     /// Arguments of the server, with placeholders in braces.
     pub arguments: Vec<String>,
@@ -306,7 +306,7 @@ pub struct ServerSpec {
     /// The address of its machine at which others reach it, where the load comes from other machines: it takes the place of 127.0.0.1 in its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// That asks it to end well: `TERM`, `INT` or `QUIT`.
+    /// The signal that asks it to end cleanly: `TERM`, `INT` or `QUIT`.
     pub stop_signal: String,
     /// How long it may take to become ready.
     pub ready_within_ns: u64,
@@ -418,7 +418,7 @@ pub struct RigSpec {
     /// Settings of the kernel; the others stay as they are.
     #[serde(default, skip_serializing_if = "KernelSettings::is_empty")]
     pub kernel: KernelSettings,
-    /// Of the process under test.
+    /// Limits of the process under test.
     #[serde(default)]
     pub limits: LimitsSpec,
     /// Started for each run; `None` for embedded engines and for servers that run by themselves.
@@ -541,7 +541,7 @@ pub struct FioResult {
     pub json: serde_json::Value,
 }
 
-/// What fio found when an emulated disk was held against its description before an experiment measured with it.
+/// What fio found when it calibrated an emulated disk before an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// On which machine, by its name in the file; `None`: the one that the program ran on.

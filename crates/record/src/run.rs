@@ -238,7 +238,7 @@ pub struct PointEnd {
     /// Where it comes from, if another program measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Box<Imported>>,
-    /// The latencies of the point, where its slices have no histograms of their own any more.
+    /// The latencies of the point, if its slices have lost their histograms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summed_up: Option<Box<SummedUp>>,
 }

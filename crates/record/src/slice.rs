@@ -242,7 +242,7 @@ pub struct Slice {
     pub completed: Completed,
     /// Per operation and status, in that order; those without any operation are left out.
     pub operations: Vec<OperationSlice>,
-    /// Of these units, how many each machine that makes load finished, in the order of [`PointEnd::hosts`](crate::PointEnd::hosts), where several take part.
+    /// Finished units of each load host, in the order of [`PointEnd::hosts`](crate::PointEnd::hosts), where several take part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_host: Vec<u64>,
     /// CPU time and memory that the worker used.

@@ -1,4 +1,4 @@
-//! What is known of latencies of which nobody kept a histogram.
+//! The known figures of latencies without a histogram.
 
 use serde::{Deserialize, Serialize};
 

@@ -113,7 +113,7 @@ fn each_kept(from: &Histogram, keep: u64, mut take: impl FnMut(u64, u64)) {
     }
 }
 
-/// `keep` of the values of which only a few figures are known. The mean of an even share is that of all; the ends may not be in it.
+/// The figures of `keep` of the values, when only a few figures are known. The mean of an even share is that of all; the ends may be outside it.
 fn share_of(known: &Summary, keep: u64) -> Summary {
     if keep >= known.count {
         return known.clone();

@@ -119,7 +119,7 @@ warnings! {
         "no index serves this operation, so its time grows with the collection: give the collection an index on the fields of its filter, or compare arms with and without one";
     /// An operation of an application examines more than 100 documents for each that it finds, or sorts more than 1,000 in memory.
     Examined = "W-EXAMINED", Caution,
-        "most of the work of this operation is in vain: an index on all fields of its filter, followed by those of its sort, examines only what is found";
+        "most of the work of this operation is wasted: an index on all fields of its filter, followed by those of its sort, examines only what is found";
     /// The server's plan for an operation was another one later, or in another run.
     PlanChanged = "W-PLAN-CHANGED", Caution,
         "runs with different plans measure different things: name the index with `hint`, or drop the index that competes with it";

@@ -4,7 +4,7 @@ use crate::{select, words};
 use plimsoll_judge::{Analysis, ArmSummary, effect};
 use std::cmp::Ordering;
 
-/// How many arms look different from each other. Nobody can distinguish more.
+/// Number of distinct looks of arms. Readers cannot distinguish more.
 pub const STYLES: usize = 16;
 
 /// The arms in the order in which they should be shown where not all can be: those with the clearest deciding verdicts, each after its baseline, then

@@ -55,7 +55,7 @@ impl Axis {
         }
     }
 
-    /// Operations per second between two rates, of which the first need not be zero.
+    /// Operations per second between two rates; the first need not be zero.
     pub fn rates_between(from: f64, to: f64, about: usize, title: &str) -> Self {
         let step = linear_ticks(to - from, about).1[1];
         let first = (from / step).ceil();

@@ -27,7 +27,7 @@ pub struct DiskRow {
     pub iops: f64,
     pub bytes_per_s: f64,
     pub latency: DiskLatencies,
-    /// Of the fsync after each request, where there is one.
+    /// Latencies of the fsync after each request, where there is one.
     pub fsync: Option<DiskLatencies>,
 }
 

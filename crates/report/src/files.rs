@@ -107,7 +107,7 @@ impl Table {
         }
     }
 
-    /// Those that an experiment has, for a data set of many.
+    /// The tables of an experiment, for a data set of many.
     pub fn of(report: &Report<'_>) -> Vec<Self> {
         let mut tables = vec![Self::Experiments, Self::Verdicts];
         tables.extend(Self::OF_ONE);

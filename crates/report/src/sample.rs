@@ -555,7 +555,7 @@ fn arm_summaries(shape: &Shape) -> Vec<ArmSummary> {
         .collect()
 }
 
-/// Turns the twelve arms of [`Shape::twelve_arms`] into cells of two factors, of which one is an axis, with what follows from them.
+/// Turns the twelve arms of [`Shape::twelve_arms`] into cells of two factors, one of them an axis, with what follows from them.
 pub fn twelve_cells() -> (ExperimentRecord, Analysis) {
     let (record, mut analysis) = experiment(&Shape::twelve_arms());
     analysis.factors = Some(factors::of_twelve(&analysis));

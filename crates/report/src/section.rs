@@ -141,7 +141,7 @@ pub(crate) struct Cell {
     pub(crate) text: Option<String>,
     /// Less important words below or behind the text.
     pub(crate) small: Vec<String>,
-    /// In what it is the best of its column: `cheapest`.
+    /// What makes it the best of its column: `cheapest`.
     pub(crate) best: Option<&'static str>,
 }
 

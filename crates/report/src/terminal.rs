@@ -85,7 +85,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         .collect();
     let layout = Layout::of(&shown, screen);
     factors::factors(&mut out, analysis, screen);
-    // The matrix of cells tells the same of each arm in less room.
+    // The matrix of cells shows the same in less room.
     let has_matrix = factors::has_matrix(analysis) && analysis.arms.len() > MATRIX_FROM;
     if !has_matrix && !select::is_searched_alone(analysis) {
         for mix in select::mixes(analysis) {
@@ -113,7 +113,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     let deciding: Vec<Row<'_>> = select::primaries(analysis)
         .map(|comparison| Row::of(analysis, comparison, screen).without_cause())
         .collect();
-    // Those of cells are among the effects.
+    // Comparisons of cells stand among the effects.
     if !deciding.is_empty() && !crate::factors::has_several(analysis) {
         comparisons::by_weight(&mut out, &deciding, screen);
     }

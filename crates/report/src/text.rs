@@ -25,7 +25,7 @@ pub(crate) fn is_unit_of(before: &str, word: &str) -> bool {
     before.ends_with(|character: char| character.is_ascii_digit()) && UNITS.contains(&bare)
 }
 
-/// A sentence in which each of these names that is wider than `width` is cut by [`short`], so that what is said of it stays in sight.
+/// A sentence in which each of these names that is wider than `width` is cut by [`short`], so that the rest stays in sight.
 pub fn naming<'a>(sentence: &str, names: impl Iterator<Item = &'a str>, width: usize) -> String {
     let mut names: Vec<&str> = names.filter(|name| name.width() > width).collect();
     // A name may be the beginning of another.

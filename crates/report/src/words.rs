@@ -135,7 +135,7 @@ pub fn money(value: f64, numbers: Numbers) -> String {
     numbers.significant(value, 3)
 }
 
-/// More blocks than this are not advised: nobody would run them.
+/// More blocks than this are not advised: they would take too long.
 const MOST_BLOCKS: u32 = 500;
 
 /// How many blocks would settle a comparison, if the number is useful: `about 14 blocks would narrow this interval to ±3 %`.

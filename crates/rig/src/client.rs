@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// Bytes of an answer: the extents of many files are in it.
 const LONGEST_ANSWER: usize = 256 << 20;
-/// How long the process may take to undo what is left when it is let go.
+/// Longest time that the process may take to clean up when it ends.
 const LONGEST_END: Duration = Duration::from_secs(60);
 
 /// How the process is started: this program with a hidden command.
@@ -53,7 +53,7 @@ impl RigProgram {
 #[derive(Debug)]
 pub struct RigProcess {
     socket: RefCell<BufReader<UnixStream>>,
-    /// For what the journal was opened.
+    /// The experiment for which the journal was opened.
     journal: RefCell<Option<String>>,
     /// The names of the data that were kept since.
     kept: RefCell<BTreeSet<String>>,
@@ -85,11 +85,11 @@ impl RigProcess {
     /// The process at the other end of a socket that this program inherited when it gave up root's rights.
     ///
     /// # Safety
-    /// Nobody else may own this file descriptor, if it is one.
+    /// No other owner may use this file descriptor, if it is one.
     pub unsafe fn inherited(descriptor: RawFd) -> std::io::Result<Self> {
         // SAFETY: it is only queried for what it is, and is not -1.
         let found = unsafe { BorrowedFd::borrow_raw(descriptor.max(0)) };
-        // What is no socket is somebody else's after all.
+        // A descriptor that is no socket is not ours.
         rustix::net::sockopt::socket_peercred(found)?;
         rustix::io::fcntl_setfd(found, FdFlags::CLOEXEC)?;
         // SAFETY: as the caller says.
@@ -222,7 +222,7 @@ impl RigProcess {
                 return Err(gone(std::io::Error::other("it ended")));
             }
             match serde_json::from_str(&line).map_err(|error| gone(error.into()))? {
-                Answer::Told(what) => tell(&what),
+                Answer::Message(text) => tell(&text),
                 Answer::Logged(line) => line.log(),
                 Answer::At(progress) => {
                     let goes_on = watch(&progress).is_continue();
@@ -339,7 +339,7 @@ impl BuiltRig<'_> {
         self.ask(Order::Heal)
     }
 
-    /// Copies the data, of which nobody has anything open any more, for rigs that are made later.
+    /// Copies the data, which nobody may have open, for rigs that are made later.
     pub fn keep(
         &self,
         name: &str,
@@ -374,7 +374,7 @@ impl BuiltRig<'_> {
 
 impl Drop for BuiltRig<'_> {
     fn drop(&mut self) {
-        // Nobody is left to tell. What could not be undone is in the journal.
+        // There is no one to report to. What could not be undone is in the journal.
         if self.left == Remaining::Everything {
             let _ = self.tear_down();
         }

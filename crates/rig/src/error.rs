@@ -12,7 +12,7 @@ pub enum RigError {
     /// What is missing or could not be made, and what to do.
     #[error("{0}")]
     Refused(String),
-    /// A disk is to be faster than this machine can make one.
+    /// The requested disk is faster than this machine can emulate.
     #[error("{0}")]
     NotCarried(String),
     #[error("interrupted")]

@@ -1,4 +1,4 @@
-//! What a disk can do, by fio: characterised, and held against its description.
+//! What a disk can do, measured by fio, and whether that agrees with its description.
 //!
 //! fio itself runs as a process, one [`Job`] at a time, on a [`Target`]: a block device, or a file of its own in a directory. What it said
 //! is kept whole beside the few figures that are read from it. A child never outlives its caller, its time is bounded, and a caller is

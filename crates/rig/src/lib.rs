@@ -8,7 +8,7 @@
 //! ```text
 //!   plimsoll run (who called sudo)                   plimsoll rig (root)
 //!     RigProcess ──── Order ───────────────────────►  serve ─► testbed, fio
-//!         ▲   └────── Answer, Told ◄────────────────────┘         │
+//!         ▲   └────── Answer, Message ◄─────────────────┘         │
 //!         │                                                       ▼
 //!       worker (who called sudo, or nobody)            disks, filesystems, groups, servers
 //! ```

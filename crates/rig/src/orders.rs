@@ -22,7 +22,7 @@ pub(crate) struct RigRequest {
     pub(crate) order: Order,
 }
 
-/// What is to be done.
+/// An order to the rig process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub enum Order {
@@ -135,7 +135,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Whether it is given again and again while a run goes on.
+    /// Whether it is given repeatedly during a run.
     pub(crate) fn is_routine(&self) -> bool {
         matches!(self, Self::IsSound | Self::Disturb { what: Disturb::LookFor(_) })
     }
@@ -215,11 +215,11 @@ pub struct Built {
     pub data_directory: PathBuf,
     /// Who works on the data, where that is not the client itself.
     pub user: Option<User>,
-    /// Of the filesystem that was made.
+    /// Where the new filesystem is mounted.
     pub mount_point: Option<PathBuf>,
     /// Where an emulated disk takes commands.
     pub control_socket: Option<PathBuf>,
-    /// Of the device below the filesystem, as under `/sys/class/block`.
+    /// Name of the device below the filesystem, as under `/sys/class/block`.
     pub device: Option<String>,
     /// The control group of the limits.
     pub group: Option<GroupPaths>,
@@ -248,9 +248,9 @@ pub struct TornDown {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
-    /// What was done, for people. The order goes on.
-    Told(String),
-    /// A line of the log. The order goes on.
+    /// A message about the work, for people. The order continues.
+    Message(String),
+    /// A line of the log. The order continues.
     Logged(LogLine),
     /// How far fio is. It waits for a line that says [`Go`].
     At(Progress),
@@ -259,6 +259,6 @@ pub(crate) enum Answer {
     Failed(RigError),
 }
 
-/// Whether fio is to go on.
+/// Whether fio shall continue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Go(pub(crate) bool);

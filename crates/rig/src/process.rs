@@ -127,11 +127,11 @@ impl Duplex {
     /// A client that has gone is no failure.
     fn tell(&mut self, lines: &[String]) {
         for line in lines {
-            let _ = self.output.write(&Answer::Told(line.clone()));
+            let _ = self.output.write(&Answer::Message(line.clone()));
         }
     }
 
-    /// Reports how far fio is, and asks whether it is to go on. For a client that is gone it is not.
+    /// Reports how far fio is, and asks whether to continue. Without a client it ends.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
         let written = self.output.write(&Answer::At(progress.clone()));
         let heard = written.and_then(|()| self.read()).ok().flatten();
@@ -187,7 +187,7 @@ impl RigSlot {
 }
 
 impl Process {
-    /// Ends what servers left behind, once nothing stands any more.
+    /// Ends what servers left behind, once no rig is left.
     fn end_orphans(&self) {
         if self.places.iter().all(|place| place.rig.is_none()) {
             end_children();

@@ -63,7 +63,7 @@ impl SliceIndex {
         }
     }
 
-    /// Adds what the samples tell and nobody knew.
+    /// Adds figures of the samples that were missing.
     pub(crate) fn fill_up(
         &self,
         samples: &[MetricsSample],

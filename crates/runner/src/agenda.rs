@@ -15,10 +15,10 @@ pub(crate) struct Agenda<'a> {
     events: &'a [EventSpec],
     /// How long a point is measured, nanoseconds.
     measured_ns: u64,
-    /// Of the run: power cuts draw from it.
+    /// Seed of the run: power cuts draw from it.
     seed: u64,
     due: Vec<Due>,
-    /// Of the running point; times are of `CLOCK_MONOTONIC`.
+    /// Events of the running point; times are of `CLOCK_MONOTONIC`.
     done: Vec<EventRecord>,
     /// Why the database does not come back after a power cut: nothing more is done at the point.
     unusable: Option<String>,
@@ -70,7 +70,7 @@ impl<'a> Agenda<'a> {
         Ok(())
     }
 
-    /// The point is over: what is still due is not done any more, and the disk is as before.
+    /// The point is over: events that are still due are dropped, and the disk is as before.
     pub(crate) fn is_over(&mut self, below: &dyn Below) -> Result<(), RigError> {
         self.due.clear();
         if self.is_of_disk() {
@@ -180,7 +180,7 @@ mod tests {
     use plimsoll_rig::Disturbed;
     use std::cell::RefCell;
 
-    /// Notes the requests, and the number of events of each timeline with its start; a member is back when it was looked for the second time.
+    /// Notes the requests, and the number of events of each timeline with its start; a member is back at the second look.
     #[derive(Default)]
     struct Noting(RefCell<Vec<Disturb>>, RefCell<Vec<(usize, u64)>>);
 

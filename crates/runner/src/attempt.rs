@@ -24,7 +24,7 @@ use plimsoll_workload::schedule::Share;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A run that is to be made.
+/// A run to make.
 pub(crate) struct Attempt<'a> {
     pub(crate) run: &'a PlannedRun,
     /// As it begins, and later as it ended.
@@ -129,7 +129,7 @@ fn begin_runs<'e>(
     Ok(grounds)
 }
 
-/// Stores the data of the arms of these runs, if that is to be done one time and has not been. `Ok(false)` where it was interrupted.
+/// Stores the data of the arms of these runs, if it is loaded once and has not been. `Ok(false)` where it was interrupted.
 fn load_once<'g>(
     execution: &Execution<'_>,
     id: &str,
@@ -253,7 +253,7 @@ fn fail_unbuilt(
     is_gone.then_some(error)
 }
 
-/// Supervises the workers, undoes the rigs, and notes how the runs ended. Returns what is to be said of a machine that was lost.
+/// Supervises the workers, undoes the rigs, and notes how the runs ended. Returns the message about a machine that was lost.
 fn measure(
     execution: &Execution<'_>,
     attempts: &mut [Attempt<'_>],
@@ -356,7 +356,7 @@ fn supervise_all(
     let watcher = RefCell::new(watcher);
     let interruptions = || watcher.borrow().interruptions();
     let take = |number: usize, frame| {
-        // Of a duet one half is shown.
+        // Only one half of a duet is shown.
         let event = |event: &Event<'_>| {
             if number == 0 {
                 watcher.borrow_mut().event(event);
@@ -490,7 +490,7 @@ fn end_run(
     head.probe_tasks.extend(timed.as_ref().ok().cloned().unwrap_or_default());
     head.ended_at = Some(now());
     store.update_run(run_id, head)?;
-    // The run is kept even where nobody is left to make another.
+    // The run is kept even if no further run can be made.
     timed?;
     Ok(head.state.clone())
 }
@@ -526,7 +526,7 @@ pub(crate) fn ready_host<'h>(
     Ok(host)
 }
 
-/// Where another machine is gone, others go on.
+/// If another machine is gone, runs on others continue.
 fn of_host(name: Option<&str>, error: RunnerError) -> RunnerError {
     match (name, error) {
         (Some(name), RunnerError::Rig(RigError::Gone(why))) => RunnerError::HostLost {

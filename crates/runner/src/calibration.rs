@@ -1,4 +1,4 @@
-//! Every emulated disk is held against its description before anything is measured with it.
+//! Every emulated disk is compared with its description before anything is measured with it.
 
 use crate::error::RunnerError;
 use crate::execution::Execution;
@@ -99,7 +99,7 @@ fn explain(arm: &Arm, calibration: &Calibration) -> String {
         })
         .collect();
     format!(
-        "the disk of arm {} is not what it was asked to be ({}): this machine is too busy or too slow for it; `plimsoll disk calibrate` tries it alone",
+        "the disk of arm {} is not as requested ({}): this machine is too busy or too slow for it; `plimsoll disk calibrate` tries it alone",
         arm.name,
         wrong.join("; ")
     )

@@ -1,10 +1,10 @@
-//! Why an experiment cannot go on.
+//! Why an experiment cannot continue.
 
 use plimsoll_rig::RigError;
 use plimsoll_store::StoreError;
 use std::path::PathBuf;
 
-/// Why an experiment cannot be begun or go on. A failed run is no such reason: it is recorded and the next one begins.
+/// Why an experiment cannot begin or continue. A failed run is no such reason: it is recorded and the next one begins.
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
     /// Duets are not possible on this machine.

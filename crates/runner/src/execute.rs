@@ -1,4 +1,4 @@
-//! A whole plan: which runs are missing, one after the other, everything into the store.
+//! A whole plan: the missing runs in turn, everything into the store.
 
 use crate::attempt::{Attempt, make, ready_host, undo_what_was_left};
 use crate::calibration::calibrate_disks;
@@ -114,7 +114,7 @@ enum Ending {
     AllMade,
     /// Looks found that more blocks are not needed.
     Enough,
-    /// No valid verdict can come any more.
+    /// A valid verdict is no longer possible.
     Hopeless(String),
     Interrupted,
 }
@@ -124,7 +124,7 @@ struct TurnMaker<'e> {
     execution: &'e Execution<'e>,
     id: &'e str,
     machine: Machine,
-    /// Of the machine, for duets.
+    /// The halves of the machine, for duets.
     halves: Option<[Half; 2]>,
     probed: Vec<ProbedHost>,
     decided: Decided<'e>,
@@ -422,7 +422,7 @@ struct Begun {
     id: String,
     /// Runs that were made before.
     runs: Vec<RunRecord>,
-    /// As executed: an experiment that goes on keeps the sizes that were chosen when it began.
+    /// As executed: a resumed experiment keeps the sizes that were chosen when it began.
     plan: Plan,
 }
 

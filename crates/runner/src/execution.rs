@@ -1,11 +1,11 @@
-//! What is to be executed, and how that ended.
+//! What to execute, and how that ended.
 
 use crate::host::Hosts;
 use plimsoll_plan::Plan;
 use plimsoll_record::{Calibration, ExperimentRecord, ForeignCpu, Program};
 use std::path::PathBuf;
 
-/// What is to be executed.
+/// What to execute.
 #[derive(Clone)]
 pub struct Execution<'a> {
     pub plan: &'a Plan,
@@ -20,11 +20,11 @@ pub struct Execution<'a> {
     pub traces: PathBuf,
     /// Where logs of servers are kept.
     pub server_logs: PathBuf,
-    /// Whether emulated disks are held against their description first. Without it their points are marked as invalid.
+    /// Whether emulated disks are calibrated first. Without it their points are marked as invalid.
     pub calibrate: bool,
-    /// Of emulated disks that were held against their description just before: these are not held against it again.
+    /// Calibrations of emulated disks that were made just before, and need not be repeated.
     pub calibrations: Vec<Calibration>,
-    /// What other programs used of the processors before, where that was looked at.
+    /// What other programs used of the processors before, where that was measured.
     pub foreign: Option<ForeignCpu>,
     /// Which arms of the plan run now; `None`: all. The runs of the others are left for later.
     pub only: Option<Vec<bool>>,
@@ -37,7 +37,7 @@ pub struct Execution<'a> {
     pub to_repeat: fn(&ExperimentRecord) -> Vec<u32>,
     /// Why a point of the runs in this record is not valid; called for the runs that have just been made.
     pub why_refused: fn(&ExperimentRecord) -> Option<String>,
-    /// Why no valid verdict can come any more, however the missing runs end; called before each block but the first.
+    /// Why no valid verdict is possible, however the missing runs end; called before each block but the first.
     pub is_hopeless: fn(&ExperimentRecord) -> Option<String>,
 }
 
@@ -48,6 +48,6 @@ pub struct Ended {
     pub interrupted: bool,
     /// Runs of the plan that are still missing.
     pub missing: u32,
-    /// Why it ended before its runs were made, where no valid verdict could come any more.
+    /// Why it ended before its runs were made, if no valid verdict was possible.
     pub hopeless: Option<String>,
 }

@@ -38,7 +38,7 @@ pub(crate) enum Word {
     /// What a point of several workers came to.
     Outcome {
         outcome: Outcome,
-        /// Records that are there, as far as all workers know: from this many they choose at the next point.
+        /// Existing records, as far as all workers know: the next point chooses keys from this many.
         records: u64,
     },
     /// The running trial of several workers has missed the objective already.
@@ -210,7 +210,7 @@ pub enum Frame {
         duration_ns: u64,
         started_at: String,
     },
-    /// Something begins for which the emulated disk is limited or is not. The worker waits for the word to go on.
+    /// A part begins in which the emulated disk is limited or is not. The worker waits for the word to continue.
     Enter {
         shaped: bool,
         /// What begins, for the trace.
@@ -218,7 +218,7 @@ pub enum Frame {
     },
     /// All sessions stand and nothing has begun: several workers begin together. The worker waits for the order to begin.
     Ready,
-    /// This worker's part of the data is stored. The worker waits for the word to go on, which it gets when all are.
+    /// This worker's part of the data is stored. The worker waits for the word to continue, which it gets when all are.
     Stored,
     /// A slice without operations, of what a worker saw that watches.
     Watched {
@@ -231,7 +231,7 @@ pub enum Frame {
         /// When it began, nanoseconds of the worker's `CLOCK_MONOTONIC`.
         at_ns: u64,
     },
-    /// The point is over for its clients, and all that was done to the server is to be undone. The worker waits for the word to go on.
+    /// The point is over for its clients. The controller undoes all events at the server while the worker waits.
     Heal,
     /// A slice of the load phase or point that began last.
     Slice {
@@ -240,7 +240,7 @@ pub enum Frame {
     /// The load phase or point is over.
     PointEnds {
         end: Box<PointEnd>,
-        /// Records that are there, as far as this worker knows.
+        /// Existing records, as far as this worker knows.
         #[serde(default)]
         records: u64,
     },
@@ -266,9 +266,9 @@ pub enum Frame {
     Warmed {
         caches: WarmedCaches,
     },
-    /// What is under test has stored its data, and its memory is to be limited to what it takes and the page cache that is requested. The worker waits for the word to go on.
+    /// The subject has stored its data. The controller limits its memory to what it takes and the requested page cache, while the worker waits.
     SizeMemory,
-    /// The engine's cache is empty, and what the page cache holds of its files is to be dropped. The worker waits for the word to go on.
+    /// The engine's cache is empty. The controller drops the page cache of its files, while the worker waits.
     DropPageCache,
     /// The files on a traced disk lie still until the line `go on`: it can be seen where.
     LieStill,
@@ -278,7 +278,7 @@ pub enum Frame {
     Done,
     /// Stopped as requested, the engine is closed.
     Stopped,
-    /// The run cannot go on.
+    /// The run failed.
     Failed {
         /// Why, and what to do.
         message: String,

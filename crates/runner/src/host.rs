@@ -31,7 +31,7 @@ pub trait RunHost {
     /// Who makes disks, filesystems, limits and servers there.
     fn rigs(&self) -> &RigProcess;
 
-    /// Whether it was there and is no longer.
+    /// Whether it was reachable and no longer is.
     fn is_lost(&self) -> bool;
 
     /// What it is, and how busy.
@@ -96,7 +96,7 @@ pub trait WorkerHandle: Send {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerExit {
-    /// As the system reports it; `None` where nobody knows.
+    /// As the system reports it; `None` where it is unknown.
     pub status: Option<i32>,
     /// The last lines that it wrote to its standard error.
     pub last_words: Vec<String>,

@@ -44,7 +44,7 @@ struct Book {
     started_ns: AtomicU64,
     writes: Track,
     reads: Track,
-    /// Of sessions that have ended.
+    /// Entries of ended sessions.
     entries: Mutex<Vec<Entries>>,
 }
 
@@ -127,7 +127,7 @@ impl<'e> Watched<'e> {
         }
     }
 
-    /// Reads everything that was written. Where the database is not usable any more, everything is lost. What an embedded engine acknowledges after a power cut was
+    /// Reads everything that was written. If the database is unusable, everything is lost. What an embedded engine acknowledges after a power cut was
     /// promised by nobody.
     pub(crate) fn read_back(
         &self,
@@ -246,7 +246,7 @@ fn lost<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, record: &Hashes) -
         WHOLE => record.is_there,
         field => record.is_there && record.fields.contains(&(field, entry.value)),
     };
-    // One in doubt may have been carried out late. Of several with the same value any may be the one that is there.
+    // A write in doubt may have been carried out late. Among several with the same value any may be the one that was found.
     let settled_ns = entries.clone().filter(is_there).map(|entry| match entry.end {
         End::Acknowledged => entry.completed_ns,
         End::InDoubt | End::Batched => u64::MAX,
@@ -312,7 +312,7 @@ impl Engine for Watched<'_> {
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        // It belongs to somebody else.
+        // The caller owns it.
         Ok(())
     }
 }
@@ -483,7 +483,7 @@ mod tests {
         Entry { key: (0, 0), field: 7, value, dispatched_ns, completed_ns, end, is_first: true }
     }
 
-    /// Values of the lost writes, where this value is there.
+    /// Values of the lost writes, if this value is found.
     fn lost_values(entries: &[Entry], value: u64) -> Vec<u64> {
         let record = Hashes { is_there: true, fields: vec![(7, value)] };
         let lost = lost(entries.iter(), &record);
@@ -501,7 +501,7 @@ mod tests {
         assert_eq!(lost_values(&one_by_one, 3), [0; 0]);
         assert_eq!(lost_values(&one_by_one, 2), [3]);
         assert_eq!(lost_values(&one_by_one, 1), [2, 3]);
-        // What was there before.
+        // The value from before.
         assert_eq!(lost_values(&one_by_one, 9), [1, 2, 3]);
         // Two at the same time: either may be the last.
         let together = [entry(1, 0, 30, Acknowledged), entry(2, 20, 40, Acknowledged)];
@@ -573,23 +573,23 @@ mod tests {
                 _: FieldChoice<'_>,
                 _: Option<&mut dyn FieldVisitor>,
             ) -> Outcome {
-                unreachable!("only statements are asked")
+                unreachable!("the toy engine only runs statements")
             }
 
             fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-                unreachable!("only statements are asked")
+                unreachable!("the toy engine only runs statements")
             }
 
             fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-                unreachable!("only statements are asked")
+                unreachable!("the toy engine only runs statements")
             }
 
             fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
-                unreachable!("only statements are asked")
+                unreachable!("the toy engine only runs statements")
             }
 
             fn delete(&mut self, _: &[u8]) -> Outcome {
-                unreachable!("only statements are asked")
+                unreachable!("the toy engine only runs statements")
             }
 
             fn statement(&mut self, _: &Statement<'_>, answer: &mut Answer) -> Outcome {

@@ -25,7 +25,7 @@ pub(crate) fn time_probe_tasks(
     for one in probed {
         match time_on(place, one, hosts) {
             Ok(task) => timed.push(task),
-            // Another machine that is lost now is no reason not to go on with the others.
+            // Another machine that is lost now does not keep the others from continuing.
             Err(_) if one.host.is_some() => {}
             Err(error) => return Err(error),
         }

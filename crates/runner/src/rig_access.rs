@@ -113,7 +113,7 @@ pub(crate) fn network_of(standing: &RigAccess, host: &Host) -> Option<Network> {
     Network::at(host, listens_at(&standing.server.as_ref()?.address)?)
 }
 
-/// Of an address such as `mongodb://10.0.0.2:27017,10.0.0.2:27018/`: the members of one server listen at one address.
+/// The IP of an address such as `mongodb://10.0.0.2:27017,10.0.0.2:27018/`: the members of one server share it.
 fn listens_at(address: &str) -> Option<IpAddr> {
     let (_, places) = address.split_once("://").unwrap_or(("", address));
     let first = places.split([',', '/', '?']).next()?;

@@ -86,7 +86,7 @@ impl Engine for Slowed<'_> {
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        // It belongs to somebody else.
+        // The caller owns it.
         Ok(())
     }
 }

@@ -98,7 +98,7 @@ impl<'p> Turns<'p> {
         self.plan.runs.iter().filter(is_missing).count() as u32
     }
 
-    /// Runs that are not finished and are to be made this time.
+    /// Unfinished runs that are made this time.
     pub(crate) fn to_make(&self) -> u32 {
         let is_due =
             |run: &&PlannedRun| !self.finished.contains(&key(run)) && !self.is_left_out(run);

@@ -38,7 +38,7 @@ impl<S: SliceSink> SliceSink for Warming<'_, S> {
     }
 }
 
-/// Hit ratios of each second: of the engine's cache, and of the page cache. `None` where it got no requests, or nobody knows.
+/// Hit ratios of each second: of the engine's cache, and of the page cache. `None` without requests, or where they are unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
     seconds: Vec<[Option<f64>; 2]>,

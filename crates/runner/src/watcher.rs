@@ -1,4 +1,4 @@
-//! What the program can show of a run while it goes on.
+//! What the program can show of a running experiment.
 
 use plimsoll_plan::{Plan, PlannedRun};
 use plimsoll_record::{PointLabel, RunState, Slice};
@@ -14,7 +14,7 @@ pub trait Watcher {
 
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The experiment begins or goes on.
+    /// The experiment begins or resumes.
     Begins {
         id: &'a str,
         plan: &'a Plan,
@@ -23,7 +23,7 @@ pub enum Event<'a> {
         /// What they took from begin to end, seconds.
         took: Vec<f64>,
         missing: u32,
-        /// Of these, the ones that are to be made now: the others are left for later.
+        /// How many of these are made now: the others are left for later.
         to_make: u32,
     },
     /// Something that the user should know and that stops nothing.
@@ -61,7 +61,7 @@ pub(crate) struct LoggedWatcher<'a>(pub(crate) &'a mut dyn Watcher);
 
 impl Watcher for LoggedWatcher<'_> {
     fn event(&mut self, event: &Event<'_>) {
-        // The first event tells the watcher which experiment it is, so where its log belongs.
+        // The first event names the experiment, and so the place of its log.
         self.0.event(event);
         event.log();
     }

@@ -76,7 +76,7 @@ pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &s
     !matches!(frame, Frame::Failed { .. })
 }
 
-/// Whether root has started this worker as somebody else. A user's own workers stay readable, so that the user's next command can tell them by their mark.
+/// Whether root has started this worker as another user. A user's own workers stay readable, so that the user's next command can identify them by their mark.
 fn is_of_another_user() -> bool {
     let parent = format!("/proc/{}", std::os::unix::process::parent_id());
     let owner = std::fs::metadata(parent).map(|about| about.uid());
@@ -95,7 +95,7 @@ fn read_order(line: &str) -> Result<Order, String> {
 
 /// What is heard from the runner.
 pub(crate) struct Runner {
-    /// It is to be stopped.
+    /// Whether it must stop.
     pub(crate) stop: Arc<AtomicBool>,
     /// The running trial is lost, as all workers together found.
     lost: Arc<AtomicBool>,
@@ -121,7 +121,7 @@ fn listen(
     }
     stop.store(true, Ordering::Relaxed);
     drop(tell);
-    // Nobody is left to report to. The engine gets time to close; a call that never returns must not keep this process alive.
+    // There is no one to report to. The engine gets time to close; a call that never returns must not keep this process alive.
     std::thread::sleep(ORPHAN_GRACE);
     std::process::exit(1);
 }
@@ -249,7 +249,7 @@ fn measure<W: Write>(
         return Ok(Ended::Finished);
     }
     reporter.tell_extents()?;
-    // The others wait before the first point until the first is there too.
+    // The others wait before the first point until the first worker has reached it.
     if let Caches::Warm { within_ns } = order.measurement.caches
         && order.role.leads()
         && !warm(&host, within_ns, &mut reporter)?
@@ -272,7 +272,7 @@ fn measure<W: Write>(
             // It is a result. Nothing is left that more could be measured of.
             return match order.points.len() {
                 1 => Ok(Ended::Unusable),
-                _ => Err(format!("after a power cut the database was not usable any more: {why}")),
+                _ => Err(format!("after a power cut the database was unusable: {why}")),
             };
         }
         let lost = std::mem::take(&mut reporter.lost);
@@ -284,7 +284,7 @@ fn measure<W: Write>(
             WorkerRole::Load { .. } => match reporter.word_unless_stopped()? {
                 None => return Ok(Ended::Stopped),
                 Some(Word::Outcome { outcome, records }) => {
-                    // That it was lost may have been heard when it was over.
+                    // The loss may have been noticed after the point had ended.
                     runner.lost.store(false, Ordering::Relaxed);
                     agreed = Some(records);
                     outcome
@@ -373,7 +373,7 @@ fn measure_point<W: Write>(
             Err(_) => return Err(GONE.into()),
         };
         if !cuts.at_ns.is_empty() && cuts.unusable.is_none() {
-            // That it does not open any more is what was to be found out.
+            // A database that does not open again is a result, not an error.
             let opened = engine.recover().and_then(|()| engine.session());
             cuts.unusable = opened.err().map(|error| error.to_string());
         }
@@ -426,7 +426,7 @@ fn load<W: Write>(
     Ok(loaded)
 }
 
-/// Records that must be found before data that is there already is measured.
+/// Records that must be found before existing data is measured.
 const SAMPLED_KEYS: u64 = 100;
 
 /// The same of an application's documents.
@@ -460,7 +460,7 @@ fn check_documents(session: &mut dyn Session, key_space: &KeySpace) -> Result<()
     Ok(())
 }
 
-/// Proves by a sample that data which is there already holds the records that will be requested: an update of another document would change what is not ours,
+/// Proves by a sample that existing data hold the records that will be requested: an update of another document would change what is not ours,
 /// and reads that find nothing measure nothing.
 fn check_existing(order: &Order, engine: &dyn Engine, key_space: &KeySpace) -> Result<(), String> {
     let data = &order.arm.data;
@@ -704,7 +704,7 @@ struct Reporter<'a, W> {
     engine: &'a dyn Engine,
     sampler: WorkerSampler,
     figures: SliceSampler,
-    /// Of the running phase; `None` where nothing is reached over one.
+    /// Traffic of the running phase; `None` without a network.
     network: Option<NetworkPoint>,
     order: &'a Order,
     /// Processes that measure or are measured, with all that descend from them.

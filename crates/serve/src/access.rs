@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use plimsoll_report::page::shell::{self, Place};
 use std::sync::Arc;
 
-/// Addresses longer than this are nobody's.
+/// Longest valid address.
 const LONGEST_ADDRESS: usize = 8 << 10;
 
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Access {
     cookie: String,
 }
 
-/// What is answered to a request before anything is looked up for it.
+/// The answer to a request, before anything is looked up for it.
 enum Answered {
     /// It is allowed, and what is requested is at another address.
     Elsewhere(Response),

@@ -47,7 +47,7 @@ impl Bundles {
         self.scratch.path()
     }
 
-    /// The store with all of them; it is there after the first look.
+    /// The store with all of them; it exists after the first look.
     pub(crate) fn store(&self) -> PathBuf {
         self.scratch.path().join("bundles.db")
     }

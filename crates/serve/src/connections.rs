@@ -24,12 +24,12 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_secs(2);
 const MOST: usize = 128;
 /// Longest wait for the head of the next request on the same connection.
 const LONGEST_HEAD: Duration = Duration::from_secs(20);
-/// Longest wait for somebody to take any of what was sent, after which the system ends the connection.
+/// Longest wait for a client to read any of what was sent, after which the system ends the connection.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 /// Longest head of a request, bytes.
 const LARGEST_HEAD: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
-/// What the system holds for somebody who does not take it, and of somebody who is not heard, bytes.
+/// Bytes that the system buffers for a client that does not read, and of one that is not read from.
 const SYSTEM_BUFFER: usize = 128 << 10;
 /// Pause after the system gave no connection, such as for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);

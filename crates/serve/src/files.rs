@@ -24,7 +24,7 @@ const PIECE: usize = 64 << 10;
 /// Pieces that wait for a slow reader.
 const WAITING: usize = 4;
 
-/// Files that are written at a time, each on a thread of its own while somebody takes it.
+/// Downloads at a time, each written by a thread of its own while its client reads.
 pub(crate) const DOWNLOADS: usize = 8;
 
 /// What a file is made from.
@@ -108,12 +108,12 @@ fn find(judged: &Judged, name: &str) -> Result<ExportSource, Failure> {
     Err(Failure::new(
         StatusCode::NOT_FOUND,
         "There is no such file",
-        "These files are there for this experiment:",
+        "This experiment has these files:",
     )
     .with_links(links))
 }
 
-/// Names for the traces of an experiment, and where they are said to be.
+/// Names for the traces of an experiment, and their paths in the record.
 pub(crate) fn traces(record: &ExperimentRecord) -> Vec<(String, PathBuf)> {
     let mut traces = Vec::new();
     for (number, run) in record.runs.iter().enumerate() {
@@ -140,11 +140,11 @@ fn length(path: &std::path::Path) -> Result<u64, Failure> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(metadata.len()),
         Ok(_) => Err(gone(path, "it is not a file")),
-        Err(_) => Err(gone(path, "it is there no more")),
+        Err(_) => Err(gone(path, "it no longer exists")),
     }
 }
 
-/// Writes on a thread of its own as fast as it is taken, and stops when nobody takes it any more.
+/// Writes on a thread of its own as fast as the receiver reads, and stops when the receiver is gone.
 async fn written(app: &App, source: Source) -> Result<Body, Failure> {
     let place: OwnedSemaphorePermit = patiently(&app.downloads, 1).await?;
     let (sender, receiver) = mpsc::channel(WAITING);

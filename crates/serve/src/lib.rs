@@ -67,7 +67,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// Of the program, which every page names.
+/// Version of the program, which every page names.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What is served, where, and to whom.
@@ -83,7 +83,7 @@ pub struct Options {
     pub folders: Vec<PathBuf>,
     /// Reports bundles that cannot be shown.
     pub tell: fn(&str),
-    /// The engines that there are, for telling how long an experiment will take.
+    /// The available engines, for estimating how long an experiment takes.
     pub engines: &'static [EngineKind],
 }
 
@@ -220,7 +220,7 @@ impl Server {
             let _ = close.send(true);
             server.await
         });
-        // Followers look many times a second whether anybody is there.
+        // Followers check many times a second whether anybody follows.
         runtime.shutdown_timeout(connections::LAST_WORDS);
         Ok(served?)
     }

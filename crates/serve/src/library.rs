@@ -26,11 +26,11 @@ pub(crate) const AT_A_TIME: usize = 2;
 
 /// Records with their analyses and traces that there may be at a time, bytes.
 const MOST_JUDGED: usize = 1 << 30;
-/// Of those, what is kept when nobody reads it.
+/// The part of them that is kept when nobody reads it.
 const MOST_JUDGED_KEPT: usize = 512 << 20;
 /// Pages and maps that there may be at a time, bytes.
 const MOST_DRAWN: usize = 256 << 20;
-/// Of those, what is kept when nobody reads it.
+/// The part of them that is kept when nobody reads it.
 const MOST_DRAWN_KEPT: usize = 32 << 20;
 
 /// A record takes so many times the memory that it takes in the store, where it is packed.
@@ -130,7 +130,7 @@ impl Library {
         Ok(listed)
     }
 
-    /// The stores that there are, the user's own first.
+    /// The existing stores, the user's own first.
     pub(crate) fn stores(&self) -> Result<Vec<Store>, StoreError> {
         let paths = [Some(self.store.clone()), self.bundles.as_ref().map(|one| one.store())];
         let mut stores = Vec::new();
@@ -223,7 +223,7 @@ impl Library {
         self.judged_as(&found).await
     }
 
-    /// Of at least that version: when it was written to while it was read, it is made again the next time.
+    /// The analysis of at least that version. If the experiment is written to while it is read, it is analysed again the next time.
     async fn judged_as(self: &Arc<Self>, found: &StoredExperiment) -> Result<Arc<Judged>, Failure> {
         let key = (found.id.clone(), found.version);
         if let Some(judged) = self.judged.kept(&key) {

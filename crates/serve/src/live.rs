@@ -33,7 +33,7 @@ use tokio::sync::watch;
 
 /// After how long a browser asks again when the connection was lost.
 const RETRY: Duration = Duration::from_secs(2);
-/// So often something is said, so that a connection that is dead is noticed.
+/// Interval of messages that keep a connection alive, so that a dead one is noticed.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
 pub(crate) async fn events(

@@ -62,9 +62,8 @@ pub(crate) fn packed(
         let title = "There is no disk map of that run";
         Failure::new(StatusCode::NOT_FOUND, title, why)
     };
-    let run = run.ok_or_else(|| {
-        missing("It kept no trace, or the trace is not on this machine any more.")
-    })?;
+    let run =
+        run.ok_or_else(|| missing("It kept no trace, or the trace is no longer on this machine."))?;
     // The answer does not say what is wrong with the file: it may be anybody's.
     let drawn = draw(run, MOST_BYTES).map_err(|_| missing("Its trace cannot be drawn."))?;
     Ok(drawn.packed)

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Longest wait for something that others have.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// Longest wait for what other requests hold.
+const LONGEST_WAIT: Duration = Duration::from_secs(180);
 /// What memory is counted in, bytes.
 const UNIT: usize = 64 << 10;
 
@@ -37,13 +37,13 @@ pub(crate) async fn apart<T: Send + 'static, E: From<ProgramFailed> + Send + 'st
     done.unwrap_or_else(|_| Err(ProgramFailed.into()))
 }
 
-/// Takes `many` permits, or fails if they are not free within [`PATIENCE`].
+/// Takes `many` permits, or fails if they are not free within [`LONGEST_WAIT`].
 pub(crate) async fn patiently(
     all: &Arc<Semaphore>,
     many: u32,
 ) -> Result<OwnedSemaphorePermit, Failure> {
     let free = Arc::clone(all).acquire_many_owned(many);
-    match tokio::time::timeout(PATIENCE, free).await {
+    match tokio::time::timeout(LONGEST_WAIT, free).await {
         Ok(Ok(permit)) => Ok(permit),
         Ok(Err(_)) | Err(_) => Err(busy()),
     }
@@ -52,7 +52,7 @@ pub(crate) async fn patiently(
 fn busy() -> Failure {
     Failure::new(
         StatusCode::SERVICE_UNAVAILABLE,
-        "Too much is asked for at once",
+        "Too many pages at once",
         "Load this page again in a minute.",
     )
 }
@@ -100,7 +100,7 @@ impl Memory {
 }
 
 impl Reserved {
-    /// Gives back what is not needed; what is needed in addition is taken if it is there.
+    /// Returns memory that is not needed, or takes more if it is free.
     pub(crate) fn fit(&mut self, bytes: usize) -> Result<(), Failure> {
         let (needed, had) = (units(bytes), self.0.num_permits());
         if needed < had {
@@ -150,7 +150,7 @@ struct State<K, V> {
     making: Vec<(K, Making<V>)>,
     kept: Vec<(K, V, usize)>,
     most_kept: usize,
-    /// Of each thing that somebody is about to make, so that only one waits for what it needs.
+    /// A gate for each thing that is being made, so that only one task makes it.
     gates: Vec<(K, Weak<tokio::sync::Mutex<()>>)>,
     #[cfg(test)]
     made: usize,
@@ -294,7 +294,7 @@ where
         making
     }
 
-    /// Gives up what was kept and nobody will ask for any more.
+    /// Drops kept values that nobody will request again.
     pub(crate) fn forget(&self, is_past: impl Fn(&K) -> bool) {
         lock(&self.state).kept.retain(|(key, ..)| !is_past(key));
     }

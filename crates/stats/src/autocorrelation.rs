@@ -84,7 +84,7 @@ pub fn mean_of_series(series: &[Vec<f64>]) -> Option<MeanOfSeries> {
     share /= length;
     let remembered = of_sample * (length - 1.0) / length * share / (1.0 - share);
     let variance = remembered.max(by_itself / count);
-    // Of independent samples the variance would be that of one, over their number.
+    // If samples were independent, the variance of the mean would be that of a sample over their number.
     let independent = if variance > 0.0 { (of_sample / variance).min(1.0 / share) } else { length };
     Some(MeanOfSeries { variance, independent, length })
 }

@@ -7,7 +7,7 @@ use crate::sign_flips::sign_flips;
 
 /// From this ratio of the largest to the smallest level on, distances along the axis are those of the logarithms.
 const LOGARITHMIC_FROM: f64 = 8.0;
-/// Places between two levels at which a crossing is looked for.
+/// Places between two levels at which a crossing is sought.
 const PLACES_OF_A_STEP: usize = 200;
 
 /// The part of an axis in which a curve falls or rises most.
@@ -145,7 +145,7 @@ pub fn crossing(
         (Some(place), KeepsUp::From) if place <= first => f64::NEG_INFINITY,
         (Some(place), _) => level(place),
     };
-    // Between two places that are tried everything is clear: the crossing is there.
+    // If every tried place is decided, the crossing lies between two neighbours.
     let (from, to) = match (open.first(), open.last()) {
         (Some(from), Some(to)) => (*from, *to),
         _ => {

@@ -36,7 +36,7 @@ pub struct ChangePoint {
     pub before: f64,
     /// Mean of the results between this change and the next.
     pub after: f64,
-    /// Of Welch's t test between them.
+    /// P value of Welch's t test between them.
     pub p: f64,
 }
 
@@ -162,7 +162,7 @@ fn best_split(results: &[f64]) -> Option<usize> {
     best.map(|(_, at)| at)
 }
 
-/// Of values that are not empty.
+/// The mean of at least one value.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }

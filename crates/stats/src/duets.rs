@@ -240,7 +240,7 @@ mod tests {
         for difference in without_halves(&duets, None).unwrap() {
             assert!((difference - 0.10).abs() < 1e-12, "{difference}");
         }
-        // Of too few nothing is taken.
+        // With too few duets nothing is subtracted.
         assert_eq!(without_halves(&duets[..5], None), None);
 
         // Without an effect of halves the differences 0.1 ± 0.01 are widened by √(5/6 / (1 - 1/6 - 1/6)), which is √(5/4).

@@ -52,7 +52,7 @@ pub fn undisturbed(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<bool
     let both = baseline_left.iter().zip(other_left);
     let alone: Vec<bool> =
         both.map(|(baseline, other)| baseline.min(*other) >= UNDISTURBED).collect();
-    // The others tell nothing of which side is preferred.
+    // Undisturbed duets do not show which side is preferred.
     let disturbed = |left: &[f64]| {
         let each = left.iter().zip(&alone).filter(|(_, alone)| !**alone);
         each.map(|(left, _)| *left).collect::<Vec<f64>>()
@@ -203,7 +203,7 @@ mod tests {
         let expected = visited.map(|left| left >= 0.97).to_vec();
         assert_eq!(undisturbed(&alone, &visited), Some(expected.clone()));
         assert_eq!(undisturbed(&visited, &alone), Some(expected.clone()));
-        // Of a few the mean alone decides.
+        // With only a few the mean alone decides.
         assert_eq!(undisturbed(&alone[..8], &visited[..8]), Some(expected[..8].to_vec()));
         assert_eq!(undisturbed(&alone[..2], &alone[..2]), None);
         // Now here, now there.

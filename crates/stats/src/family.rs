@@ -70,7 +70,7 @@ mod tests {
     use crate::verdict::{Grounds, Verdict};
     use proptest::prelude::*;
 
-    /// Eight blocks of which `against` point down.
+    /// Eight blocks, `against` of which point down.
     fn eight_blocks(against: usize) -> Comparison {
         let b: Vec<f64> = (0..8)
             .map(|i| if i < against { 0.999 - 0.001 * i as f64 } else { 1.2 + 0.01 * i as f64 })

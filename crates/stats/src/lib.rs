@@ -9,7 +9,7 @@
 //! 1. One point of one run: [`warm_up`] (from [`mser5`] and [`theil_sen`]) finds what to cut; [`little`] and [`stalls`] check what is left.
 //! 2. One number for each run and arm: [`Comparison::paired`] over blocks (or [`Comparison::unpaired`]), judged by [`judge`] against a [`Rule`], several
 //!    primary metrics by [`judge_together`]. The result is a [`Judgement`]: one of the four words of [`Verdict`], with its [`Grounds`] and figures.
-//!    [`noise_sources`] tells where the noise of it comes from.
+//!    [`noise_sources`] shows where its noise comes from.
 //!    [`blocks_needed`] and [`fewest_blocks`] say how many blocks that takes, [`looks`] and [`is_enough`] when an experiment may end before.
 //! 3. A curve of each block: [`knee`], [`has_bent`], [`still_climbs`]; over all blocks: [`Scalability::fit`]. [`hodges_lehmann`] and [`median_interval`] draw bands.
 //!    [`LineSearch`] finds the plimsoll line by trials.

@@ -271,7 +271,7 @@ impl LineSearch {
         tried
     }
 
-    /// Of the rates on which `side` has decided, the lowest above the line, and below that the highest below it.
+    /// Among the rates on which `side` has decided, the lowest above the line and the highest below that.
     fn bracket(&self, side: impl Fn(f64) -> Side) -> (Option<i32>, Option<i32>) {
         let tried = self.tried();
         let on = |wanted: Side| {

@@ -39,12 +39,12 @@ impl NoiseSources {
     /// Variance of one block's difference of two arms, as a logarithm, with so many points in each run, each so many times as long as they were.
     pub fn of_difference(&self, points: f64, longer: f64) -> f64 {
         let of_point = self.point.unwrap_or(0.0) + self.seconds / longer;
-        // Of a run whose points cannot be distinguished from it, more of them help nothing that is known.
+        // If a run's points do not differ from each other, more of them do not help.
         2.0 * (self.run + of_point / points)
     }
 }
 
-/// Tells the sources of noise apart; `None` with fewer than two arms, or two blocks in which every arm has a run.
+/// Separates the sources of noise; `None` with fewer than two arms, or two blocks in which every arm has a run.
 ///
 /// Nested random effects (Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013), from the inside outwards. Seconds: the variance of
 /// the mean by [`mean_of_series`], over the square of the mean. Points: the variance of ln(mean of a point) within runs, less what seconds explain. Runs: of the mean over a
@@ -104,7 +104,7 @@ pub fn noise_sources(runs: &[NestedRun<'_>]) -> Option<NoiseSources> {
 }
 
 struct RunFigures {
-    /// Of the logarithms of its points' means.
+    /// Mean of the logarithms of its points' means.
     mean: f64,
     /// Sum of their squared distances from it.
     squares: f64,
@@ -170,7 +170,7 @@ mod tests {
             })
             .collect();
         let found = sources(&blocks).unwrap();
-        // Of 0 and 0.2 the variance is 0.02.
+        // The variance of 0 and 0.2 is 0.02.
         near(found.block, 0.02);
         near(found.run, 0.0);
         near(found.point.unwrap(), 0.0);

@@ -80,7 +80,7 @@ impl NullLaw {
 
     /// The largest i with P(count ≤ i) at most `tail`.
     pub(crate) fn most_within(&self, tail: f64) -> Option<usize> {
-        // Of large samples there are millions of counts: those from just below the quantile on are looked at.
+        // Large samples have millions of counts: only those from just below the quantile are visited.
         let from = match self {
             NullLaw::Exact { .. } => 0,
             NullLaw::Normal { mean, deviation } => {

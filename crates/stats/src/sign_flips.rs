@@ -3,7 +3,7 @@
 /// Up to this many blocks every flip is tried, 2¹³ of them at most; with more, as many drawn ones.
 const BLOCKS_TRIED_IN_FULL: usize = 14;
 const FLIPS_DRAWN: usize = 1 << 13;
-/// Of the drawn flips: they must be the same whenever a record is judged.
+/// Seed of the drawn flips, constant so that a record is always judged alike.
 const SEED: u64 = 0x7369_676e_2066_6c69;
 /// Statistics that differ by less are ties, which rounding must not break.
 const TIE: f64 = 1e-9;

@@ -3,19 +3,19 @@
 use crate::summary::{mean, median};
 use crate::trend::theil_sen;
 
-/// Samples below which nothing is said.
+/// Fewest samples for a verdict.
 const FEWEST: usize = 10;
-/// Of the samples, how many are at each of two levels at least.
+/// Least share of the samples at each of two levels.
 const LEAST_SHARE: f64 = 0.15;
 /// How many times the lower one the upper level is at least.
 const LEAST_RATIO: f64 = 2.0;
-/// Of the variance of the logarithms, how much two levels must explain: a uniform law has 75 %, a normal one 64 %.
+/// Share of the logarithms' variance that two levels must explain: they explain 75 % of a uniform law and 64 % of a normal one.
 const LEAST_EXPLAINED: f64 = 0.85;
 /// Samples for which a level lasts on average at least: what changes with each sample is noise.
 const LEAST_DWELL: f64 = 3.0;
 /// A sample of nothing counts as this share of the largest: its logarithm has to be somewhere.
 const NEXT_TO_NOTHING: f64 = 1e-3;
-/// Of what it was in the first third, what a cost that still falls is at most in the last.
+/// A cost still falls if in the last third it is at most this share of the first third's.
 const FALLEN_TO: f64 = 0.8;
 /// A fall is believed when "no trend" has at most this p.
 const BY_CHANCE: f64 = 0.01;
@@ -27,7 +27,7 @@ pub struct TwoLevels {
     pub upper: f64,
     /// Median of those at the lower level.
     pub lower: f64,
-    /// Of the samples, how many are at the lower level.
+    /// Share of the samples at the lower level.
     pub share_of_lower: f64,
 }
 

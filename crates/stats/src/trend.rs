@@ -4,7 +4,7 @@ use crate::error::{StatsError, check_finite};
 use crate::interval::normal_cdf;
 use crate::summary::{group_means, quantile_of_sorted};
 
-/// Longest series of which all pairs are formed; longer ones are averaged in groups first.
+/// Longest series whose pairs are all formed; longer ones are averaged in groups first.
 const LONGEST: usize = 500;
 
 /// A straight line through a series, by ranks.

@@ -65,7 +65,7 @@ pub fn mser5(series: &[f64]) -> Option<Mser5> {
     })
 }
 
-/// How a signal is to be read.
+/// The scale of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// A level with a natural zero, such as throughput. Drift is measured against its median.
@@ -81,7 +81,7 @@ pub enum Scale {
 pub struct Signal<'a> {
     /// Samples in order of time.
     pub samples: &'a [f64],
-    /// How they are to be read.
+    /// The scale of its values.
     pub scale: Scale,
 }
 

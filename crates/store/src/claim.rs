@@ -50,13 +50,13 @@ impl Claims {
     }
 
     /// Waits until no other program is creating or migrating the store, and keeps others out until [`Self::end_set_up`].
-    pub(crate) fn begin_set_up(&self, patience: Duration) -> Result<(), StoreError> {
+    pub(crate) fn begin_set_up(&self, timeout: Duration) -> Result<(), StoreError> {
         let lock = byte(SETTING_UP, libc::F_WRLCK);
         let started = Instant::now();
         loop {
             match fcntl(self.file()?, FcntlArg::F_OFD_SETLK(&lock)) {
                 Ok(_) => return Ok(()),
-                Err(Errno::EAGAIN | Errno::EACCES) if started.elapsed() < patience => {
+                Err(Errno::EAGAIN | Errno::EACCES) if started.elapsed() < timeout => {
                     std::thread::sleep(BETWEEN_TRIES);
                 }
                 Err(Errno::EAGAIN | Errno::EACCES) => {

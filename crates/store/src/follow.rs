@@ -60,7 +60,7 @@ pub struct News {
     pub runs: Vec<(RunKey, RunRecord)>,
     /// Points and load phases that were begun.
     pub points: Vec<NewPoint>,
-    /// Slices. Programs of before wrote late shares of a second as slices with an index that was there before.
+    /// Slices. Earlier programs wrote late shares of a second as slices with an earlier index.
     pub slices: Vec<(PointKey, Slice)>,
     /// Points that ended, all of whose slices were sent.
     pub ended: Vec<(PointKey, PointEnd)>,
@@ -77,7 +77,7 @@ impl News {
     }
 }
 
-/// Tells whether an experiment is another than it was: equal where state, plan, runs and ended points are the same.
+/// The version of an experiment: equal where state, plan, runs and ended points are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version(u64);
 
@@ -89,7 +89,7 @@ impl Version {
 }
 
 impl Store {
-    /// Begins to follow an experiment, named as for [`Store::load`]: the first [`Store::news`] tell all that there is so far.
+    /// Begins to follow an experiment, named as for [`Store::load`]: the first [`Store::news`] holds everything so far.
     pub fn follow(&self, wanted: &str) -> Result<Following, StoreError> {
         let experiment = self.find(wanted)?;
         // What lies before its first slice belongs to others and need not be looked at.

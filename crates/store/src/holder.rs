@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 pub struct Holder(Option<(u32, String)>);
 
 impl Holder {
-    /// Of a byte of a lock file.
+    /// Finds the process that holds a byte of a lock file.
     ///
     /// `F_OFD_GETLK` and `/proc/locks` tell no process for a lock that belongs to an open file. The descriptors of each process do: `lock:` lines
     /// in `/proc/PID/fdinfo` (proc_pid_fdinfo(5)).

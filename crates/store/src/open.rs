@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Transactions here take milliseconds; only a stopped program holds the write lock for longer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Statements kept ready, so that adding a slice parses no SQL.
 const STATEMENTS_KEPT: usize = 32;
@@ -52,7 +52,7 @@ impl Store {
         if connection.is_readonly("main").map_err(sqlite)? {
             return Err(StoreError::ReadOnly { path: path.to_owned() });
         }
-        claims.begin_set_up(PATIENCE)?;
+        claims.begin_set_up(TIMEOUT)?;
         bring_up_to_date(path, &mut connection)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         claims.end_set_up()?;
@@ -178,7 +178,7 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // A store may come from a stranger: what its schema says runs nothing that could harm, and nothing writes past SQLite's own rules.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     Ok(connection)
 }

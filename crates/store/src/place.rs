@@ -59,7 +59,7 @@ impl StorePath {
         name
     }
 
-    /// Takes the rights of others to all files that are there.
+    /// Takes the rights of others to all existing files.
     pub(crate) fn make_private(&self) -> Result<(), StoreError> {
         for end in ENDS {
             self.folder

@@ -28,7 +28,7 @@ pub(crate) struct Connection {
     pub(crate) least_round_trip_ns: Option<u64>,
 }
 
-/// Those of this process; none where the kernel does not tell.
+/// Connections of this process; none where the kernel does not list them.
 pub(crate) fn connections(host: &Host) -> Vec<Connection> {
     let own = inodes(host, "self");
     let mut found = Vec::new();

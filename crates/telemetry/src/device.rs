@@ -66,7 +66,7 @@ pub struct Diskstats {
 }
 
 impl Diskstats {
-    /// Of a device such as `/dev/sda1`, `/dev/disk/by-id/…` or `sda1`. One that is not there has no totals.
+    /// Watches a device such as `/dev/sda1`, `/dev/disk/by-id/…` or `sda1`. A device that does not exist has no totals.
     pub fn of(device: &str) -> Self {
         Self::on(&Host::here(), device)
     }

@@ -20,10 +20,10 @@ pub enum FindingSeverity {
     Bad,
 }
 
-/// One thing that was looked at.
+/// One examined property.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Stable name of what was looked at.
+    /// Stable name of the examined property.
     pub id: &'static str,
     pub severity: FindingSeverity,
     /// What was seen, in one sentence.

@@ -32,9 +32,9 @@ pub struct ForeignSampler {
     before: BTreeMap<u32, Process>,
     /// Processors that ours may use, where these are not all.
     usable: Option<Vec<u32>>,
-    /// What they had done, where that is needed: there are others, or not all processes are to be seen.
+    /// Their use, where that is needed: there are others, or not all processes are visible.
     processors: Option<Processors>,
-    /// Whether all processes are to be seen.
+    /// Whether all processes are visible.
     sees_all: bool,
     ticks_per_second: u64,
 }
@@ -63,7 +63,7 @@ struct Process {
     is_kernel: bool,
     /// CPU time of its own, ticks.
     own: u64,
-    /// Of children that ended and were waited for, ticks.
+    /// CPU time of children that ended and were waited for, ticks.
     children: u64,
 }
 
@@ -118,7 +118,7 @@ impl ForeignSampler {
     }
 }
 
-/// What processors did beyond the processes that are to be seen, in ticks, where it is more than the kernel's own work.
+/// What processors did beyond the visible processes, in ticks, where it is more than the kernel's own work.
 fn outside(before: Processors, after: Processors, seen: u64) -> Option<u64> {
     let hidden = after.busy.saturating_sub(before.busy).saturating_sub(seen);
     let all = after.all.saturating_sub(before.all);
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(rises(&before, &now, &[]), [("init".to_owned(), 10)]);
     }
 
-    /// A container beside a busy one: 300 of 400 ticks were used, of which 100 by processes that it sees.
+    /// A container beside a busy one: 300 of 400 ticks were used, 100 of them by processes that it sees.
     #[test]
     fn what_a_container_does_not_see_counts() {
         let of = |busy: u64, own: u64, kernel: u64| {
@@ -334,7 +334,7 @@ mod tests {
         ]);
         let sampler_of_half = ForeignSampler::start(&halves.host(), &[7, 6]);
         assert_eq!(sampler_of_half.processors, Some(Processors { busy: 800, all: 850 }));
-        // Where the kernel's threads are to be seen, all processes are.
+        // If the kernel's threads are visible, so are all processes.
         assert_eq!(sampler(KERNEL_THREAD).processors, None);
 
         let at = |busy, all| Processors { busy, all };

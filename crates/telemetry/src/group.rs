@@ -60,7 +60,7 @@ impl Group {
             (figures::GROUP_CPU, &self.cpu_used),
         ];
         for (name, file) in numbers {
-            // Version 1 tells of no limit by one beyond any memory, version 2 by a word.
+            // Version 1 states "no limit" as one beyond any memory, version 2 as a word.
             if let Some(number) = file.as_ref().and_then(|file| file.number(buffer))
                 && number < UNLIMITED
             {

@@ -9,11 +9,11 @@ use plimsoll_record::figures;
 /// Files below `/proc`, kept open.
 pub(crate) struct Kernel {
     cpu: KeptFile,
-    /// Those whose time counts; `None`: all.
+    /// The processors whose time counts; `None`: all.
     processors: Option<Vec<u32>>,
     memory: KeptFile,
     pressures: [(&'static str, KeptFile); 3],
-    /// Of this process; `None` where another one is under test.
+    /// Statistics of this process; `None` where another one is under test.
     process: Option<KeptFile>,
     tick_ns: f64,
 }

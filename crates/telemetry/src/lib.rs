@@ -9,7 +9,7 @@
 //! - **Use.** A [`WorkerSampler`] says what its own process used since the last call, a [`SystemSampler`] what happened to the
 //!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock. A [`ForeignSampler`] says what other programs used.
 //! - **Watching.** A [`SliceSampler`] gathers figures for each second of a measurement: what the engine reports about itself, what a
-//!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), a server that is watched from outside, the machine, and
+//!   [`DeviceSource`] reports about the device below the data, what a control group uses ([`GroupSource`]), a server that is watched from outside, the machine, and
 //!   the [`Network`] to another one.
 //! - **Judgement.** A [`Survey`] is what a machine check looks at, and [`findings`] what it thinks of it, with advice. That is a pure
 //!   function of the survey.

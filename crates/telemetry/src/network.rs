@@ -28,7 +28,7 @@ impl Network {
         Self::with(host, remote.local, &own)
     }
 
-    /// Of the interface that has this address; `None` where none has, or only this machine reaches it.
+    /// The interface with this address; `None` where none has it, or only this machine reaches it.
     pub fn at(host: &Host, address: IpAddr) -> Option<Self> {
         Self::with(host, address, &addresses())
     }
@@ -100,7 +100,7 @@ fn is_apart(one: &Connection, own: &[(String, IpAddr)]) -> bool {
     !one.remote.is_loopback() && own.iter().all(|(_, address)| *address != one.remote)
 }
 
-/// Of this machine, with the names of their interfaces.
+/// The addresses of this machine, each with the name of its interface.
 fn addresses() -> Vec<(String, IpAddr)> {
     let Ok(all) = getifaddrs() else {
         return Vec::new();
@@ -197,7 +197,7 @@ mod tests {
         assert!(Network::of_connections(&host).is_none());
         assert_eq!(round_trips(&host), None);
         assert!(Network::at(&host, IpAddr::from([127, 0, 0, 1])).is_none());
-        // Of documentation: no machine has it.
+        // An address reserved for documentation, which no machine has.
         assert!(Network::at(&host, IpAddr::from([198, 51, 100, 7])).is_none());
     }
 }

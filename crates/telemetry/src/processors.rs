@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(why, "only one processor may be used");
         let why = Tree::new(&[]).host().halves().unwrap_err();
         assert!(why.contains("does not say"), "{why}");
-        // Of one core both threads may be used, of the other one.
+        // Both threads of one core may be used, and one of the other.
         let uneven = machine("0-2", &[(0, 0, "0-1"), (1, 0, "0-1"), (2, 0, "2-3")]);
         assert!(uneven.host().halves().is_err());
     }

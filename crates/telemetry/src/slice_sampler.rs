@@ -19,7 +19,7 @@ pub struct SliceSampler {
     device: Option<Box<dyn DeviceSource>>,
     group: Option<Group>,
     server: Vec<Process>,
-    /// Of this process, and of the server.
+    /// Threads of this process, and of the server.
     run_queue: Option<RunQueue>,
     network: Option<Network>,
     buffer: Vec<u8>,
@@ -51,7 +51,7 @@ impl SliceSampler {
         sampler
     }
 
-    /// Of the engine alone: another process watches the machine on which it is.
+    /// Samples the engine alone: another process watches its machine.
     pub fn of_engine() -> Self {
         Self {
             kernel: None,
@@ -286,7 +286,7 @@ mod tests {
         assert!(figures.contains_key(figures::GROUP_CPU));
     }
 
-    /// Everything is there that any Linux has.
+    /// All figures exist that any Linux has.
     #[test]
     fn this_machine_is_watched() {
         let mut sampler = SliceSampler::new(&Host::here(), None, None);

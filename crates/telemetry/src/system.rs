@@ -9,7 +9,7 @@ use nix::unistd::{SysconfVar, sysconf};
 #[derive(Debug)]
 pub struct SystemSampler {
     host: Host,
-    /// Those whose time counts; `None`: all.
+    /// The processors whose time counts; `None`: all.
     processors: Option<Vec<u32>>,
     stolen_ticks: Option<u64>,
     ticks_per_second: u64,

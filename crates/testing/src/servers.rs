@@ -40,13 +40,13 @@ impl Kind {
         program.expect("it was asked whether it is there")
     }
 
-    /// Whether it is there; otherwise a test is left out with it.
+    /// Whether it is installed; otherwise a test is left out with it.
     pub fn is_there_or_skip(self, test: &str) -> bool {
         let name = self.program_name();
         has(&format!("{test} with {name}"), &[Need::Server(name)])
     }
 
-    /// Those that are there; the others are skipped visibly. FerretDB is for runs of every test.
+    /// The servers that are installed; the others are skipped visibly. FerretDB is only for runs of every test.
     pub fn there() -> Vec<Self> {
         Self::there_of(&Self::ALL)
     }

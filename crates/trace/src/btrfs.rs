@@ -33,7 +33,7 @@ struct Chunk {
 }
 
 impl Chunks {
-    /// Of the filesystem that this folder lies on.
+    /// Reads the chunks of the filesystem with this folder.
     pub fn of(folder: &File) -> io::Result<Self> {
         let mut chunks = Vec::new();
         let mut first_address = 0;
@@ -41,7 +41,7 @@ impl Chunks {
             let mut search = Search::from(first_address);
             // SAFETY: The opcode is BTRFS_IOC_TREE_SEARCH, whose argument is this struct.
             let call = unsafe { Updater::<TREE_SEARCH, Search>::new(&mut search) };
-            // SAFETY: The kernel writes into the struct alone, any bits of which are valid.
+            // SAFETY: The kernel writes only into the struct, for which any bits are valid.
             unsafe { ioctl(folder, call) }?;
             let before = chunks.len();
             search.read(&mut chunks)?;

@@ -97,7 +97,7 @@ pub struct ExtentMap {
 }
 
 impl ExtentMap {
-    /// Of the files on a filesystem that lies on one whole device, without partitions. Writes out what is not yet written, because only then it has a place.
+    /// Maps the files on a filesystem that lies on one whole device, without partitions. Writes out dirty data first, because data has no place before.
     ///
     /// A file with several names is listed by the first that is found; what vanishes meanwhile, and what lies on other filesystems (or
     /// subvolumes of btrfs) that are mounted below, is left out.

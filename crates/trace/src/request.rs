@@ -27,7 +27,7 @@ const WRITING: u64 = KIND_MASK;
 pub enum Kind {
     Read,
     Write,
-    /// That what was written is safe.
+    /// A flush: everything written before is safe.
     Flush,
     /// Bytes that are no longer needed.
     Discard,
@@ -75,7 +75,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// As the words of a record, the last of which says that it is whole, and in which round through the file it was written.
+    /// The words of a record. The last one shows that it is whole, and in which round through the file it was written.
     pub(crate) fn packed(&self, lap: u64) -> [u64; RECORD_WORDS] {
         let offset = self.offset.min(OFFSET_LIMIT - 1);
         let latency = self.latency_ns.min(MAX_LATENCY_NS);

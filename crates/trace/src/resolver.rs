@@ -159,7 +159,7 @@ mod tests {
 
     const DISK: u64 = 200;
 
-    /// Which byte of which file lies at each byte of the disk.
+    /// For each byte of the disk: the file and the byte of it that lie there.
     type Bytes = Vec<Option<(u8, u64)>>;
 
     /// Extents drawn one after the other; each takes the bytes that are still free.

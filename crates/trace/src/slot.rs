@@ -118,7 +118,7 @@ mod tests {
     /// earlier rounds.
     fn explore(earlier: &'static [u64], laps: &'static [u64], looks_at: &'static [u64]) {
         let mut model = loom::model::Builder::new();
-        // Of more threads than two, every order in which one is interrupted this often: all orders are too many.
+        // With more than two threads, only orders with this many interruptions: all orders are too many.
         model.preemption_bound = (laps.len() > 1).then_some(2);
         model.check(move || {
             let record = slot();

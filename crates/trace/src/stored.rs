@@ -17,7 +17,7 @@ const BLOCK: usize = 65_536;
 /// No request takes more: ten bytes for each of three numbers of 64 bits, at most five for the others.
 const REQUEST_LIMIT: usize = 3 * 10 + 4 * 5;
 const COMPRESSION: i32 = 9;
-/// The text beside the requests holds marks and maps of files, of which there are thousands at most.
+/// The text beside the requests holds marks and maps of files: thousands at most.
 const LONGEST_ABOUT_BYTES: u64 = 256 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@ impl Trace {
         }
     }
 
-    /// Of which disk, since when.
+    /// The disk and the begin of the trace.
     pub fn head(&self) -> &Head {
         &self.head
     }

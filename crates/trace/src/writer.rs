@@ -88,7 +88,7 @@ impl Writer {
         let words = match made {
             Ok(words) => words,
             Err(error) => {
-                // What was begun is of no use, and may be what fills the disk.
+                // The unfinished file is useless, and may be what fills the disk.
                 let _ = std::fs::remove_file(path);
                 return Err(error);
             }

@@ -37,7 +37,7 @@ pub enum Ask<'a> {
     },
     /// Read records in the order of their keys.
     Scan {
-        /// The first, if it is there, otherwise the next.
+        /// The first record, if it exists, otherwise the next.
         start: &'a [u8],
         /// How many at most, at least 1.
         count: u32,

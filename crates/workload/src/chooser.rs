@@ -8,7 +8,7 @@ use crate::remainder::Divisor;
 use crate::stream::Stream;
 use crate::zipfian::{ScrambledZipfian, SkewedLatest};
 
-/// Chooses key numbers of records that are there. Each session has its own.
+/// Chooses key numbers of existing records. Each session has its own.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyChooser {
     Uniform { first: u64, count: u64 },
@@ -28,7 +28,7 @@ pub(crate) struct Keys {
     pub(crate) count: u64,
     /// How many records there are, from key number 0 on.
     pub(crate) present: u64,
-    /// How many more are expected to be looked for, since they will be inserted: YCSB takes twice the planned inserts.
+    /// How many more keys will be requested, because they will be inserted: YCSB takes twice the planned inserts.
     pub(crate) expected: u64,
 }
 
@@ -89,7 +89,7 @@ impl KeyChooser {
         match self {
             Self::Uniform { first, count } => until(present, || *first + stream.below(*count)),
             Self::Sequential { first, count } => {
-                // All keys in question were there from the start.
+                // All keys in question existed from the start.
                 *first + count.remainder(turn())
             }
             Self::Zipfian(zipfian) => until(present, || zipfian.draw(stream)),

@@ -46,7 +46,7 @@ struct Ahead {
 #[derive(Debug)]
 struct OpParts {
     workload: Arc<Workload>,
-    /// Of the turns of sequential keys.
+    /// This host's share of the turns of sequential keys.
     turns: Share,
     chooser: Option<KeyChooser>,
     key: KeyText,

@@ -29,7 +29,7 @@ pub(crate) fn fnv_hash_40(number: u64) -> u64 {
     fold::<5>(number).cast_signed().unsigned_abs()
 }
 
-/// The hash of a number of which only the lowest `OCTETS` octets can differ from zero.
+/// The hash of a number with nonzero bits only in its lowest `OCTETS` octets.
 #[inline]
 fn fold<const OCTETS: u32>(number: u64) -> u64 {
     let mut hash = OFFSET_BASIS;

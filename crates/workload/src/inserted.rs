@@ -15,7 +15,7 @@ use crate::schedule::Share;
 pub(crate) struct Records {
     /// From `start` on, counts this host's own inserts.
     own: AcknowledgedCounter,
-    /// Records that were there before the first insert.
+    /// Records that existed before the first insert.
     start: u64,
     share: Share,
     hosts: Divisor,

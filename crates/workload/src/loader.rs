@@ -23,7 +23,7 @@ pub struct Loader {
     numbers: Counter,
     end: u64,
     contents: Family,
-    /// Of an application's documents. Then what is counted are commands.
+    /// Loads an application's documents. Then commands are counted.
     own: Option<DocumentLoad>,
 }
 

@@ -1,4 +1,4 @@
-//! Which operations are requested, how often, and of which keys.
+//! Which operations run, how often, and with which keys.
 
 use crate::problem::{Problem, Wrong, in_range};
 use plimsoll_record::{Operation, OwnOperation, StatementKind};

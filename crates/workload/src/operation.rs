@@ -26,7 +26,7 @@ pub(crate) struct Operations {
 const ALL_DRAWS: u64 = 1 << 63;
 
 impl Operations {
-    /// Of a mix that was checked.
+    /// The operations of a checked mix.
     pub(crate) fn new(mix: &Mix) -> Self {
         let weights = mix.weights().map(|(_, weight)| weight);
         let total: f64 = weights.iter().sum();

@@ -31,7 +31,7 @@ pub enum Wrong {
         /// The upper end that was given.
         maximum: u64,
     },
-    /// All proportions are zero, so that there is no operation to choose.
+    /// All proportions are zero, so no operation can be chosen.
     NothingToDo,
     /// It has no entry, or only entries of weight zero.
     Empty,

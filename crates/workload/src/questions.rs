@@ -175,7 +175,7 @@ fn keys_stay_within_their_range() {
         let met = met(&data, distribution, 20_000);
         assert_eq!(met, (300..700).collect(), "{distribution:?}");
     }
-    // YCSB's range has one key more, which is requested when it is there.
+    // YCSB's range has one key more, which is used once it exists.
     let met = met(&data, RequestDistribution::Zipfian, 100_000);
     assert_eq!(met, (300..=700).collect());
     // The newest keys of all, without regard to the range.

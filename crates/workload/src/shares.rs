@@ -44,7 +44,7 @@ fn number(key: &[u8]) -> u64 {
     std::str::from_utf8(&key[4..]).unwrap().parse().unwrap()
 }
 
-/// One operation: whether it is an insert, and of which key. Inserts are acknowledged.
+/// One operation: whether it is an insert, and its key. Inserts are acknowledged.
 fn step(generator: &mut OpGenerator) -> (bool, u64) {
     let requested = match generator.next() {
         Ask::Insert { number, .. } => (true, number),

@@ -20,7 +20,7 @@ pub struct Workload {
     pub(crate) operations: Operations,
     /// `None` when there is nothing but inserts.
     pub(crate) chooser: Option<KeyChooser>,
-    /// Of sequential keys in a closed loop: this host's turns, which its sessions share.
+    /// For sequential keys in a closed loop: this host's turns, which its sessions share.
     pub(crate) turns: Counter,
     pub(crate) scan_lengths: Lengths,
     pub(crate) reads: ReadFields,

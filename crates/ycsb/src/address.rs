@@ -152,7 +152,7 @@ impl Options {
         self.keep(name, value);
     }
 
-    /// Of the same name the last one counts.
+    /// Among options of the same name the last one counts.
     fn keep(&mut self, name: &str, value: &str) {
         if !name.eq_ignore_ascii_case("readPreferenceTags") {
             self.kept.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -192,7 +192,7 @@ impl Options {
     }
 }
 
-/// What the Java driver takes for a truth.
+/// What the Java driver reads as a truth value.
 fn truth(value: &str) -> Option<&'static str> {
     match &*value.to_ascii_lowercase() {
         "true" | "yes" | "1" => Some("true"),

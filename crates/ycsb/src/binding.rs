@@ -39,7 +39,7 @@ pub(crate) struct Opened {
     _directory: Option<KeptDirectory>,
 }
 
-/// How an engine is to be opened: everything that properties say of it, checked.
+/// How to open an engine: everything that properties say of it, checked.
 pub(crate) struct Plan {
     binding: Binding,
     settings: Settings,

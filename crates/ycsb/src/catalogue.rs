@@ -5,7 +5,7 @@
 pub enum Treatment {
     /// It does what it does in YCSB.
     Honoured,
-    /// It has no effect here, which is said.
+    /// It has no effect here, and a message says so.
     Ignored,
     /// Some of its values are refused.
     Partly,
@@ -44,7 +44,7 @@ catalogue! {
     "target" "0" Honoured "operations per second of all sessions together; 0 or less means as fast as can be";
     "maxexecutiontime" "0" Honoured "seconds after which no operation is begun; 0 means no limit";
     "dotransactions" "true" Honoured "set by the command: false for load, true for run";
-    "db" "" Partly "name of the binding's class; only those of the bindings that there are";
+    "db" "" Partly "name of the binding's class; only those of the existing bindings";
     "exporter" "site.ycsb.measurements.exporter.TextMeasurementsExporter" Honoured "form of the report: text, JSON or JSON array; with an unknown class the text form, and a line that says so";
     "exportfile" "" Honoured "file for the report, in place of the standard output";
     "status" "false" Honoured "status lines, as -s";
@@ -63,7 +63,7 @@ catalogue! {
     "timeseries.granularity" "1000" Honoured "milliseconds of each mean";
     "reportlatencyforeacherror" "false" Honoured "latencies of failures under a name for each way of failing";
     "latencytrackederrors" "" Honoured "ways of failing that have a name of their own, with commas";
-    "spin.sleep" "false" Ignored "sessions sleep, and the kernel is asked to wake them to the nanosecond";
+    "spin.sleep" "false" Ignored "sessions sleep, with wake-ups exact to the nanosecond";
     "htrace." "" Ignored "there is no tracing";
     "core_workload_insertion_retry_limit" "0" Honoured "how often a failed insert of a load is repeated";
     "core_workload_insertion_retry_interval" "3" Honoured "seconds before that, a fifth more or less";
@@ -99,7 +99,7 @@ catalogue! {
     "basicdb.randomizedelay" "true" Honoured "with the binding basic: a random number of milliseconds, up to simulatedelay";
     "basicdb.count" "false" Partly "with the binding basic: only false, since counts of keys are not kept";
     "mongodb.url" "mongodb://localhost:27017/ycsb?w=1" Honoured "address of the server, with all options that MongoDB's Java driver accepts; those that have no effect here are named";
-    "mongodb.upsert" "false" Honoured "inserts replace a record that is there";
+    "mongodb.upsert" "false" Honoured "inserts replace an existing record";
     "batchsize" "1" Honoured "with the binding mongodb: records of one insert; the last batch is sent too";
     "mongodb.batchsize" "1" Honoured "with mongodb-async: the same; with mongodb it has no effect, as in YCSB";
     "mongodb.maxconnections" "" Ignored "every session has a connection of its own";

@@ -70,7 +70,7 @@ impl Binding {
     }
 }
 
-/// A command line that was understood. What its properties mean is looked at later.
+/// A parsed command line. The meaning of its properties is checked later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
     pub phase: Phase,

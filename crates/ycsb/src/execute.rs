@@ -254,7 +254,7 @@ fn advice(end: &PointEnd) -> Option<&'static str> {
     };
     if says(&["already a record with this key", "E11000", "code 11000"]) {
         return Some(
-            "records with these keys are there already: the load was made before (empty the collection, or set mongodb.upsert=true), or another client inserts the same keys (give each its own insertstart and insertcount)",
+            "records with these keys already exist: the load was made before (empty the collection, or set mongodb.upsert=true), or another client inserts the same keys (give each its own insertstart and insertcount)",
         );
     }
     if says(&["code 16500", "TooManyRequests", "429"]) {
@@ -314,7 +314,7 @@ struct Finisher<'a> {
 }
 
 impl Finisher<'_> {
-    /// Says once that no operation is begun any more.
+    /// Reports once that no more operations begin.
     fn time_is_up(&mut self) {
         if !self.is_out_of_time {
             self.is_out_of_time = true;

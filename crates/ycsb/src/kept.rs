@@ -6,7 +6,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Tells that a directory is such a one. Not the name of the marker of throw-away directories, which are removed.
+/// Marks such a directory. Throw-away directories, which are removed, have a marker of another name.
 const MARKER: &str = "plimsoll-ycsb";
 const WORDS: &str =
     "The database beside this file was made by plimsoll ycsb, and is kept from load to run.\n";

@@ -19,7 +19,7 @@
 //! # Ok::<(), plimsoll_ycsb::CommandError>(())
 //! ```
 
-// All that is said goes through `talk` and `say`.
+// All output goes through `talk` and `say`.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod address;

@@ -1,4 +1,4 @@
-//! What a report tells apart: names of operations, and how they ended.
+//! What a report distinguishes: names of operations, and how they ended.
 
 use plimsoll_record::{Operation, Status};
 
@@ -48,7 +48,7 @@ impl Metric {
         }
     }
 
-    /// Of one of YCSB's operations.
+    /// The metric of one of YCSB's operations.
     pub(crate) fn of(operation: Operation) -> Option<Self> {
         Some(match operation {
             Operation::Read => Self::Read,

@@ -70,7 +70,7 @@ pub(crate) fn lines(tally: &Tally, style: &Style) -> Vec<ReportLine> {
         let named = |prefix: &str| {
             if is_two_in_one { format!("{prefix}{name}") } else { name.clone() }
         };
-        // Of two kinds in one YCSB tells only the first how operations ended.
+        // YCSB reports only for the first of two kinds in one how operations ended.
         let returned = |is_second: bool| {
             let none = Returns::default();
             if is_two_in_one && is_second { none } else { cell.returns }

@@ -55,7 +55,7 @@ pub(crate) struct Reporter<'a> {
     totals: Totals,
     /// Sessions that have not ended.
     open: usize,
-    /// Those of them that have not handed over since the last wish.
+    /// How many sessions have not handed over since the last request.
     awaited: usize,
     is_over: bool,
 }

@@ -91,7 +91,7 @@ impl Status<'_> {
     }
 }
 
-/// How long it takes to do what is left, with a space behind: days and hours, minutes below a day, seconds where nothing else is said.
+/// How long the rest takes, with a space behind: days and hours, minutes below a day, or else seconds.
 fn estimate(left: u64, per_second: f64) -> String {
     // As in Java, what is too long for 64 bits is the longest there is.
     let seconds = (left as f64 / per_second).ceil();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// A line on the standard error. Nobody may be listening any more.
+/// A line on the standard error, whose reader may be gone.
 pub(crate) fn talk(line: &str) {
     let _ = writeln!(io::stderr(), "{}", plimsoll_record::redact::lines(line));
 }

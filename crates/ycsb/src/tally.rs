@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const DIGITS: u8 = 3;
 const RETURNS: usize = Return::ALL.len();
-/// Of each metric: its own, that of all failures, and one for each way of failing.
+/// Variants of each metric: its own, that of all failures, and one for each way of failing.
 const VARIANTS: usize = 2 + RETURNS;
 
 /// What is kept of every latency.
@@ -140,7 +140,7 @@ impl Sums {
         self.sum as f64 / self.count as f64
     }
 
-    /// Of all that was counted, 0 where nothing was.
+    /// The variance of everything counted, 0 where nothing was.
     pub(crate) fn variance(&self) -> f64 {
         if self.count == 0 {
             return 0.0;

@@ -22,7 +22,7 @@ pub(crate) struct Watch {
     statuses: Vec<SessionStatus>,
 }
 
-/// What one session tells at any time, on cache lines of its own.
+/// What one session reports at any time, on cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct SessionStatus {

@@ -28,7 +28,7 @@ struct Model {
     blocks: Blocks,
     log: WriteLog,
     random: Xoshiro256PlusPlus,
-    /// Of each sector: the value of each write to it since it was last durable, before them the durable one, with the number of the write.
+    /// For each sector its values since the last durable one, oldest first, each with the number of its write.
     versions: Vec<Vec<(u64, u8)>>,
     /// Writes that are not acknowledged, with their numbers in the log.
     pending: Vec<(u64, Range<u64>)>,

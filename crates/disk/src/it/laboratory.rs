@@ -1,4 +1,4 @@
-//! A disk with its loop device, a filesystem and a control group, all of which are gone when they are dropped.
+//! A disk with its loop device, a filesystem and a control group; all are removed when they are dropped.
 
 use crate::{Control, Daemon, DaemonOrder, DaemonProgram, DiskError, RingSwitch};
 use plimsoll_record::DiskSpec;

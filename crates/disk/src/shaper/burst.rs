@@ -1,4 +1,4 @@
-//! Burst credits: how they fill, and what a request takes of them.
+//! Burst credits: how they fill, and what a request costs.
 
 use super::limit::seconds;
 use plimsoll_record::DiskBurst;

@@ -28,7 +28,7 @@ impl Questions {
         &self.key_space
     }
 
-    /// Another stream each time: a change to what is there already would cost a server next to nothing.
+    /// Another stream each time: changing a value to itself would cost a server next to nothing.
     pub fn generator(&self) -> OpGenerator {
         self.workload.generator(self.streams.fetch_add(1, Ordering::Relaxed))
     }

@@ -126,7 +126,7 @@ fn collections_are_prepared_with_their_indexes_and_dropped_again() {
         assert!(now.iter().all(|uuid| !before.contains(uuid)), "{round}");
         before.extend(now);
     }
-    // Somebody measures with them as they are.
+    // Another client measures with them as they are.
     let engine = open_shop(&server, "use", &shop).unwrap();
     assert_eq!(engine.count().unwrap(), Some(8));
     drop(engine);
@@ -134,7 +134,7 @@ fn collections_are_prepared_with_their_indexes_and_dropped_again() {
     assert_contains(&said, "using ycsb.customers failed");
     assert_contains(&said, "earlier load by this program");
 
-    // Another order: the index of the earlier one is not there any more.
+    // Another order: the index of the earlier one is gone.
     let other_order = [collection("orders", 2, &[index(doc! { "a": 1 }, "by_a")])];
     let engine = open_shop(&server, "drop", &other_order).unwrap();
     assert_eq!(other.index_names("orders"), ["_id_", "by_a"]);
@@ -188,7 +188,7 @@ fn indexes_of_somebody_else_stay() {
         assert_eq!(names, ["_id_", "theirs", "by_total", "by_note"]);
         assert_eq!(other.uuid("orders"), uuid);
     }
-    // Of the indexes, those of this program make room for those of another order.
+    // Indexes of this program are dropped when another order needs others.
     let bare = [collection("orders", 1, &[])];
     let engine = open_shop(&server, "drop", &bare).unwrap();
     assert_eq!(other.index_names("orders"), ["_id_", "theirs"]);
@@ -206,7 +206,7 @@ fn indexes_without_a_load_are_remembered() {
     let server = Server::start(Kind::Mongod);
     let mut other = Other::of(&server);
     drop(open_shop(&server, "refuse", &shop()).unwrap());
-    // That does not make documents ours that somebody stores there meanwhile.
+    // Documents that somebody else stores there meanwhile are still theirs.
     other.insert("orders");
     let said = message(open_shop(&server, "drop", &shop()));
     assert_contains(&said, "did not load");

@@ -80,7 +80,7 @@ fn orders(records: u64) -> DocumentsSpec {
     spec(&order_collections(records), operations)
 }
 
-/// The same orders, asked for what nobody has, and for the newest.
+/// The same orders, with queries for absent values and for the newest.
 fn edges(records: u64) -> DocumentsSpec {
     let operations = r#"{
         "newest": {"find": "orders", "filter": {"number": {"$gte": "<n.from>", "$lt": "<n.to>"}}, "with": {"n": {"range_of": "number", "documents": 23, "at": "end"}}},

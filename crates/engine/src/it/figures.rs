@@ -1,4 +1,4 @@
-//! Figures of a mongod, held against what a second reader sees: the official driver, with the names that mongod gives them.
+//! Figures of a mongod, compared with what a second reader sees: the official driver, with the names that mongod gives them.
 
 use crate::it::laboratory::{
     assert_all_ok, assert_not_found, assert_ok, load, open_at, read, records, verifiable,
@@ -116,7 +116,7 @@ impl Member {
     }
 }
 
-/// Stores, reads and changes records, so that there is something to count.
+/// Stores, reads and changes records, so that the counters move.
 fn work(engine: &dyn Engine) {
     let data = verifiable(50);
     let mut session = engine.session().unwrap();
@@ -182,7 +182,7 @@ fn live_figures_are_what_a_second_reader_sees() {
             }
         }
         if apart.is_empty() {
-            // These are exact, because nobody else works on the server's collections.
+            // These are exact, because no other client works on the server's collections.
             for (name, least) in [
                 (figures::SERVER_DOCUMENTS_INSERTED, 50.0),
                 (figures::SERVER_DOCUMENTS_RETURNED, 50.0),

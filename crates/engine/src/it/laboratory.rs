@@ -47,7 +47,7 @@ pub fn open_on(
     open("mongodb", &opening)
 }
 
-/// Runs a test with each client on each kind of server that is there.
+/// Runs a test with each client on each installed kind of server.
 pub fn everywhere(body: impl Fn(&Server, &str)) {
     for kind in Kind::there() {
         for client in CLIENTS {

@@ -1,4 +1,4 @@
-//! What can be wrong with a server, and what is said then.
+//! What can be wrong with a server, and the messages about it.
 
 use crate::it::laboratory::{
     CLIENTS, assert_all_ok, assert_ok, failure, load, message, open_at, open_on, read, records,
@@ -32,7 +32,7 @@ fn quickly(client: &str) -> Pairs {
     within(client, 500)
 }
 
-/// Where the server is there in the end, or there again. The driver lets half a second pass before it looks again.
+/// Waits for a server that starts late, or again. The driver lets half a second pass before it looks again.
 fn patiently(client: &str) -> Pairs {
     within(client, 10_000)
 }
@@ -331,7 +331,7 @@ fn a_mongos_is_known_as_one() {
     }
 }
 
-/// The words with which a server says that it is no primary any more.
+/// The answer of a server that is no longer primary.
 fn stepped_down() -> bson::Document {
     refusal(10_107, "NotWritablePrimary", "not primary")
 }
@@ -502,7 +502,7 @@ mod slow {
                 engine.count().unwrap()
             };
 
-            // Of somebody else: stored as if by another program, without a mark.
+            // Documents without a mark, as another program would store them.
             let foreign = open_on(&server, &data, &[]).unwrap();
             assert_all_ok(&load(&mut *foreign.session().unwrap(), &data));
             drop(foreign);
@@ -533,7 +533,7 @@ mod slow {
             assert_says(&said, &["`existing: drop`"]);
             assert_eq!(stored(&ours), Some(10));
 
-            // Nobody's: there is nothing to measure.
+            // An empty collection: there is nothing to measure.
             let mut nothing = verifiable(10);
             nothing.table = "nothing".into();
             let said = message(open(&nothing, "use"));

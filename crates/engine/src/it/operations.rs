@@ -59,7 +59,7 @@ fn batches_are_sent_when_full_and_at_the_end() {
         assert_eq!(engine.count().unwrap(), Some(25));
         drop(session);
 
-        // The records of another load that are there already are refused, and the others are stored.
+        // Records that another load stored are refused, and the others are stored.
         let more = verifiable(30);
         let mut session = engine.session().unwrap();
         let outcomes = load(&mut *session, &more);

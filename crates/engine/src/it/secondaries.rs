@@ -16,7 +16,7 @@ mod slow {
 
     const PRODUCTS: u64 = 200;
 
-    /// Products that nobody changes, and orders that are placed.
+    /// Products that never change, and orders that are placed.
     fn shop() -> DataSpec {
         let read = |text: &str| serde_json::from_str(text).unwrap();
         DataSpec::with_documents(DocumentsSpec::new(
@@ -102,7 +102,7 @@ mod slow {
         }
     }
 
-    /// Repeats this until it is true. How long that takes is of no account.
+    /// Repeats this until it is true, however long that takes.
     fn until(what: &str, mut is_true: impl FnMut() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(120);
         while !is_true() {
@@ -166,7 +166,7 @@ mod slow {
         assert_asked(&mut *session, &mut wish, 5);
         assert!((1..=2).contains(&session.retries()), "{}", session.retries());
 
-        // Nobody is left to read from but the primary.
+        // Only the primary is left to read from.
         let left = 3 - used - primary;
         let mut left = client(&set.members[left]);
         command(&mut left, doc! { "replSetMaintenance": 1 });

@@ -110,7 +110,7 @@ fn measurements_are_found_as_predicted_and_kept_in_buckets() {
     }
 }
 
-/// A time series that somebody else made is left alone, filled or empty.
+/// A time series of another program is left alone, filled or empty.
 #[test]
 fn time_series_of_others_stay() {
     needs!([Need::Server("mongod")]);

@@ -166,7 +166,7 @@ pub(super) mod slow {
             let outcome = session.statement(&kept.statement(), &mut answer);
             (format!("{outcome:?}"), answer.early_end.is_some(), session.retries())
         };
-        // A document that is there already.
+        // A document that exists already.
         let again = doc! { "insert": "products", "documents": [{ "_id": 1 }] };
         let (outcome, is_undone, _) = send(&buy(9, "twice", again, Insert));
         assert!(outcome.contains("already a document") && is_undone, "{outcome}");

@@ -22,7 +22,7 @@ use statements::{Statements, write_transaction};
 /// What a statement around a document may take of a message beyond the document's own limit. Servers allow as much.
 const STATEMENT_BYTES: u64 = 16 * 1024;
 
-/// Batches without a record, one after the other, after which a server does not seem to get anywhere.
+/// After so many empty batches in a row a server does not seem to get anywhere.
 const MOST_EMPTY_BATCHES: u32 = 1_000;
 
 /// Takes the fields of a record that was read: name and value, which are valid during the call alone.
@@ -176,7 +176,7 @@ impl LeanClient {
         found.map_err(|failure| self.link.failed(failure))
     }
 
-    /// Replaces fields of a record. Says whether there is such a record; unacknowledged, it says that there is.
+    /// Replaces fields of a record. Returns whether the record exists; unacknowledged, it returns true.
     #[inline]
     pub fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Result<bool, LeanError> {
         let out = self.requests.update.restart();
@@ -347,7 +347,7 @@ impl LeanClient {
         }
     }
 
-    /// Whether a change that failed so is to be sent once more, under its number.
+    /// Whether to send a change that failed so once more, under its number.
     #[cold]
     fn repeats_change(&mut self, error: &LeanError) -> bool {
         let repeats = self.repeats_changes && error.passes();
@@ -436,7 +436,7 @@ impl LeanClient {
         link.call(&mut requests.cursor)
     }
 
-    /// Lets the server forget a cursor that still has something, though all that was requested is there. Says whether the server answered.
+    /// Closes a cursor with further results after all requested ones have come. Returns whether the server answered.
     #[cold]
     fn kill_cursor(
         &mut self,

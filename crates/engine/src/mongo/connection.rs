@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 /// Bytes that the buffer for replies has from the beginning: ten records of YCSB's size.
 const FIRST_BUFFER: usize = 16 * 1024;
 
-/// Why a connection is of no more use.
+/// Why a connection can no longer be used.
 #[derive(Debug)]
 pub(crate) enum Broken {
     Closed {
-        /// Bytes of a reply that had come.
+        /// Received bytes of the reply.
         received: usize,
         /// Bytes of the whole reply, if known.
         expected: Option<usize>,
@@ -115,7 +115,7 @@ impl Connection {
         self.socket.write_all(message).map_err(|error| broken(error, 0, None))
     }
 
-    /// Fails if something came that nobody requested.
+    /// Fails if an unrequested message came.
     #[cold]
     pub(crate) fn check_silence(&self) -> Result<(), Broken> {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;

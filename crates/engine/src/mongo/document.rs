@@ -140,7 +140,7 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Of these bytes, which must be one whole document.
+    /// The elements of these bytes, which must be one whole document.
     #[inline]
     pub fn of(document: &'a [u8]) -> Result<Self, Malformed> {
         if document.len() < LEAST {
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(Elements::of(&document).unwrap().find(b"none"), Ok(None));
     }
 
-    /// A type that no version of the other implementation writes any more: a string and twelve bytes.
+    /// A type that no current version of the other implementation writes: a string and twelve bytes.
     #[test]
     fn database_pointers_are_walked() {
         let document = b"\x1b\0\0\0\x0cp\0\x03\0\0\0ab\0abcdefghijkl\0";

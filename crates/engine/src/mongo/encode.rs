@@ -44,7 +44,7 @@ pub(crate) fn end(begun: Begun, out: &mut Vec<u8>) {
     write_length_at(begun.0, out.len() - begun.0, out);
 }
 
-/// Writes a length into four bytes that are there already.
+/// Overwrites four bytes with a length.
 #[inline]
 pub(crate) fn write_length_at(at: usize, length: usize, out: &mut [u8]) {
     out[at..at + 4].copy_from_slice(&(length as u32).to_le_bytes());

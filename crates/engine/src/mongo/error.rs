@@ -14,7 +14,7 @@ const PASSING: [i32; 5] = [6, 7, 89, 262, 9_001];
 /// Why something was not done. Every message names the server and none holds a password.
 #[derive(Debug, thiserror::Error)]
 pub enum LeanError {
-    /// Nobody answers at the address.
+    /// The address does not answer.
     #[error(
         "cannot connect to {host}: {source}; see whether the server runs, and whether this is its address"
     )]
@@ -101,22 +101,20 @@ pub enum LeanError {
         bytes: u64,
         most: u64,
     },
-    /// The connection ended before the reply was there. Whether the operation was carried out is unknown.
+    /// The connection ended before the reply was complete. Whether the operation was carried out is unknown.
     #[error(
         "{host} closed the connection {when}; see its log for why it ended or whether it was restarted",
         when = Progress { received: *received, expected: *expected }
     )]
     Disconnected {
         host: Box<str>,
-        /// Bytes of the reply that had come.
+        /// Received bytes of the reply.
         received: u64,
-        /// Bytes of the whole reply, if that much had come.
+        /// Bytes of the whole reply, if its length was received.
         expected: Option<u64>,
     },
     /// The operating system gave the connection up. Whether the operation was carried out is unknown.
-    #[error(
-        "the connection to {host} failed: {source}; see whether the server and the network are there"
-    )]
+    #[error("the connection to {host} failed: {source}; check the server and the network")]
     Lost { host: Box<str>, source: io::Error },
     /// No reply in time. The connection is given up, because the reply may still come.
     #[error(
@@ -131,7 +129,7 @@ pub enum LeanError {
     },
 }
 
-/// How far a reply had come.
+/// How much of a reply was received.
 struct Progress {
     received: u64,
     expected: Option<u64>,
@@ -204,7 +202,7 @@ impl LeanError {
         }
     }
 
-    /// Of which kind it is. A batch is of the kind of its first refusal.
+    /// The kind of the error; for a batch, the kind of its first refusal.
     pub fn kind(&self) -> LeanErrorKind {
         match self {
             Self::Connect { .. }

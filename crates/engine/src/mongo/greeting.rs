@@ -1,4 +1,4 @@
-//! How a connection begins: who is there, and who asks.
+//! How a connection begins: client and server introduce themselves.
 
 use crate::mongo::connection::{Broken, Connection};
 use crate::mongo::credentials::{Credentials, Mechanism};
@@ -258,7 +258,7 @@ impl Step {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) last: u64,
-    /// Of those that it knows a majority to have.
+    /// The last write that it knows a majority to have.
     pub(crate) by_majority: u64,
 }
 

@@ -29,9 +29,9 @@ pub(crate) struct Link {
     id: i32,
     /// When the last connection broke, or its server ceased to be the primary, and none was made since.
     lost: Option<Instant>,
-    /// Of what the finder knew when it was last asked whether the host is still to be used.
+    /// The version of the finder's knowledge at the last check whether the host is still to be used.
     version: u64,
-    /// Messages that wanted no answer, since it was last looked whether there is one.
+    /// Messages without an answer that were sent since the last look for one.
     sent_since_check: u32,
 }
 
@@ -179,7 +179,7 @@ impl Link {
         }
     }
 
-    /// Whether a read that failed so is to be sent once more.
+    /// Whether to send a read that failed so once more.
     #[cold]
     pub(crate) fn repeats_read(&self, error: &LeanError) -> bool {
         self.options.retry_reads && error.passes()
@@ -202,7 +202,7 @@ impl Link {
         explain(broken, &self.host, limit.unwrap_or(self.options.connect_timeout))
     }
 
-    /// What a failure is called. After some of them the connection is of no more use and is given up.
+    /// The error for a failure. Some failures make the connection useless: it is closed.
     #[cold]
     pub(crate) fn failed(&mut self, failure: Failure) -> LeanError {
         let refusal = match &failure {

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two questions to a member while nobody waits for a change.
+/// Interval of questions to a member while no thread waits for a change.
 const BETWEEN: Duration = Duration::from_millis(500);
-/// The same while somebody waits.
+/// The same while a thread waits.
 const SOON: Duration = Duration::from_millis(10);
-/// Members that answer within this time after the quickest one are as good, as drivers have it unless told otherwise.
+/// Members that answer within this time after the quickest one are as good, the default of all drivers.
 const THRESHOLD: Duration = Duration::from_millis(15);
 
 /// `{isMaster: 1}`, the name of `hello` that all versions understand.
@@ -41,7 +41,7 @@ impl ReadMode {
     }
 }
 
-/// What a member was when it was last asked.
+/// What a member reported itself to be in its last answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Role {
     Primary,
@@ -57,7 +57,7 @@ struct Member {
     role: Role,
     round_trip: Duration,
     written: Written,
-    /// When it was asked; `None` before the first answer.
+    /// When its last answer came; `None` before the first.
     at: Option<Instant>,
 }
 
@@ -75,20 +75,20 @@ struct State {
     known: Mutex<Known>,
     /// Rises with every change of a role.
     version: AtomicU64,
-    /// Notified after a member was asked.
+    /// Notified after the answer of a member.
     news: Condvar,
-    /// Somebody waits, or all is over.
+    /// A thread waits, or all is over.
     wake: Condvar,
 }
 
-/// The members of a set, each asked by a thread of its own for as long as this is there.
+/// The members of a set. A thread of each asks it for its role until this is dropped.
 #[derive(Debug)]
 pub struct Members {
     state: Arc<State>,
 }
 
 impl Members {
-    /// `options` say how to connect; their host is of no account.
+    /// Connects with `options`, but for their host.
     pub fn watch(hosts: Vec<Host>, options: &LeanOptions) -> Self {
         let (role, round_trip, written, at) =
             (Role::Away, Duration::ZERO, Written::default(), None);
@@ -182,7 +182,7 @@ impl State {
         }
     }
 
-    /// Waits for what it looks for in what is known, while the members are asked quickly.
+    /// Waits until `look` finds something. Meanwhile the members are asked more often.
     fn wait<T>(&self, within: Duration, mut look: impl FnMut(&Known) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + within;
         let mut known = self.known();
@@ -258,7 +258,7 @@ impl MemberChoice {
         Some(quick[self.session as usize % quick.len()].host.clone())
     }
 
-    /// A member to begin with, once all were asked.
+    /// A member to begin with, once all have answered.
     pub fn first(&self) -> Option<Host> {
         self.state.wait(self.within, |known| {
             let are_known = known.members.iter().all(|one| one.at.is_some());
@@ -269,7 +269,7 @@ impl MemberChoice {
 }
 
 impl FindServer for MemberChoice {
-    /// Of the member that was lost, what was known before is of no account.
+    /// What was known about the lost member before it was lost no longer counts.
     fn find(&self, lost_host: &Host, lost: Instant) -> Option<Host> {
         self.state.wait(self.within, |known| {
             let is_fresh =

@@ -8,7 +8,7 @@ use plimsoll_workload::DataSpec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Finds the primary of a replica set, a `mongos` that is there, or a member to read from, for clients that lost theirs.
+/// Finds the primary of a replica set, a running `mongos`, or a member to read from, for clients that lost theirs.
 pub trait FindServer: std::fmt::Debug + Send + Sync {
     /// Where it is, as known after the moment at which the client lost its own. Waits until there is one; `None` when that takes too long.
     fn find(&self, lost_host: &Host, lost: Instant) -> Option<Host>;
@@ -32,11 +32,11 @@ pub struct LeanOptions {
     pub write_concern: WriteConcern,
     /// Read concern level of reads and scans, such as `majority`; the server's choice when absent.
     pub read_concern: Option<String>,
-    /// Inserts replace a record that is there already.
+    /// Inserts replace an existing record.
     pub upsert: bool,
     /// Inserts that are sent together; 1 sends each by itself.
     pub batch: u32,
-    /// As whom to connect; nobody in particular when absent.
+    /// User to connect as; without it the connection is anonymous.
     pub credentials: Option<Credentials>,
     /// Most time to connect, and most time for each answer while the connection is made.
     pub connect_timeout: Duration,

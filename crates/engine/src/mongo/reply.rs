@@ -45,7 +45,7 @@ pub enum Flaw {
     MoreToCome,
     #[error("a reply with a checksum, which was not requested")]
     Checksum,
-    /// It has flags that must not be ignored and that nobody knows.
+    /// It has unknown flags that must not be ignored.
     #[error("a reply with the unknown flags {0:#x}")]
     Flags(u32),
     /// It does not begin with a document.
@@ -107,7 +107,7 @@ impl From<Malformed> for Failure {
     }
 }
 
-/// Bytes of the whole message of which this is the beginning; `None` if not even its length is there.
+/// Bytes of the whole message that begins so; `None` before its length has come.
 #[inline]
 pub fn message_bytes(beginning: &[u8]) -> Result<Option<usize>, Flaw> {
     let Some(length) = word(beginning, 0) else {
@@ -339,7 +339,7 @@ impl StatementReply {
             Some(last) => last.find(b"n")?.and_then(|n| n.whole()),
             None => None,
         };
-        // An upsert that returns what was there before returns nothing, and `n` counts it.
+        // An upsert that returns the earlier document returns nothing, and `n` counts it.
         let documents = match (n, value) {
             (Some(n), _) => u64::try_from(n).ok().filter(|n| *n <= 1),
             (None, Some(_)) => Some(u64::from(document.is_some())),

@@ -38,7 +38,7 @@ const MOST_ROUNDS: u32 = 1_000_000;
 /// Bytes of randomness in a nonce.
 const NONCE_BYTES: usize = 24;
 
-/// Why a conversation cannot go on.
+/// Why a conversation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScramError {
     /// The password holds characters that no password may hold.
@@ -75,7 +75,7 @@ pub struct Conversation {
 
 enum State {
     Request,
-    /// With what the server must answer.
+    /// The client has answered; the server must prove itself with this signature.
     Answered {
         server_key: Vec<u8>,
         message: Vec<u8>,

@@ -20,7 +20,7 @@ pub(crate) const OF_THE_SERVER: [&str; 7] = [
     "arguments",
 ];
 
-/// Of these, what means nothing to another server than a mongod.
+/// Settings among these that only a mongod understands.
 #[cfg(feature = "mongodb")]
 pub(crate) const OF_MONGOD: [&str; 6] = [
     "cache_size",
@@ -60,31 +60,31 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "cache_size",
-            about: "Memory of a started server for uncompressed pages; what does not fit is read again from files. mongod by itself takes half of the memory above 1 GiB.",
+            about: "Memory of a started server for uncompressed pages; what does not fit is read again from files. By default mongod takes half of the memory above 1 GiB.",
             kind: SettingKind::Size { min: MIB, max: 10 * TIB },
             default: Some("1GiB"),
         },
         Setting {
             name: "block_compressor",
-            about: "Compression of the pages that a started server keeps on disk. mongod by itself: snappy.",
+            about: "Compression of the pages that a started server keeps on disk. Default of mongod: snappy.",
             kind: COMPRESSORS,
             default: None,
         },
         Setting {
             name: "journal_compressor",
-            about: "Compression of the journal of a started server. mongod by itself: snappy.",
+            about: "Compression of the journal of a started server. Default of mongod: snappy.",
             kind: COMPRESSORS,
             default: None,
         },
         Setting {
             name: "checkpoint_interval",
-            about: "Time between two checkpoints of a started server: each writes all changed pages to the data files. 0s leaves them out. mongod by itself: 60s.",
+            about: "Time between two checkpoints of a started server: each writes all changed pages to the data files. 0s leaves them out. Default of mongod: 60s.",
             kind: SettingKind::Duration { min_ns: 0, max_ns: 3_600 * SECOND_NS },
             default: None,
         },
         Setting {
             name: "directory_per_db",
-            about: "Whether a started server keeps each database in a folder of its own. mongod by itself: false.",
+            about: "Whether a started server keeps each database in a folder of its own. Default of mongod: false.",
             kind: SettingKind::Flag,
             default: None,
         },

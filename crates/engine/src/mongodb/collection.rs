@@ -23,7 +23,7 @@ pub const MARKS: &str = "plimsoll.marks";
 const TIME_SERIES: &str = "timeseries";
 /// The part of a mark that says that this program created the collection with options.
 const CREATED: &str = "created_with_options";
-/// What servers report of a collection with a validator without being told.
+/// What servers report of a collection with a validator when neither option was given.
 const USUAL_OPTIONS: [(&str, &str); 2] =
     [("validationLevel", "strict"), ("validationAction", "error")];
 
@@ -32,7 +32,7 @@ const USUAL_OPTIONS: [(&str, &str); 2] =
 pub(super) struct Namespace {
     pub(super) database: String,
     pub(super) collection: String,
-    /// How it is to be, if it is one of an application.
+    /// The wanted state, for a collection of an application.
     pub(super) order: Option<CollectionOrder>,
 }
 
@@ -180,7 +180,7 @@ impl Namespace {
         }
     }
 
-    /// What `existing` says about what is there. Nothing is changed.
+    /// Decides about existing documents as `existing` says. Nothing is changed.
     pub(super) fn look(
         &self,
         connection: &Connection,
@@ -242,7 +242,7 @@ impl Namespace {
                 target,
                 "dropping",
                 &format!(
-                    "it holds documents that this program did not load, so it is left alone; drop it yourself, or name another {}; `existing: use` measures the documents that are there",
+                    "it holds documents that this program did not load, so it is left alone; drop it yourself, or name another {}; `existing: use` measures the existing documents",
                     self.elsewhere()
                 ),
             )),
@@ -305,7 +305,7 @@ impl Namespace {
         match is_ours {
             true => Ok(Room::ToBeEmptied(listed)),
             false if self.has_ordered_options() => Err(self.other_options(target, &listed)),
-            // What somebody chose stays.
+            // Options of others stay.
             false => Ok(Room::Free(Some(listed))),
         }
     }
@@ -439,7 +439,7 @@ impl Namespace {
         Ok(names.map(ToOwned::to_owned).collect())
     }
 
-    /// The indexes that are there besides that of `_id`.
+    /// The existing indexes besides that on `_id`.
     fn further_indexes(&self, connection: &Connection) -> Result<Vec<Document>, Error> {
         let list = doc! { "listIndexes": &self.collection };
         let answer = connection.command(&self.database, list)?;
@@ -618,7 +618,7 @@ fn index_name(index: &Document) -> &str {
     index.get_str("name").unwrap_or_default()
 }
 
-/// Whether an index that is there is as the order wants it. What the server adds to one of a special kind makes it another.
+/// Whether an existing index is the ordered one. What the server adds to an index of a special kind makes it another.
 fn is_same_index(ordered: &Document, there: &Document) -> bool {
     let said = |index: &Document| {
         let mut index = index.clone();
@@ -635,7 +635,7 @@ fn is_same_index(ordered: &Document, there: &Document) -> bool {
     said(ordered) == said(there) && keys(ordered) == keys(there)
 }
 
-/// Whether options that are there are as the order wants them. Servers complete some of them; a validator is as it was written.
+/// Whether existing options are the ordered ones. Servers complete some of them; a validator stays as it was written.
 fn are_same_options(ordered: &Document, there: &Document) -> bool {
     let is_usual = |key: &str| {
         let usual = USUAL_OPTIONS.iter().find(|(usual, _)| *usual == key);

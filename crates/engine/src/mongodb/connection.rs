@@ -30,7 +30,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Of options for measuring only the way to the server is taken over: these operations go to the primary.
+    /// Of the measuring options only those of the connection are used: these operations go to the primary.
     pub(super) fn open(
         runtime: Runtime,
         options: &ClientOptions,

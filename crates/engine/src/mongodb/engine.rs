@@ -81,7 +81,7 @@ impl MongoDb {
         options.retry_reads.get_or_insert(repeats);
         options.retry_writes.get_or_insert(repeats);
         if !repeats {
-            // Nobody will take the place of one that is gone.
+            // No other server will take the place of one that is gone.
             options.server_selection_timeout = first.server_selection_timeout;
         }
         let writes_unacknowledged = options

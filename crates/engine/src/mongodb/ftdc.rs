@@ -26,7 +26,7 @@ const CHUNK: i32 = 1;
 const MOST_SAMPLES: usize = 10_000;
 /// And of a few MB.
 const MOST_CHUNK_BYTES: u64 = 256 << 20;
-/// Of which a file has 10 MB, unless the server is set otherwise. The server could be made to leave anything there.
+/// Bytes of a file that are read at most. The default of a server is 10 MB, but its settings can allow any size.
 const MOST_FILE_BYTES: u64 = 1 << 30;
 /// Documents of serverStatus are not nested deeper than five.
 const MOST_DEPTH: u32 = 32;
@@ -250,7 +250,7 @@ mod tests {
         let samples = differences.first().map_or(0, |row| row.len());
         inner.extend((differences.len() as u32).to_le_bytes());
         inner.extend((samples as u32).to_le_bytes());
-        // Runs of zeros go on from one number to the next.
+        // Runs of zeros continue from one number to the next.
         let all: Vec<i64> = differences.concat();
         let mut at = 0;
         while at < all.len() {

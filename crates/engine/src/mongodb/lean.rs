@@ -384,7 +384,7 @@ impl Session for LeanSession {
 
     fn flush(&mut self) -> Option<Outcome> {
         let flushed = self.client.flush();
-        // Nobody knows when changes that are not acknowledged are made, except that a server does what a connection asks in order.
+        // It is unknown when unacknowledged changes are made, except that a server serves a connection in order.
         if !self.is_acknowledged {
             let _ = self.client.command("admin", rawdoc! { "ping": 1 }.as_bytes());
         }

@@ -94,9 +94,9 @@ pub(super) fn code(error: &Error) -> Option<i32> {
 pub(super) const UNAUTHORIZED: i32 = 13;
 /// There is no such command.
 pub(super) const COMMAND_NOT_FOUND: i32 = 59;
-/// The collection is there already.
+/// The collection already exists.
 pub(super) const NAMESPACE_EXISTS: i32 = 48;
-/// The command is there in name alone.
+/// The server knows the command, but does not implement it.
 pub(super) const NOT_IMPLEMENTED: i32 = 238;
 const AUTHENTICATION_FAILED: i32 = 18;
 const DUPLICATE_KEY: i32 = 11_000;
@@ -176,7 +176,7 @@ fn connection_advice(said: &str) -> Option<&'static str> {
     if says(&["Type: ReplicaSetNoPrimary"]) {
         return Some("its replica set has no primary: `rs.status()` says why");
     }
-    // Nothing went wrong, and nobody greeted.
+    // No error, and no greeting.
     if says(&["Server selection timeout"]) && !says(&["Error:"]) {
         return Some(
             "what listens there does not answer as a MongoDB does: check the port, and whether it speaks TLS (`tls=true` in `uri`)",

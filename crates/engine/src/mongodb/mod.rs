@@ -66,7 +66,7 @@ pub use messages::words as driver_words;
 #[cfg(feature = "mongodb")]
 pub use target::address;
 
-/// Name of the note in the description of a MongoDB server that says why the official driver asks, where nobody named a client.
+/// Name of the note in the description of a MongoDB server that says why the official driver is used although no client was named.
 pub const INSTEAD_OF_LEAN: &str = "instead_of_lean";
 
 #[cfg(not(feature = "mongodb"))]

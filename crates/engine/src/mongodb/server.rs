@@ -208,7 +208,7 @@ impl Server {
         Ok(())
     }
 
-    /// By what it is found among the processes of a machine. A mongos does not do the work.
+    /// Identifies its process on the machine. A mongos has none, because it does not do the work.
     pub(super) fn identity(&self) -> Option<ServerIdentity> {
         if self.deployment == Deployment::Sharded {
             return None;
@@ -238,7 +238,7 @@ impl Server {
     }
 }
 
-/// Asks who is there, by the name that every version knows: `hello` came with 4.4.2.
+/// The greeting by the name that every version knows: `hello` came with 4.4.2.
 pub(super) fn greeting() -> Document {
     doc! { "isMaster": 1 }
 }
@@ -276,7 +276,7 @@ pub(super) fn number(document: &Document, key: &str) -> Option<i64> {
     }
 }
 
-/// The write concern of a change that names none. Before version 5.0 nothing is said where nobody has set one.
+/// The write concern of a change that names none. Before version 5.0 a server only reports it where it was set.
 fn concern_words(defaults: &Document) -> String {
     let concern = defaults.get_document("defaultWriteConcern");
     let w = concern.ok().and_then(|concern| match concern.get("w")? {

@@ -8,8 +8,8 @@ use mongodb::options::{ClientOptions, ServerAddress};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long the caller may be held up. A server that is too busy to answer leaves its figures out.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// How long the caller may wait. If a server is too busy to answer, its figures are left out.
+const TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Sections of serverStatus without a figure that is kept. They are left out of the answer.
 const LEFT_OUT: [&str; 28] = [
@@ -60,7 +60,7 @@ struct StatisticsSource {
 impl Statistics {
     pub(super) fn new(options: &ClientOptions) -> Self {
         let mut options = options.clone();
-        options.server_selection_timeout = Some(PATIENCE);
+        options.server_selection_timeout = Some(TIMEOUT);
         Self { options, source: Mutex::default() }
     }
 
@@ -77,7 +77,7 @@ impl Statistics {
         let Some(connection) = &*connection else {
             return;
         };
-        if let Some(status) = connection.command_within("admin", request(), PATIENCE) {
+        if let Some(status) = connection.command_within("admin", request(), TIMEOUT) {
             let described_by = connection.served_by();
             if server.is_none() || *server == described_by {
                 figures_of(&status, into);

@@ -18,9 +18,9 @@ type Path = &'static [&'static str];
 struct StatusFigure {
     figure: &'static str,
     unit: f64,
-    /// Each a sum of places, of which all must be there; the first that is complete counts.
+    /// Each a sum of places that must all exist; the first complete one counts.
     places: &'static [&'static [Path]],
-    /// To be subtracted, if it is there.
+    /// To be subtracted, if it exists.
     less: Option<Path>,
 }
 
@@ -244,7 +244,7 @@ static LOCKS: [&str; 8] = [
 ];
 static LOCK_MODES: [&str; 4] = ["r", "w", "R", "W"];
 
-/// Every place that is looked at.
+/// Every place that is read.
 pub(super) fn places() -> impl Iterator<Item = Vec<&'static str>> {
     let kept = KEPT.iter().flat_map(|kept| {
         let summed = kept.places.iter().copied().flatten().copied();

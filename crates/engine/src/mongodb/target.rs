@@ -32,7 +32,7 @@ pub(super) enum Existing {
     Use,
     /// It is dropped, if this program loaded it.
     Drop,
-    /// Nobody looks: another client has prepared it, or it is the caller's affair.
+    /// No check: another client has prepared it, or it is the caller's affair.
     Join,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Target {
     /// Whether the program started the server.
     pub(super) managed: bool,
     pub(super) client: ClientChoice,
-    /// Why the lean client does not ask, though nobody named the driver.
+    /// Why the lean client is not used, though the driver was not named.
     pub(super) instead_of_lean: Option<String>,
     database: Option<String>,
     pub(super) collection: String,
@@ -64,7 +64,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Of settings that the registry has completed. `variable` looks into the environment.
+    /// Reads settings that the registry has completed. `variable` reads the environment.
     pub(super) fn new(
         opening: &Opening<'_>,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -73,7 +73,7 @@ impl Target {
         let uri = match (settings.text("uri"), opening.server) {
             (Some(template), None) => {
                 for name in OF_THE_SERVER {
-                    // The size of the cache has a default, so it is there whether or not the file names it.
+                    // The size of the cache has a default, so it is set whether or not the file names it.
                     if name != "cache_size"
                         && let Some(value) = settings.0.get(name)
                     {
@@ -139,7 +139,7 @@ impl Target {
         })
     }
 
-    /// Takes the driver where the lean client lacks what the URI or the settings ask for, unless somebody wanted just that client.
+    /// Chooses the driver where the lean client lacks what the URI or the settings require, unless the lean client was named.
     pub(super) fn choose_client(&mut self, options: &ClientOptions) -> Result<(), EngineError> {
         if self.client == ClientChoice::Driver {
             if !self.collections.is_empty() {
@@ -541,7 +541,7 @@ mod tests {
         assert!(without_socket_timeout("mongodb://h/?socketTimeoutMS=soon").is_err());
     }
 
-    /// The client that is taken for a URI, with what is said of it; or why none can be.
+    /// The client that is chosen for a URI, with the remark about it; or why none can be.
     fn chosen(uri: &str, client: Option<&str>) -> Result<(ClientChoice, Option<String>), String> {
         let mut settings = Settings::default();
         let named = [("uri", Some(uri)), ("client", client)];

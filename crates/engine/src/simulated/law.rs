@@ -13,7 +13,7 @@ pub(super) fn stream(seed: u64, session: u64) -> Stream {
     Stream::from_state(z ^ (z >> 31))
 }
 
-/// A law of which service times are drawn, nanoseconds.
+/// A law of service times, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Law {
     Exponential {

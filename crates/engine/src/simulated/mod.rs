@@ -284,7 +284,7 @@ impl<C: Clock> Session for SimulatedSession<C> {
     fn delete(&mut self, _: &[u8]) -> Outcome {
         let outcome = self.serve(true);
         if matches!(outcome, Outcome::Ok) {
-            // Nobody knows whether the record was there, so the number stays at 0 when all are gone.
+            // It is unknown whether the record existed, so the number stays at 0 when all are gone.
             let _ =
                 self.shared.records.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |records| {
                     records.checked_sub(1)

@@ -47,7 +47,7 @@ impl AfterLoad {
 }
 
 impl Configuration {
-    /// Of settings that the registry has completed, and that are fit.
+    /// Expects settings that the registry has completed and checked.
     pub(super) fn new(settings: &Settings) -> Self {
         let bytes = |name| settings.bytes(name).expect(COMPLETED);
         let count = |name| settings.count(name).expect(COMPLETED);

@@ -74,7 +74,7 @@ impl WiredTiger {
             opening.data.field_length.longest() * u64::from(opening.data.field_count);
         let shared = Shared {
             next_record_id: AtomicI64::new(opened.largest_record_id()? + 1),
-            // Of larger documents only those take memory that are there.
+            // Buffers grow beyond this only for documents that are larger.
             document_bytes: (longest_record as usize)
                 .saturating_add(64 * names.len())
                 .min(MOST_RESERVED_BYTES),

@@ -24,7 +24,7 @@ struct State {
     waiting: u64,
     /// How many of these are on disk.
     durable: u64,
-    /// Why there will be no flush any more.
+    /// Why there will be no more flushes.
     failed: Option<Code>,
     stop: bool,
 }

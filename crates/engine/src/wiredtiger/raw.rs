@@ -47,7 +47,7 @@ pub(super) fn version() -> String {
 
 pub(super) struct Connection {
     raw: NonNull<wt::WT_CONNECTION>,
-    /// Not in a `Box`, which would promise that nobody else points to them.
+    /// Not in a `Box`, which would promise that there are no other pointers to them.
     messages: Arc<Messages>,
     open: bool,
 }
@@ -97,7 +97,7 @@ impl Connection {
         Ok(RawSession { raw, connection: Arc::clone(self) })
     }
 
-    /// Writes everything and closes. As it is owned, there are no sessions any more.
+    /// Writes everything and closes. Sessions borrow the connection, so none is left.
     pub(super) fn close(mut self) -> Result<(), EngineError> {
         self.open = false;
         // SAFETY: all sessions hold an Arc of the connection, so none is left when it is owned; it is not used again.
@@ -138,7 +138,7 @@ impl RawSession {
         self.connection.messages.error(call, code)
     }
 
-    /// Makes a table unless it is there.
+    /// Makes a table unless it exists.
     pub(super) fn create(&self, uri: &CStr, configuration: &str) -> Result<(), EngineError> {
         let configuration =
             CString::new(configuration).expect("configurations are checked for NUL bytes");
@@ -377,7 +377,7 @@ impl<'a> Pieces<'a> {
         Self { entries: [nothing; MOST_PIECES], count: 0, bytes: std::marker::PhantomData }
     }
 
-    /// Adds one, or says that there is no more room.
+    /// Adds a piece; `false` without room.
     pub(super) fn add(&mut self, offset: usize, bytes: &'a [u8]) -> bool {
         let Some(entry) = self.entries.get_mut(self.count) else {
             return false;

@@ -34,7 +34,7 @@ pub(super) struct WiredTigerSession {
     collection: Cursor,
     session: RawSession,
     shared: Arc<Shared>,
-    /// To wait on after each change, if changes are to be durable.
+    /// To wait on after each change, if changes must be durable.
     journal: Option<Arc<Journal>>,
     key: Vec<u8>,
     record_id: Vec<u8>,
@@ -187,7 +187,7 @@ impl WiredTigerSession {
             // Both ends of a transaction reset the session's cursors.
             Ok(()) => self.session.commit().map_err(failed("WT_SESSION.commit_transaction")),
             Err(failure) => {
-                // When this fails as well, the first failure is the one that tells why.
+                // If this fails as well, the first failure is the cause.
                 let _ = self.session.roll_back();
                 Err(failure)
             }

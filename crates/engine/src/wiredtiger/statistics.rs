@@ -24,7 +24,7 @@ static KEPT: &[(&str, u32, f64)] = &[
     (figures::ENGINE_PAGES_REQUESTED, wt::WT_STAT_CONN_CACHE_PAGES_REQUESTED, 1.0),
     (figures::ENGINE_PAGES_READ, wt::WT_STAT_CONN_CACHE_READ, 1.0),
     (figures::ENGINE_PAGES_WRITTEN, wt::WT_STAT_CONN_CACHE_WRITE, 1.0),
-    // Of every thread that had to help because the cache was too full, from its begin to its end: evicting and waiting.
+    // The time that application threads spent evicting or waiting because the cache was too full.
     (figures::ENGINE_CACHE_WAIT, wt::WT_STAT_CONN_APPLICATION_CACHE_TIME, MICROSECOND),
     (figures::ENGINE_BLOCK_READS, wt::WT_STAT_CONN_BLOCK_READ, 1.0),
     (figures::ENGINE_BLOCK_READ_BYTES, wt::WT_STAT_CONN_BLOCK_BYTE_READ, 1.0),

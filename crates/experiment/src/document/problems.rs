@@ -20,7 +20,7 @@ pub struct Problem {
     pub path: String,
     pub mistake: Mistake,
     place: Option<Span>,
-    /// The other place of something that is there twice.
+    /// The other place, where something occurs twice.
     first: Option<Span>,
 }
 

@@ -149,7 +149,7 @@ impl<'r, 's> Reader<'r, 's> {
         }
     }
 
-    /// Reports keys that exclude each other, or of which one is missing.
+    /// Reports keys that exclude each other, and missing ones among those that need each other.
     pub fn choices(&mut self, path: &str, object: &Object, entries: &[Entry], place: Span) {
         for choice in object.choices {
             let mut present =

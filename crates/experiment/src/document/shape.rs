@@ -7,7 +7,7 @@ use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 /// What a value looks like.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    /// The version of the format, of which this one is known.
+    /// The version of the format; this program knows one.
     Version(u64),
     /// A word that can be a file name.
     Name,

@@ -21,7 +21,7 @@ pub(crate) const AMOUNTS: [&Key; 3] = [arm::records, arm::size, arm::working_set
 pub(crate) struct ReadArm {
     pub name: String,
     pub name_place: Span,
-    /// `None` when the file names an engine that there is not.
+    /// `None` when the file names an unknown engine.
     pub engine: Option<EngineKind>,
     /// Values from the arm or the defaults, by key.
     given: BTreeMap<String, ArmValue>,

@@ -4,7 +4,7 @@ use crate::document::Checked;
 use crate::keys::burst::burst;
 use plimsoll_record::DiskBurst;
 
-/// Burst credits of which the inflow may still depend on the disk.
+/// Burst credits whose inflow may still depend on the disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BurstDraft {
     pub iops: f64,

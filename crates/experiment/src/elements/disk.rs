@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Names that stay with a device are found in folders that begin so.
 const STABLE_NAMES: &str = "/dev/disk/by-";
 
-/// A disk of which capacity and backing may still depend on the data.
+/// A disk whose capacity and backing may still depend on the data.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskDraft {
     pub spec: DiskSpec,

@@ -27,7 +27,7 @@ const MOST_CELLS: usize = 1_000;
 pub(crate) struct Grid {
     pub factors: Vec<Factor>,
     pub design: Design,
-    /// Of each arm of `root`, in order: its levels.
+    /// The levels of each arm of `root`, in order.
     pub cells: Vec<Vec<u32>>,
     pub root: Node,
 }
@@ -66,7 +66,7 @@ const OF_A_RUN: [(&str, &[&Key]); 3] = [
     ("mix", &[file::workload, workload::mixes]),
 ];
 
-/// What a run measures by itself, one after the other, is not a cell: these factors are written as the keys that they stand for.
+/// What a run measures point by point is not a cell: these factors are written as the keys that they stand for.
 pub(crate) fn with_points(root: &Node, problems: &mut Collector<'_>) -> Node {
     let Some(all) = entry(root, file::factors) else {
         return root.clone();

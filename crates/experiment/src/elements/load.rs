@@ -83,7 +83,7 @@ pub(crate) struct OpenLoop {
 #[derive(Default)]
 pub(crate) struct Loads {
     pub closed: Vec<LoadPoint>,
-    /// Of the open loop, or the stages.
+    /// The points of the open loop, or the stages.
     pub open: Vec<LoadPoint>,
     /// Whether all of it was understood.
     pub complete: bool,

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Properties that are the measurement's business here, and that every workload file of YCSB has.
 const TOLERATED: [&str; 2] = ["operationcount", "workload"];
 
-/// Of the core properties, those that have no place in an experiment.
+/// Core properties that have no place in an experiment.
 const NOT_HERE: [&str; 2] =
     ["core_workload_insertion_retry_limit", "core_workload_insertion_retry_interval"];
 

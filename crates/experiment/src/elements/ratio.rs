@@ -134,7 +134,7 @@ fn scaled(text: &str, how: Shrinks, ratio: f64) -> Option<String> {
         Shrinks::Count => units::count(times(units::parse_count(text).ok()?).max(1)),
         Shrinks::Size => {
             let bytes = times(units::parse_size(text).ok()?);
-            // To a figure that can be read: the share of a page matters to nobody.
+            // Rounded to a readable figure: a share of a page does not matter.
             let unit = if bytes >= 8 * MIB { MIB } else { 4 * KIB };
             units::size(((bytes + unit / 2) / unit).max(1) * unit)
         }

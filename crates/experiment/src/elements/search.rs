@@ -125,7 +125,7 @@ impl SearchReader<'_, '_> {
         })
     }
 
-    /// A time of a trial, which is that of a point where nothing is said.
+    /// A time of a trial; by default that of a point.
     fn time(&mut self, given: Option<&Checked>, key: &Key, of_points_ns: u64) -> Option<u64> {
         match given.and_then(|given| given.get(key)) {
             Some(_) => {

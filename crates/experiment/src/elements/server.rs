@@ -18,7 +18,7 @@ use plimsoll_workload::Mix;
 /// The setting for documents that already exist.
 const EXISTING: &str = "existing";
 
-/// Where the documents of an arm on a server that runs by itself are kept, if the server would refuse documents that are there already.
+/// Where the documents of an arm on an unmanaged server are kept, if the server would refuse existing ones.
 fn refusing_collection(arm: &Arm) -> Option<(&str, Option<&str>, &str)> {
     let uri = server_uri(&arm.settings)?;
     let refuses = arm.settings.text(EXISTING) == Some("refuse");
@@ -137,7 +137,7 @@ impl RigReader<'_, '_> {
         {
             let path = server::members.under(path);
             self.origins.add_file(&path, number.to_string(), checked.place);
-            // More than are allowed are said to be so elsewhere.
+            // Too many are refused elsewhere.
             spec.members = u32::try_from(number).unwrap_or(1);
         }
         if let Some(checked) = flag

@@ -21,7 +21,7 @@ pub fn cannot_measure(
     _: Option<&ServerSpec>,
     _: &DataSpec,
 ) -> Result<f64, String> {
-    Err("nothing is stored while a file is only looked at".into())
+    Err("nothing is stored while a file is only checked".into())
 }
 
 /// What was measured so far: once for each engine, its settings without the cache, and shape of data.

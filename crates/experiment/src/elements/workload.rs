@@ -129,7 +129,7 @@ impl WorkloadReader<'_, '_> {
         let mut data = base.clone();
         let said = amount(arm, self.workload);
         if said.is_none() && self.file.is_none() && self.workload.get(workload::ycsb).is_some() {
-            // The file could not be taken, which is said already.
+            // The file could not be taken; the problem is already reported.
             return None;
         }
         if said.is_none()

@@ -19,7 +19,7 @@ fn duets() -> Overrides {
     Overrides { duet: true, ..Overrides::default() }
 }
 
-/// Of each problem its text.
+/// The text of each problem.
 fn reasons(problems: &Problems) -> Vec<String> {
     let list = problems.list().iter();
     list.map(|problem| {
@@ -58,7 +58,7 @@ fn each_pair_has_blocks_of_its_own() {
     let in_turn = crate::it::plan(&in_turn);
     assert_ne!(in_turn.hash(), plan.hash());
 
-    // Twice as much at once, and half as long as its runs one after the other.
+    // Twice as much at once, and half as long as its runs in turn.
     let [both, alone] = [&plan, &in_turn].map(|plan| explain(plan, &crate::it::ENGINES));
     let is_double = |twice: u64, once: u64| twice.abs_diff(2 * once) <= 1;
     assert!(is_double(both.needs.disk_bytes, alone.needs.disk_bytes));

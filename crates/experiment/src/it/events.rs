@@ -243,7 +243,7 @@ fn what_could_not_happen_or_be_seen_is_one_error_each() {
     ] {
         assert_eq!(codes_of(&text), [code], "{text}");
     }
-    // Every update would write what was there.
+    // Every update would write the value that it finds.
     let same = "{records: 1k, preset: a, data_integrity: true}";
     let refused = with_workload(same, &events(step_down)).unwrap_err();
     assert_eq!(codes(&refused), ["events-unseen"]);

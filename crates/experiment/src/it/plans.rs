@@ -192,7 +192,7 @@ fn quickstart_takes_less_than_four_minutes() {
     assert_eq!((plan.runs.len(), plan.points.len()), (12, 10));
     let needs = explain(&plan, &ENGINES).needs;
     assert!(needs.measuring_ns + needs.loading_ns < 220 * SECOND, "{needs:?}");
-    // The arms differ in one setting and in what is said about them.
+    // The arms differ in one setting and in its description.
     let (mut one, mut other) = (plan.arms[0].clone(), plan.arms[1].clone());
     assert_ne!(one.settings.0.remove("cache_size"), other.settings.0.remove("cache_size"));
     other.name.clone_from(&one.name);

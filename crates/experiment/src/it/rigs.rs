@@ -118,7 +118,7 @@ fn cautions_of_a_plan_have_their_figures() {
     a point of 4s holds 0.07 checkpoints of 1m: what writes of workload a cost at the next one is not measured
     a page cache of 68MiB takes 29s or more to fill from a disk of 600 IOPS, latency 7ms by requests of 4KiB, and a point is over after 6s: what is measured is the filling
     ");
-    // Nobody waits for a cache that is filled before, and reads alone need no checkpoint.
+    // A cache that is filled before needs no waiting, and reads alone need no checkpoint.
     let warm = short.replace("duration: 4s", "duration: 10s, caches: warm");
     let reads = warm.replace("preset: a", "preset: c");
     assert!(cautions(&reads).is_empty(), "{:?}", cautions(&reads));

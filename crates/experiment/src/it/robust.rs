@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const EVERY_KEY: &str = include_str!("every_key.yaml");
 const RIGS: &str = include_str!("rigs.yaml");
 
-/// Checks and looks at everything that there is to see.
+/// Checks a text and reads everything that follows from it.
 fn look_at(text: &str) {
     let _ = disk_by_text(text);
     match check_with(text, &Overrides::default()) {

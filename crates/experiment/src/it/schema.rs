@@ -37,7 +37,7 @@ fn convert(yaml: &Yaml<'_>) -> Value {
     yaml.as_str().map_or(Value::Null, |text| json!(text))
 }
 
-/// A schema that values are held against.
+/// A schema with which values are compared.
 struct Validator {
     schemas: Schemas,
     root: SchemaIndex,

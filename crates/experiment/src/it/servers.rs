@@ -240,7 +240,7 @@ fn servers_are_told_apart() {
     assert_eq!(pair("server: ferretdb", ""), ["cache_size", "server", "server.program"]);
 }
 
-/// What fails at the second run today is said before the first.
+/// What would fail at the second run is reported before the first.
 #[test]
 fn runs_on_one_collection_do_not_refuse_each_other() {
     let one = "uri: 'mongodb://db'";

@@ -254,7 +254,7 @@ fn an_arm_against_itself() {
     assert!(!plan.against_itself);
 }
 
-/// One arm alone, too, can be held against itself, until the interval is narrow enough.
+/// One arm can be compared with itself, too, until the interval is narrow enough.
 #[test]
 fn a_single_arm_against_itself() {
     let overrides = Overrides { against_itself: Some(None), ..Overrides::default() };

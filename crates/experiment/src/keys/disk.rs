@@ -72,7 +72,7 @@ object! {
 /// The word for no disk at all.
 pub(crate) const NO_DISK: &str = "none";
 
-/// Requests that a trace holds where nothing is said.
+/// Default number of requests that a trace holds.
 pub(crate) const TRACED: u64 = 1_000_000;
 
 /// Capacity of a disk whose speed does not depend on it, unless the file gives one, bytes.

@@ -37,7 +37,7 @@ object! {
         "How long the disk does so; a `stall` has its own time.";
     power_cut = Shape::Object(&POWER_CUT), Optional, "{seed: 7}";
         "The power fails: the server is killed, and the emulated disk loses, keeps or tears what no flush has covered. Then the filesystem is mounted and the \
-         server started again, and after the point every acknowledged write is looked for. `{}` is a cut with seed 1. The disks of all arms then have a volatile \
+         server started again, and after the point every acknowledged write is checked. `{}` is a cut with seed 1. The disks of all arms then have a volatile \
          write cache, as by `disk mount --volatile`.";
     => one of [step_down, kill, pause, disk, power_cut];
 }

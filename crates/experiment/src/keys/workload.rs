@@ -11,7 +11,7 @@ pub(crate) const RECORDS: Shape = Shape::count(1, MOST_RECORDS);
 
 pub(crate) const DATA_SIZE: Shape = Shape::size(1, 1 << 50);
 
-/// Of the cache that an engine can use; the data can be many times as large.
+/// A share of the cache that an engine can use; the data can be many times as large.
 pub(crate) const WORKING_SET: Shape = Shape::number(1e-4, 1e4);
 
 pub(crate) const ORDERED: &str = "ordered";

@@ -15,7 +15,7 @@ pub const CONTROL: u32 = 0;
 /// How much of a stream is put into one packet, bytes.
 const PIECE: usize = 64 << 10;
 
-/// The streams on one carrier. Clones are the same; when the last is dropped, the carrier goes on until it is [closed](Self::close).
+/// The streams on one carrier. Clones are the same; the carrier outlives the last of them until it is [closed](Self::close).
 #[derive(Clone)]
 pub struct Channels(Arc<Shared>);
 
@@ -61,13 +61,13 @@ impl Channels {
         Ok(ours)
     }
 
-    /// As [`open`](Self::open), with a socket that is there already.
+    /// Like [`open`](Self::open), with an existing socket.
     pub fn attach_socket(&self, channel: u32, socket: UnixStream) -> io::Result<()> {
         let writer = socket.try_clone()?;
         self.attach(channel, socket, EndedWhenDropped(writer))
     }
 
-    /// As [`open`](Self::open), with two streams that are there already. The writer is dropped when nothing more comes, the reader when it
+    /// As [`open`](Self::open), with two existing streams. The writer is dropped when nothing more comes, the reader when it
     /// has ended.
     pub fn attach(
         &self,
@@ -150,7 +150,7 @@ impl Channels {
                 let _ = tell.send(content);
                 continue;
             }
-            // Taken out while it is written to: a reader that is slow keeps nobody from opening channels.
+            // Taken out while it is written to: a slow reader does not keep other channels from opening.
             let taken =
                 locked(&self.0.writers).as_mut().and_then(|writers| writers.remove(&channel));
             let Some(mut writer) = taken else {

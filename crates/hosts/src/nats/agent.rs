@@ -36,7 +36,7 @@ pub struct Agent {
     task: AbortHandle,
 }
 
-/// While this is there the agent takes no controller, though the session before may have ended: what that left is not undone yet.
+/// While this exists the agent takes no controller, though the session before may have ended: what that left is not undone yet.
 #[derive(Debug)]
 pub struct Occupied(Arc<AtomicBool>);
 

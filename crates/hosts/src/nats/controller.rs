@@ -25,19 +25,19 @@ use tokio::time::{Instant, sleep};
 /// What both sides must agree on.
 pub(crate) const PROTOCOL: u32 = 1;
 
-/// How often the controller says that it is there.
+/// Interval of the controller's signs of life.
 const BEATS: Duration = Duration::from_millis(500);
 
-/// Between two attempts to reach an agent whose lease is there.
+/// Between two attempts to reach an agent that holds a lease.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// How long an agent is waited for whose lease is there. One that was killed has none any more then.
-const PATIENCE: Duration = LEASE.saturating_mul(2);
+/// Longest wait for an agent that holds a lease. The lease of a killed agent has expired by then.
+const LONGEST_WAIT: Duration = LEASE.saturating_mul(2);
 
-/// How long is waited for an agent that undoes what was left.
+/// Longest wait for an agent that cleans up after an earlier session.
 const CLEANING: Duration = Duration::from_secs(90);
 
-/// An agent that is there.
+/// An agent that is present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
     pub name: String,
@@ -68,7 +68,7 @@ pub(crate) enum AttachAnswer {
     OtherProtocol(u32),
 }
 
-/// The agents that are there, sorted by name.
+/// The present agents, sorted by name.
 pub fn list(settings: &Connection) -> Result<Vec<Present>, NatsError> {
     let settings = settings.clone();
     wait(async move {
@@ -133,7 +133,7 @@ async fn attach_over(
     Ok(carrier)
 }
 
-/// Asks until the agent accepts, and tells its session before.
+/// Asks until the agent accepts; before that, reports which session holds the agent.
 async fn accepted(
     connected: &Connected,
     store: &Store,
@@ -154,7 +154,7 @@ async fn accepted(
                 {
                     AttachAnswer::Accepted { previous } => return Ok(previous),
                     // Who has it may be gone, and the agent has not noticed yet.
-                    AttachAnswer::Busy { controller } if has_waited(PATIENCE) => {
+                    AttachAnswer::Busy { controller } if has_waited(LONGEST_WAIT) => {
                         return Err(NatsError::Busy { name: name.to_owned(), controller });
                     }
                     AttachAnswer::Cleaning if has_waited(CLEANING) => {
@@ -184,7 +184,7 @@ async fn accepted(
         if !matches!(error.kind(), RequestErrorKind::NoResponders | RequestErrorKind::TimedOut) {
             return Err(request("attach to the agent")(error));
         }
-        // It is there and perhaps its connection is not.
+        // The agent may be present while its connection is lost.
         let value = store.get(name).await.map_err(request("read a lease"))?;
         if value.is_none_or(|value| value.is_empty()) {
             let present = present(store).await?;
@@ -193,7 +193,7 @@ async fn accepted(
                 present: present.into_iter().map(|agent| agent.name).collect(),
             });
         }
-        if has_waited(PATIENCE) {
+        if has_waited(LONGEST_WAIT) {
             return Err(NatsError::Silent { name: name.to_owned() });
         }
         sleep(AGAIN).await;
@@ -291,7 +291,7 @@ const GONE: &str = "the agent gave up the session";
 impl Road for Orders {
     async fn deliver(&self, _number: u64, message: Bytes) -> Result<(), Undelivered> {
         match self.ask(message).await? {
-            // Where the session is over on the other side nobody waits for it, and what the agent sent last is still on its way.
+            // If the session is over on the other side, no receiver waits for it, and what the agent sent last is still on its way.
             Reply::Have | Reply::Over => Ok(()),
             Reply::Gone => Err(Undelivered::Ever(GONE.to_owned())),
         }

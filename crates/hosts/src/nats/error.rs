@@ -17,7 +17,7 @@ pub enum NatsError {
     File { path: PathBuf, reason: String },
     #[error("NATS cannot be reached at {addresses}: {reason}")]
     Unreachable {
-        /// Those of the settings, without user and password.
+        /// The addresses in the settings, without user and password.
         addresses: String,
         /// What the connection failed with.
         reason: String,
@@ -25,7 +25,7 @@ pub enum NatsError {
     /// The server does not accept these credentials, or wants some.
     #[error("NATS at {addresses} refused the credentials ({credentials})")]
     Refused {
-        /// Those of the settings, without user and password.
+        /// The addresses in the settings, without user and password.
         addresses: String,
         /// Which kind they are of, and the file with them.
         credentials: String,
@@ -61,7 +61,7 @@ pub enum NatsError {
     /// A name that cannot be used.
     #[error("invalid agent name {0:?}: use 1 to 64 letters, digits, - and _")]
     Name(String),
-    /// Somebody else has the name.
+    /// Another agent has the name.
     #[error("an agent named {0} is already connected; choose another name or stop that agent")]
     NameTaken(String),
     /// The card is longer than a lease may be.
@@ -73,17 +73,17 @@ pub enum NatsError {
         longest: usize,
     },
     /// There is none of this name.
-    #[error("no agent with the name {name} is there; {}", those_there(present))]
+    #[error("there is no agent {name}; {}", those(present))]
     NoSuchAgent {
         /// The one that was requested.
         name: String,
-        /// The names of those that are there, sorted.
+        /// The names of the present agents, sorted.
         present: Vec<String>,
     },
     /// An agent serves one controller at a time.
     #[error("agent {name} is busy: controller {controller} is attached")]
     Busy { name: String, controller: String },
-    /// Its lease is there, and it does not answer.
+    /// It holds a lease, and does not answer.
     #[error("agent {name} does not answer, although it was there less than {} s ago", LEASE.as_secs())]
     Silent { name: String },
     /// A request to NATS failed.
@@ -106,17 +106,17 @@ pub enum NatsError {
     /// No key can be made.
     #[error("cannot make a key for {whose}: {reason}")]
     Key {
-        /// Of which agent, or of the controller.
+        /// The agent, or the controller.
         whose: String,
         reason: String,
     },
 }
 
-fn those_there(present: &[String]) -> String {
+fn those(present: &[String]) -> String {
     match present {
-        [] => "no agent is".to_owned(),
-        [one] => format!("only {one} is"),
-        several => format!("these are: {}", several.join(", ")),
+        [] => "no agent is present".to_owned(),
+        [one] => format!("only {one} is present"),
+        several => format!("present are {}", several.join(", ")),
     }
 }
 
@@ -144,14 +144,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_that_is_missing_is_told_beside_those_that_are_there() {
+    fn a_missing_agent_is_named_with_those_that_are_present() {
         let describe = |present: &[&str]| {
             let present = present.iter().map(|&name| name.to_owned()).collect();
             let name = "x".to_owned();
             NatsError::NoSuchAgent { name, present }.to_string()
         };
-        assert_eq!(describe(&[]), "no agent with the name x is there; no agent is");
-        assert_eq!(describe(&["a"]), "no agent with the name x is there; only a is");
-        assert_eq!(describe(&["a", "b"]), "no agent with the name x is there; these are: a, b");
+        assert_eq!(describe(&[]), "there is no agent x; no agent is present");
+        assert_eq!(describe(&["a"]), "there is no agent x; only a is present");
+        assert_eq!(describe(&["a", "b"]), "there is no agent x; present are a, b");
     }
 }

@@ -52,7 +52,7 @@ pub(crate) struct FromStream {
     pub(crate) jetstream: Context,
     pub(crate) connected: Connected,
     pub(crate) subject: String,
-    /// Since when the stream is there, as its server reports.
+    /// When the stream was created, as its server reports.
     pub(crate) created: DateTime,
 }
 
@@ -113,7 +113,7 @@ impl FromStream {
         let stream = stream.map_err(|error| yet(&error))?;
         if stream.cached_info().created != self.created {
             // Its numbers start from 1 again, so that no earlier message could be requested.
-            let why = "NATS has lost the stream of frames; another one is there";
+            let why = "NATS has lost the stream of frames and has a new one";
             return Err(Undelivered::Ever(why.to_owned()));
         }
         let config = OrderedConfig {

@@ -36,7 +36,7 @@ fn pair(of_agent: &Connection, of_controller: &Connection, name: &str) -> Pair {
     Pair { agent, here, there }
 }
 
-/// Writes a file that nobody else can read.
+/// Writes a file that only its owner can read.
 fn secret(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
     std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();

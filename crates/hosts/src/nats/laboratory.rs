@@ -37,7 +37,7 @@ pub(crate) async fn agents(jetstream: &Context) -> Result<Store, NatsError> {
     // As a bucket is made, but that a client may not roll up what others wrote: an agent could remove all leases by one message.
     let config = stream::Config {
         name: format!("KV_{AGENTS}"),
-        description: Some("the agents of Plimsoll that are there".to_owned()),
+        description: Some("the agents of Plimsoll that are present".to_owned()),
         subjects: vec![format!("$KV.{AGENTS}.>")],
         max_messages_per_subject: 1,
         max_message_size: LONGEST_LEASE as i32,
@@ -50,7 +50,7 @@ pub(crate) async fn agents(jetstream: &Context) -> Result<Store, NatsError> {
     };
     let made = jetstream.create_stream(config).await;
     match (jetstream.get_key_value(AGENTS).await, made) {
-        // Somebody else may have made it meanwhile, with another version of this program.
+        // Another program may have made it meanwhile, with another version.
         (Ok(store), _) => Ok(store),
         (Err(_), Err(error)) => Err(NatsError::NotSetUp { reason: chain(&error) }),
         (Err(error), Ok(_)) => Err(of_bucket(&error)),

@@ -1,4 +1,4 @@
-//! The sign that an agent is there: a key that vanishes unless it is renewed.
+//! The sign that an agent is present: a key that vanishes unless it is renewed.
 
 use crate::nats::connection::{Connected, REQUEST};
 use crate::nats::error::{chain, request};
@@ -14,12 +14,12 @@ use tokio::time::{Instant, sleep};
 /// How often it is renewed.
 const RENEWAL: Duration = Duration::from_secs(1);
 
-/// How often is looked whether a name has become free.
+/// Interval of looks whether a name has become free.
 const LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holder {
-    /// Tells two agents apart that want one name.
+    /// Distinguishes two agents that want one name.
     pub(crate) instance: String,
     pub(crate) card: String,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Takes it. A name that somebody held who is silent is waited for, until the old lease is over.
+    /// Takes it. If the holder of the name is silent, waits until its lease is over.
     pub(crate) async fn take(store: Store, name: &str, card: String) -> Result<Self, NatsError> {
         let length = card.len();
         let holder = Holder { instance: fresh_id(), card };
@@ -53,7 +53,7 @@ impl Lease {
             match lease.create().await? {
                 None => return Ok(lease),
                 Some(revision) => {
-                    // It was renewed: there is somebody.
+                    // It was renewed: its holder is alive.
                     if *found.get_or_insert(revision) != revision || Instant::now() > limit {
                         return Err(NatsError::NameTaken(name.to_owned()));
                     }
@@ -68,7 +68,7 @@ impl Lease {
         &self.holder.instance
     }
 
-    /// Takes it where nobody has it; otherwise its holder's revision.
+    /// Takes it if it is free; otherwise returns its holder's revision.
     async fn create(&mut self) -> Result<Option<u64>, NatsError> {
         let error = match self.store.create(&self.name, self.content.clone()).await {
             Ok(revision) => {
@@ -101,7 +101,7 @@ impl Lease {
             .is_ok_and(|found| found.instance == self.holder.instance)
     }
 
-    /// Keeps it, until somebody else has it. It is taken again where it was lost and nobody has it.
+    /// Keeps it until another agent has it. A lost lease is taken again if it is free.
     pub(crate) async fn keep(mut self, mut connected: Connected) -> NatsError {
         loop {
             tokio::select! {
@@ -125,7 +125,7 @@ impl Lease {
                 self.revision = revision;
                 Ok(())
             }
-            // Perhaps by the last attempt, of which no answer came.
+            // Perhaps by the last attempt, whose answer was lost.
             Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
                 match self.create().await? {
                     None => Ok(()),

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
-/// How much may be under way in one direction that nobody has received yet, bytes.
+/// Most bytes under way in one direction that are not received yet.
 const WINDOW: usize = 4 << 20;
 
-/// What a packet takes of the window beside its content, bytes, so that the number of small ones is bounded as well.
+/// Bytes of the window that a packet takes besides its content, so that the number of small ones is bounded as well.
 const OF_EACH: usize = 1024;
 
 /// How long the drop of a half waits until the other side knows of it.
@@ -29,7 +29,7 @@ pub(crate) struct Link {
 struct State {
     /// How much more may be sent, bytes.
     credit: usize,
-    /// Where packets go that arrive; `None` once none come any more.
+    /// Where arriving packets go; `None` after the last one.
     packets: Option<Sender<Packet>>,
     /// What was received and not yet given back as credit, bytes.
     received: usize,
@@ -40,12 +40,12 @@ struct State {
     /// A side has said farewell.
     is_over: bool,
     failure: Option<String>,
-    /// Nothing is done for it any more.
+    /// Whether all work for it has ended.
     is_done: bool,
     heard: Instant,
 }
 
-/// A session, its carrier, and what is to be sent.
+/// A session, its carrier, and its outgoing messages.
 pub(crate) fn link() -> (Arc<Link>, Carrier, UnboundedReceiver<Body>) {
     let (outgoing, to_send) = unbounded_channel();
     let (packets, arriving) = channel();
@@ -87,7 +87,7 @@ impl Link {
                 let is_taken =
                     state.packets.as_ref().is_some_and(|packets| packets.send(packet).is_ok());
                 if !is_taken {
-                    // Nobody reads: the other side is not kept waiting for that.
+                    // There is no reader: the other side must not wait for one.
                     self.give_back(&mut state, size);
                 }
             }
@@ -141,13 +141,13 @@ impl Link {
         self.is_over.send_replace(true);
     }
 
-    /// Nothing is done for the session any more.
+    /// All work for the session has ended.
     pub(crate) fn done(&self) {
         self.state().is_done = true;
         self.changed.notify_all();
     }
 
-    /// Tells the other side that the session is over, even while its halves exist, and waits a little for that.
+    /// Ends the session on the other side, even while the halves of this one exist, and waits a little for it.
     pub(crate) fn leave(&self) {
         let state = self.state();
         self.farewell(&[Body::End, Body::Bye]);
@@ -200,7 +200,7 @@ impl Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Over,
-    /// Something was lost, or somebody.
+    /// A message or the other side was lost.
     Failed,
 }
 

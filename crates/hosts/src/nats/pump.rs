@@ -1,4 +1,4 @@
-//! What is to be sent is numbered, sent, and sent again until it is acknowledged.
+//! Outgoing messages are numbered, sent, and sent again until they are acknowledged.
 
 use crate::nats::LEASE;
 use crate::nats::link::Link;
@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep};
 /// Between two attempts where NATS answers at once that it cannot.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// After this time a message is given up that NATS refuses. A lost connection ends the session earlier.
-const PATIENCE: Duration = LEASE.saturating_mul(3);
+/// A message that NATS refuses is given up after this time. A lost connection ends the session earlier.
+const TIMEOUT: Duration = LEASE.saturating_mul(3);
 
 /// A way to the other side.
 pub(crate) trait Road: Clone + Send + Sync + 'static {
@@ -76,7 +76,7 @@ enum MessageKind {
 }
 
 async fn bring(road: &impl Road, number: u64, message: Bytes) -> Result<(), String> {
-    let limit = Instant::now() + PATIENCE;
+    let limit = Instant::now() + TIMEOUT;
     loop {
         match road.deliver(number, message.clone()).await {
             Ok(()) => return Ok(()),
@@ -84,7 +84,7 @@ async fn bring(road: &impl Road, number: u64, message: Bytes) -> Result<(), Stri
             Err(Undelivered::Yet(why)) if Instant::now() > limit => {
                 return Err(format!(
                     "a message could not be sent for {} s: {why}",
-                    PATIENCE.as_secs()
+                    TIMEOUT.as_secs()
                 ));
             }
             Err(Undelivered::Yet(_)) => sleep(AGAIN).await,

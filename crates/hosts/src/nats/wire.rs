@@ -82,7 +82,7 @@ impl Numbered {
     }
 }
 
-/// In place of a message: the controller is there.
+/// In place of a message: a sign of life of the controller.
 pub(crate) const BEAT: &[u8] = b"beat";
 
 /// In place of a message: the session has failed for the controller.

@@ -37,7 +37,7 @@ pub(crate) fn percent(value: f64) -> String {
     let smaller = if value > 0.5 && value <= 1.0 { 1.0 - value } else { value };
     let percent = rounded(100.0 * smaller.max(0.0));
     let percent = if smaller == value { percent } else { 100.0 - percent };
-    // The subtraction leaves digits behind that nobody wants.
+    // The subtraction leaves useless digits behind.
     format!("{}%", (percent * 1e6).round() / 1e6)
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     pub(crate) is_complete: bool,
     /// Fields with a unique index, and whether every document must have the field.
     pub(crate) unique: BTreeMap<String, bool>,
-    /// How many values fields have, where an index told.
+    /// How many values fields have, where an index shows it.
     pub(crate) counted: BTreeMap<String, u64>,
     /// Dates by which an index removes documents.
     pub(crate) expiring: BTreeSet<String>,

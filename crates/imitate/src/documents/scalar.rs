@@ -89,7 +89,7 @@ impl Kind {
         kind == self || self == Self::Double && kind == Self::Int
     }
 
-    /// Of these values, with how often other kinds occur. Nothing is a kind only where there is nothing else.
+    /// The most frequent kind of these values, with how often other kinds occur. Absent values are a kind only where there is nothing else.
     pub(super) fn most_frequent<'a>(
         values: impl Iterator<Item = &'a Bson>,
     ) -> (Self, Vec<(Self, usize)>) {
@@ -154,7 +154,7 @@ pub(crate) fn encoded(value: &Bson) -> Vec<u8> {
 /// The values of one field, of one kind.
 struct Sampled<'a> {
     values: &'a [(usize, &'a Bson)],
-    /// Of each value the number of those that are equal to it.
+    /// For each distinct value the number of values equal to it.
     classes: Vec<usize>,
     tally: Tally,
     is_in_list: bool,
@@ -446,7 +446,7 @@ impl Sampled<'_> {
         self.values.iter().map(|(_, value)| digits(value)).max().unwrap_or(0).min(12) as i32
     }
 
-    /// Numbers one after the other, from sorted ones.
+    /// Consecutive numbers, from sorted ones.
     fn sequence(&self, numbers: &[f64], unit: f64) -> Literal {
         let from = numbers[0];
         let span = numbers[numbers.len() - 1] - from;

@@ -6,7 +6,7 @@ use plimsoll_workload::documents::Literal;
 use std::collections::HashMap;
 
 const USUAL: f64 = 0.99;
-/// Exponents below it are not told from an even spread by a sample of 1,000.
+/// A sample of 1,000 cannot distinguish exponents below it from an even spread.
 const LEAST: f64 = 0.3;
 const MOST: f64 = 3.0;
 /// The first ranks of Zipf's law are summed up one by one, the others in blocks that grow by a fiftieth.

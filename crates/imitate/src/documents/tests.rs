@@ -221,7 +221,7 @@ fn texts_compress_as_their_originals() {
     assert!((44..=52).contains(&percent.parse::<u32>().unwrap()), "{half}");
 }
 
-/// Dates that follow the clock go on with it. Those by which documents expire must not lie in the past, and are moved where they cannot follow it.
+/// Dates that follow the clock advance with it. Those by which documents expire must not lie in the past, and are moved if they cannot follow it.
 #[test]
 fn dates_follow_the_clock_or_lie_ahead() {
     const HOUR: i64 = 3_600_000;

@@ -204,7 +204,7 @@ arms: {one: {}}
 load: {closed: {threads: 1}}
 ";
 
-/// Both go on with the clock, and a server under the written file has as many.
+/// Both advance with the clock, and a server under the written file has as many.
 #[test]
 fn measurements_and_expiring_documents_follow_the_clock() {
     needs!([Need::Server("mongod")]);

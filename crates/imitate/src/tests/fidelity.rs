@@ -98,7 +98,7 @@ fn what_differs_is_named_and_lowers_the_score() {
     assert_eq!(figures(&even), (4.0, vec![(by_id, "share of the hottest 1 % of values")]));
     let rare =
         |call: &mut Call, stream: &mut Stream| !is_find(call, "orders") || stream.below(2) == 0;
-    // 60, 15 and 10 parts: shares of 71, 18 and 12 %, of which the last is within the error of the sample.
+    // 60, 15 and 10 parts are 71, 18 and 12 %; the last share is within the error of the sample.
     let (points, misses) = figures(&rare);
     assert_eq!((points, misses.len()), (1.0, 2));
     assert!(misses.iter().all(|(_, figure)| *figure == "share of operations"));

@@ -326,7 +326,7 @@ fn batches_belong_to_the_operation_that_opened_the_cursor() {
     assert_eq!((shape.calls, shape.micros, shape.returned.median), (20, 60_000, 3.0));
 }
 
-/// Calls of which each asks for the value that `draw` gives.
+/// Calls that each ask for the value that `draw` gives.
 fn asked(path: &str, mut draw: impl FnMut(u64) -> u64) -> String {
     let all = (0..20_000).map(|number| {
         let value = draw(number);
@@ -390,7 +390,7 @@ fn one_of(texts: &'static str) -> impl Strategy<Value = &'static str> + Clone {
     prop::sample::select(texts.split('|').collect::<Vec<_>>())
 }
 
-/// A command with fields of any kind, most of which are there.
+/// A command with fields of any kind, most of which exist.
 fn any_command() -> impl Strategy<Value = String> {
     let path = one_of(
         "_id|customer|placed|status|note|total|address|address.city|items|items.product|items.0.quantity|gone|by|<9>",

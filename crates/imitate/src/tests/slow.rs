@@ -1,4 +1,4 @@
-//! Commands whose number is known, on a real server: from its log and from its profile.
+//! A known number of commands on a real server, read from its log and from its profile.
 
 use super::operations::checked;
 use super::shop;
@@ -23,7 +23,7 @@ fn order(number: i32) -> Document {
     doc! { "_id": number, "customer": format!("Miller-{}", number % 30), "status": "open", "note": "secretly", "total": f64::from(number) }
 }
 
-/// Commands with all their values, of which none must be seen again.
+/// Commands with all their values, none of which may be seen again.
 async fn commands(database: &Database) {
     let orders = database.collection::<Document>("orders");
     orders.insert_many((0..300).map(order)).await.unwrap();

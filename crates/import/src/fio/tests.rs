@@ -102,7 +102,7 @@ fn only_a_queue_multiplies_the_sessions() {
     assert_eq!(of(&[]), Some(1));
     assert_eq!(of(&[("ioengine", "libaio"), ("iodepth", "16")]), Some(16));
     assert_eq!(of(&[("ioengine", "psync"), ("iodepth", "16")]), Some(1));
-    // Of engines that are not known nobody can say whether they have a queue.
+    // An unknown engine may or may not have a queue.
     assert_eq!(of(&[("ioengine", "rbd"), ("iodepth", "16")]), None);
     assert_eq!(of(&[("ioengine", "rbd"), ("iodepth", "1")]), Some(1));
     assert_eq!(of(&[("ioengine", "external:/a/b.so"), ("iodepth", "2")]), None);
@@ -214,7 +214,7 @@ fn one_file_may_hold_runs_and_reports_at_intervals() {
     assert_eq!(counts(&reports.concat()), (vec![300], 0));
     assert_eq!(counts(&(reports.join("\n") + &later)), (vec![300, 350], 0));
     assert_eq!(counts(&format!("[{}, {later}]", reports[2])), (vec![300, 350], 0));
-    // What is cut off is said, wherever it stands.
+    // A report that is cut off is named, wherever it stands.
     let half = &reports[2][..reports[2].len() / 2];
     assert_eq!(counts(&format!("{}{half}", reports[0])), (vec![100], 1));
     assert_eq!(counts(&format!("{half}{later}")), (vec![350], 1));

@@ -34,7 +34,7 @@ fn each_line_counts_from_the_start() {
     let run = only(RUN);
     let counts: Vec<u64> = run.slices.iter().map(|slice| slice.completed.ok).collect();
     assert_eq!(counts, [40_000, 40_000]);
-    // Of the first interval the figures are known, of what came between then and the end only the count.
+    // The first interval has all figures; the time between it and the end has only a count.
     let of = |index: usize| &run.slices[index].operations[0].latencies.service;
     assert_eq!(of(0).percentile_ns(99.0), Some(6_003_000));
     assert_eq!((of(1).count(), of(1).mean_ns()), (38_000, None));

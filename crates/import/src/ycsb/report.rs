@@ -51,7 +51,7 @@ impl Report {
         !self.groups.is_empty()
     }
 
-    /// Whether this line was there before.
+    /// Whether the report has this line already.
     pub(super) fn has(&self, group: &str, name: &str) -> bool {
         self.groups.get(group).is_some_and(|group| group.names.contains_key(name))
     }
@@ -386,7 +386,7 @@ impl Tally {
         }
     }
 
-    /// All units, of which the report says that `done` were done, and what does not fit.
+    /// All units, `done` of which the report counts as done, and what does not fit.
     fn completed(&self, done: u64, measured: &mut Measured) -> Completed {
         let listed = self.tried.saturating_sub(self.whole);
         let allowed = 1.0 + done as f64 * MISSING;

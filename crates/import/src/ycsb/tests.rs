@@ -57,7 +57,7 @@ fn threads_that_died_did_not_clean_up() {
     let lost = only(&RUN.replace("[CLEANUP], Operations, 16", "[CLEANUP], Operations, 14"));
     assert_eq!(lost.sessions, Some(16));
     assert_contains(lost.damage.join(", "), "of 16 client threads only 14");
-    // Of two operations a third thread would have none, so that YCSB does not start it.
+    // With two operations there is none for a third thread, which YCSB then does not start.
     let few = "Command line: -threads 3 -t\n[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 2.0\n\
                [CLEANUP], Operations, 2\n[READ], Operations, 2\n[READ], AverageLatency(us), 900.0\n[READ], Return=OK, 2\n";
     assert_eq!(only(few).damage, Vec::<String>::new());
@@ -468,7 +468,7 @@ fn a_run_that_stands_still_is_not_shorter_for_it() {
 }
 
 proptest! {
-    /// Outputs one after the other give what each of them gives.
+    /// Outputs in one file give what each of them gives.
     #[test]
     fn any_order_gives_the_results_of_the_parts(order in prop::collection::vec(0..4_usize, 1..5)) {
         let forms = forms();

@@ -3,7 +3,7 @@ use plimsoll_record::{Completed, Operation};
 use plimsoll_testing::assert_contains;
 use proptest::prelude::*;
 
-/// A load and a run, as it prints them one after the other.
+/// A load and a run, as it prints them in sequence.
 const BOTH: &str = "\
 2026-01-28 19:34:32 0 sec: 0 operations;
 2026-01-28 19:34:42 10 sec: 600 operations; [INSERT: Count=600 Max=26.86 Min=0.46 Avg=5.41 90=9.92 99=25.81 99.9=26.82 99.99=26.86]

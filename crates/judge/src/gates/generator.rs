@@ -21,9 +21,9 @@ const STALLED_LIMIT: f64 = 0.001;
 const LONG_STALLED_LIMIT: f64 = 0.01;
 /// In records whose response times contain the lag: its highest p99 as a share of the median service time.
 const CONTAINED_LAG_LIMIT: f64 = 0.05;
-/// Of the time, how long the CPU limit must hold back.
+/// Least share of the time in which the CPU limit must hold the process back.
 pub(crate) const THROTTLED: f64 = 0.1;
-/// Of the processors that an embedded engine and its client share.
+/// Busy share of the processors that an embedded engine and its client share.
 const FILLED: f64 = 0.9;
 
 /// From here on the processors of a machine are used up.
@@ -122,7 +122,7 @@ pub(super) fn closed(
     if share > GENERATOR_LIMIT {
         let message =
             format!("the sessions spent {:.0} % of their time outside the engine", share * 100.0);
-        // In short windows with long stalls the ends are more than the limit, and nobody can tell whose time it was.
+        // In short windows with long stalls the ends are more than the limit, and it is unknown whose time that was.
         let weight = if share > GENERATOR_LIMIT + at_the_ends {
             Severity::Invalid
         } else {

@@ -98,7 +98,7 @@ impl<'a> PointHost<'a> {
 
     pub(super) fn foreign_use(&self) -> Option<ForeignUse> {
         let foreign = self.foreign?;
-        // Other programs are looked for on both halves.
+        // Other programs can be on both halves.
         let halves = if self.is_half { 2 } else { 1 };
         Some(ForeignUse {
             share: foreign.share(self.cores? * halves),
@@ -119,7 +119,7 @@ pub(crate) fn cores(host: &HostPoint, run: &RunRecord, arm: &Arm) -> Option<u32>
     Some(host.cores).filter(|cores| *cores > 0).or(of_run)
 }
 
-/// The machine that was watched: that of the server, or the first that makes load where nobody watches. `None` where only one took part.
+/// The watched machine: that of the server, or without one the first that makes load. `None` if only one took part.
 fn watched<'a>(point: &'a PointRecord, arm: &Arm) -> Option<&'a HostPoint> {
     let hosts = &point.end.as_ref()?.hosts;
     let watcher = hosts.iter().find(|host| !host.makes_load);
@@ -282,7 +282,7 @@ fn differing(hosts: &[HostPoint], load: LoadKind) -> Option<String> {
         let others = (total - rate) / (weights - weight);
         let ratio = own.min(others) / own.max(others);
         differ += usize::from(ratio < DIFFER_LIMIT);
-        // Of two hosts each is as far from the other: the slower one is named.
+        // Two hosts are equally far from each other: the slower one is named.
         let is_further = furthest.is_none_or(|(known, _, known_own, _)| {
             let is_equal = (ratio - known).abs() <= 1e-9;
             (ratio < known && !is_equal) || (is_equal && own < known_own)

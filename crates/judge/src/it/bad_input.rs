@@ -1,4 +1,4 @@
-//! Records of which little or nothing can be said: each has its own clear statement.
+//! Records that cannot be analysed, or hardly: each has its own clear message.
 
 use crate::it::laboratory::{Laboratory, SPREAD, Shown, histogram, primary, warns};
 use crate::{Analysis, JudgeError, Judgement, analyse};

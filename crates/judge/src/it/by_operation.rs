@@ -207,7 +207,7 @@ fn a_comparison_of_one_operation_decides() {
     assert!((deciding[0].verdict.estimate.unwrap() / 29.0 - 1.0).abs() < 0.01);
     assert_snapshot!(deciding[0].sentence, @"p50 response time of pay in new is 30.0 times as long as that in old under workload c at 1,000 op/s (97.7 % interval 30.0 to 30.0 times, 8 blocks).");
     assert_eq!(analysis.blocks_needed.len(), 2);
-    // All others are looked at, those of the operations too.
+    // All others are compared, those of the operations too.
     let looked_at = |metric: Metric| {
         analysis.comparisons.iter().any(|one| !one.primary && one.metric == metric)
     };

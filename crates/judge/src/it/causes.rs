@@ -1,4 +1,4 @@
-//! Points whose limit is known because it was put there.
+//! Points with a planted limit.
 
 use crate::it::laboratory::{Laboratory, SECOND_NS, Shown, histogram};
 use crate::it::watched::{Watched, analyse, cause, disk, named, one_point, only_point, watch};
@@ -221,7 +221,7 @@ fn a_server_whose_tickets_are_used_up() {
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::ServerTickets);
     assert_snapshot!(sentence, @"server tickets: all 128 write tickets are in use while writes queue for them in 100 % of the seconds, with 40 writes in the queue on average");
-    // In every fourth second somebody is let in at once.
+    // In every fourth second an operation enters at once.
     for point in lab.points() {
         for slice in point.slices.iter_mut().step_by(4) {
             slice.telemetry.insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
@@ -230,7 +230,7 @@ fn a_server_whose_tickets_are_used_up() {
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::ServerTickets);
     assert_snapshot!(sentence, @"server tickets: all 128 write tickets are in use while writes queue for them in 75 % of the seconds, with 30 writes in the queue on average");
-    // All are in use, but nobody waits: that is how many sessions there are.
+    // All are in use, but no session waits: there are as many tickets as sessions.
     for slice in lab.points().flat_map(|point| &mut point.slices) {
         slice.telemetry.insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
     }
@@ -253,14 +253,14 @@ fn tickets_without_figures_are_not_known_of_a_server_and_none_of_an_embedded_eng
 
 #[test]
 fn a_server_that_waits_for_its_secondaries() {
-    // 300 sessions have 300 s in a second, of which 150 are spent waiting.
+    // 300 sessions have 300 s in a second, and spend 150 of them waiting.
     let flow_control =
         [(figures::SERVER_FLOW_CONTROL_WAIT, 150e9), (figures::SERVER_FLOW_CONTROL_LAGGED, 1.0)];
     let lab = server(&flow_control);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::FlowControl);
     assert_snapshot!(sentence, @"flow control: sessions wait for it for 50 % of their time; secondaries lag too far behind for 100 % of the time");
-    // What taking a ticket costs on a server that lags behind nobody.
+    // The cost of taking a ticket on a server whose secondaries keep up.
     let lab = server(&[(figures::SERVER_FLOW_CONTROL_WAIT, 14e3)]);
     assert_ne!(named(&lab).0, CauseKind::FlowControl);
 }
@@ -330,7 +330,7 @@ fn sessions_that_wait_for_each_other() {
     assert_snapshot!(sentence, @"contention: of 16 sessions 0.9 compute and 0 wait for device reads, the others wait for each other; 48 % of 2 processors busy, 2.2 context switches an operation");
 }
 
-/// An engine without data has no disk to wait for; of one with data that nobody watched nothing is known.
+/// An engine without data has no disk to wait for; with data but without telemetry nothing is known.
 #[test]
 fn sessions_that_wait_for_each_other_without_a_disk() {
     let without_device = |storage: Option<plimsoll_record::Storage>| {
@@ -448,7 +448,7 @@ fn an_open_loop_at_ease() {
     watch(&mut lab, &beyond_caches(), &[]);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Offered);
-    assert_snapshot!(sentence, @"load as asked: 100.0 % of 2,000 op/s done; of the disk's IOPS, 39 % are used");
+    assert_snapshot!(sentence, @"load as requested: 100.0 % of 2,000 op/s done; of the disk's IOPS, 39 % are used");
 }
 
 #[test]
@@ -567,7 +567,7 @@ fn the_kernel_of_a_server_is_not_the_page_cache() {
     assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 1.5 by the server and 0.4 by its client, 0.05 by everything else");
 }
 
-/// Without a server nobody can say which part of the worker is the client.
+/// Without a server it is unknown which part of the worker is the client.
 #[test]
 fn a_client_without_room() {
     for (server, kind) in [(0.1, CauseKind::Generator), (0.0, CauseKind::Cpu)] {
@@ -580,7 +580,7 @@ fn a_client_without_room() {
     }
 }
 
-/// Of a server that runs by itself the worker is the client alone.
+/// Beside a server that runs by itself the worker is only the client.
 #[test]
 fn a_client_of_a_server_by_uri() {
     let mut lab = one_point(None, 16, 20_000.0);

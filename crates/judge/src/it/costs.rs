@@ -85,7 +85,7 @@ mod slow {
         let comparison = primary(&analysis, Metric::Cost);
         assert_eq!(comparison.verdict.judgement, Judgement::Better);
         assert!((comparison.verdict.estimate.unwrap() - (1.0 / 2.7 - 1.0)).abs() < 1e-4);
-        // Of the 36 averages of two the fourth from each end is ± 1.5 %.
+        // The fourth of the 36 averages of two from each end is ± 1.5 %.
         assert_snapshot!(comparison.sentence, @"small is 2.70 times cheaper per operation than big under workload c at 4 threads (96.1 % interval 2.66 to 2.74 times, 8 blocks).");
 
         let lab = priced([Some(price(1.0, "USD")), Some(price(2.7, "USD"))], vec![Metric::Cost]);

@@ -279,7 +279,7 @@ mod slow {
             analysis.differences.iter().find(|one| one.what == "mean place in the block").unwrap();
         let values: Vec<&str> = found.values.iter().map(|(_, value)| value.as_str()).collect();
         assert_eq!(values, ["1.1 of 2", "1.9 of 2"]);
-        // In turns, as the laboratory makes them, nothing is said.
+        // With the laboratory's own turns there is no remark.
         let balanced = Laboratory::closed(&["a", "b"], &["c"], &[4], 24)
             .measure(|case| Shown::closed(case, 1e5));
         let analysis = balanced.analyse();

@@ -325,7 +325,7 @@ mod slow {
         }
     }
 
-    /// An arm that takes less leaves more to programs that never sleep, so what they took may be its doing: its loss counts as far as it is there with that and without.
+    /// An arm that takes less leaves more to programs that never sleep, so what they took may be its doing: its loss counts as far as it exists both with that and without.
     #[test]
     fn beside_programs_that_never_sleep_both_answers_must_hold() {
         let analysis = duets(beside_each).analyse();
@@ -366,7 +366,7 @@ mod slow {
         }
     }
 
-    /// Of a few duets none may be undisturbed, and of more some will be.
+    /// Among few duets none may be undisturbed, among more some will be.
     #[test]
     fn a_gate_goes_on_beside_programs_that_prefer_a_side() {
         let gate = |others: fn(&str, u32) -> f64| {

@@ -217,7 +217,7 @@ fn one_arm_with_a_control_is_a_result() {
     assert_eq!(are_controls, [false, true]);
 }
 
-/// Where a response takes longer than the pause, nothing was planted, and nothing is said to have been missed.
+/// If a response takes longer than the pause, nothing was planted, and nothing was missed.
 #[test]
 fn what_a_pause_cannot_plant_is_not_missed() {
     let mut lab = Laboratory::closed(&["one", "control 2%"], &["c"], &[4], 8);

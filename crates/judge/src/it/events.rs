@@ -101,7 +101,7 @@ fn each_event_has_what_follows_it_up_to_the_next() {
     assert_eq!(
         result.sentence,
         "set under a at 100 op/s, at 5s: the primary is killed, and started again after 3s: no write succeeded for 4.10 s (4.00 to 4.20 s in 3 blocks); \
-         at 15s: the primary steps down: no write succeeded for 0.30 s (0.30 to 0.30 s in 3 blocks). All 2,400 acknowledged writes are there."
+         at 15s: the primary steps down: no write succeeded for 0.30 s (0.30 to 0.30 s in 3 blocks). All 2,400 acknowledged writes survived."
     );
     assert!(analysis.headline.contains(&result.sentence));
     assert!(!warned(&analysis, WarningId::WritesLost));
@@ -153,7 +153,7 @@ fn of_several_power_cuts_the_longest_time_and_the_oldest_write_count() {
         panic!("{:?}", analysis.events);
     };
     let cut = &result.events[0];
-    // Of 4.0 s and 0.3 s, and of 4.1 s and 0.3 s.
+    // The longest of 4.0 s and 0.3 s, and of 4.1 s and 0.3 s.
     assert_eq!(cut.without_writes.values, [(0, 4.0), (1, 4.1)]);
     assert_eq!(cut.errors.median, Some(8.0));
     assert!(

@@ -1,4 +1,4 @@
-//! Experiments with factors: planted effects are found and nothing else, and what they mean is said.
+//! Experiments with factors: planted effects are found and nothing else, and are explained.
 
 use crate::it::laboratory::{Laboratory, Shown};
 use crate::{Analysis, Bracket, Effect, EffectKind, Judgement, Outcome, brackets};
@@ -287,7 +287,7 @@ mod slow {
         assert_eq!(analysis.comparisons.iter().filter(|one| one.primary).count(), 0);
         assert_eq!(analysis.outcome(), Outcome::Good);
         assert_eq!(analysis.progress.blocks_complete, 32);
-        // That each arm stands among half of all arms is no difference.
+        // Each arm stands among half of all arms, which is no difference.
         let places =
             analysis.differences.iter().filter(|one| one.what.contains("place in the block"));
         assert_eq!(places.count(), 0);

@@ -329,12 +329,12 @@ fn a_generator_that_the_arm_made_late_is_no_limit() {
     let analysis = late(vec![0]);
     assert!(warns(&analysis, WarningId::GeneratorLate));
     assert!(!warns(&analysis, WarningId::GeneratorLimited));
-    // With room on other processors it is nobody's but the generator's.
+    // With room on other processors only the generator is to blame.
     let analysis = late(vec![0, 1]);
     assert!(warns(&analysis, WarningId::GeneratorLimited));
 }
 
-/// Response times of early records contain the lag: that is said, and they are shown.
+/// Response times of early records contain the lag: they are shown with a remark.
 #[test]
 fn a_record_whose_response_times_contain_the_lag_says_so() {
     for (lag_ns, late) in [(9_000, false), (11_000, true)] {
@@ -348,7 +348,7 @@ fn a_record_whose_response_times_contain_the_lag_says_so() {
     }
 }
 
-/// One operation fills most of the window, so that nobody can tell whose the rest of the time was: that is no pass.
+/// One operation fills most of the window, so that the owner of the remaining time is unknown: that is no pass.
 #[test]
 fn a_generator_that_took_most_of_the_time_is_never_a_note() {
     let analysis = one_point(|shown| {
@@ -441,7 +441,7 @@ fn a_stall_is_marked_and_kept() {
 fn stolen_time_and_a_jumping_clock_are_cautions() {
     let analysis = with(one_point(|_| ()), |point| {
         let end = point.end.as_mut().unwrap();
-        // 2 processors for 1 s of warm-up and 12 s of measuring are 26 s, of which 2 % are 0.52 s.
+        // 2 processors for 1 s of warm-up and 12 s of measuring have 26 s; 2 % are 0.52 s.
         end.stolen_ns = 520_000_000;
         end.clock_jump_ns = -3_600_000_000_000;
     });
@@ -692,7 +692,7 @@ fn a_verdict_that_cannot_come_any_more_is_known_before_the_end() {
         crate::hopeless(&plan, &analyse(&record).unwrap())
     };
     assert_eq!(hopeless(&[], 3), None);
-    // Of 8 blocks 6 are needed and 2 can be made again.
+    // Six of eight blocks are needed, and two can be made again.
     assert_eq!(hopeless(&[0, 1, 2, 3], 4), None);
     let said = hopeless(&[0, 1, 2, 3, 4], 5).unwrap();
     assert!(said.contains("0 of 5 blocks can be compared"), "{said}");

@@ -140,12 +140,12 @@ mod slow {
             let (_, error) = refused(HistoryQuestion { metric: Some(metric), ..question() });
             assert!(matches!(error, HistoryError::Nothing { .. }), "{error}");
         }
-        // Nobody failed: a share of zero is a value, and has no ratio.
+        // Nothing failed: a share of zero is a value, and has no ratio.
         let errors = HistoryQuestion { metric: Some(Metric::Errors), ..question() };
         let found = history(&fallen(), &errors);
         assert!(
             found.changes.is_empty()
-                && found.sentences[0].starts_with("Changes cannot be looked for"),
+                && found.sentences[0].starts_with("Changes cannot be detected"),
             "{:?}",
             found.sentences
         );

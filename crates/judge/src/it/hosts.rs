@@ -14,7 +14,7 @@ fn clock(bound_ns: u64) -> ClockOffset {
     ClockOffset { offset_ns: 7, bound_ns, round_trip_ns: 2 * bound_ns }
 }
 
-/// A machine with 4 processors, of which its load generator uses one half, that is in good order.
+/// A machine in good order with 4 processors; its load generator uses one half of them.
 fn host(name: Option<&str>, makes_load: bool) -> HostPoint {
     HostPoint {
         host: name.map(str::to_owned),
@@ -157,7 +157,7 @@ fn hosts_with_the_same_trouble_are_one_warning() {
 
 #[test]
 fn other_programs_on_one_host_are_enough_to_refuse_a_point() {
-    // Of 4 processors for 13 s one is used: 25 %.
+    // One of 4 processors is used for 13 s: 25 %.
     let lab = closed(|hosts, _| {
         hosts[0].foreign = Some(Box::new(ForeignCpu {
             cpu_ns: 13 * SECOND_NS,
@@ -375,7 +375,7 @@ fn of_several_hosts_the_furthest_is_named_and_others_are_counted() {
 
 #[test]
 fn one_session_more_is_no_difference() {
-    // 3 sessions on 2 hosts: 1 and 2, of which each does 50,000 op/s in 12 s.
+    // 3 sessions on 2 hosts: 1 and 2; each host does 50,000 op/s in 12 s.
     let mut lab = Laboratory::closed(&["arm"], &["c"], &[3], 6)
         .measure(|case| Shown::closed(case, 150_000.0));
     for point in lab.points() {

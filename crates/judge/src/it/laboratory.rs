@@ -22,7 +22,7 @@ pub struct Laboratory {
     pub runs: Vec<RunRecord>,
 }
 
-/// Which point of which run is to be made up.
+/// The point of the run to make up.
 #[derive(Clone, Copy)]
 pub struct Case<'a> {
     pub arm: &'a str,

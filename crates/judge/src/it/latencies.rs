@@ -167,7 +167,7 @@ fn assert_same(path: &str, is: &Value, was: &Value) {
     }
 }
 
-/// What a search found is said from its trials.
+/// The result of a search is described from its trials.
 #[test]
 fn a_search_without_the_histograms_of_its_seconds_says_the_same() {
     let record = measure(lines(&["xfs"], 6), |_, _| 20_300.0).record();
@@ -278,7 +278,7 @@ fn the_cpu_time_of_an_operation_is_that_of_what_is_measured() {
     let server = of(&lab).unwrap();
     assert!((server - 2_000.0).abs() < 1e-6, "{server}");
     assert!((both - server).abs() > 100.0, "{both}");
-    // Of a server that runs elsewhere it is unknown, and the client has none.
+    // It is unknown for a server that runs elsewhere, and the client has none.
     let mut lab = one_point(None, 8, 100_000.0);
     watch(&mut lab, &watched, &[]);
     let uri = SettingValue::Text("mongodb://db".into());

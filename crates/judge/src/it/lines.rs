@@ -1,4 +1,4 @@
-//! The plimsoll line: searches whose truth is known.
+//! The plimsoll line: searches with a known answer.
 
 use crate::it::laboratory::{Laboratory, SPREAD, Shown, histogram, primary, warns, weather};
 use crate::it::searched::{add_point, line_point, lines, measure, objective, trials};
@@ -224,7 +224,7 @@ mod slow {
         let line = only_line(&analysis);
         let (lower, upper) = (line.lower.unwrap(), line.upper.unwrap());
         assert!(lower < 20_000.0 && 20_000.0 < upper);
-        // Of 8 blocks the least and the greatest: ± 2 %, each end of a block a step of 2 % further out at most.
+        // The least and the greatest of 8 blocks: ± 2 %, each end of a block a step of 2 % further out at most.
         let lowest = 20_000.0 * (-0.02_f64).exp();
         assert!(0.98 * lowest < lower && lower < lowest, "{lower}");
         let highest = 20_000.0 * 0.02_f64.exp();

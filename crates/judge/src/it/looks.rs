@@ -91,7 +91,7 @@ fn blocks_that_looks_left_out_are_not_missing() {
     );
     assert_eq!(analysis.outcome(), Outcome::Good);
 
-    // While it goes on, or without looks, they are missing.
+    // While it runs, or without looks, they are missing.
     let mut record = lab.record();
     record.state = ExperimentState::Unfinished;
     let analysis = crate::analyse(&record).unwrap();

@@ -1,4 +1,4 @@
-//! The network between load and server, whose truth is known because it was put there.
+//! The network between load and server, with planted properties.
 
 use crate::it::laboratory::{Laboratory, SECOND_NS};
 use crate::it::watched::{Watched, analyse, cause, one_point, watch};
@@ -111,7 +111,7 @@ fn of_a_link_of_unknown_speed_nothing_is_known() {
 
 #[test]
 fn segments_that_are_sent_again() {
-    // Of both machines together: 1,000 and 990 of 100,000.
+    // Both machines together: 1,000 and 990 of 100,000.
     let lost = |again: u64| {
         apart(move |load, server| {
             load.segments = 90_000;
@@ -123,7 +123,7 @@ fn segments_that_are_sent_again() {
     assert_eq!(found.kind, CauseKind::NetworkLoss);
     assert_snapshot!(found.sentence, @"packet loss: 1.00 % of the TCP segments are sent again");
     assert_ne!(cause(&lost(990)).kind, CauseKind::NetworkLoss);
-    // Of few segments the share is chance.
+    // With few segments the share is chance.
     let few = cause(&apart(|load, server| {
         load.segments = 499;
         load.retransmitted = 100;
@@ -177,7 +177,7 @@ fn on_one_machine_there_is_no_network() {
 #[test]
 fn a_summary_adds_up_the_points_of_a_host() {
     let mut lab = apart(|load, _| load.retransmitted = 100);
-    // Of six points one has twice the bytes and a shorter way.
+    // One of six points has twice the bytes and a shorter way.
     let first = lab.points().next().unwrap().end.as_mut().unwrap();
     let network = first.hosts[0].network.as_mut().unwrap();
     network.sent_bytes *= 2;

@@ -51,7 +51,7 @@ fn a_disk_that_is_another_one_is_not_valid() {
     assert_eq!(only_point(&analysis).valid_runs, 0);
     assert_eq!(
         message(&analysis, WarningId::DiskNotCalibrated),
-        "the emulated disk is not what was asked: random reads of 4 KiB, 16 jobs: 600 IOPS asked, 540 IOPS measured (block 1; and in 5 other points)"
+        "the emulated disk is not as requested: random reads of 4 KiB, 16 jobs: 600 IOPS requested, 540 IOPS measured (block 1; and in 5 other points)"
     );
 }
 
@@ -143,7 +143,7 @@ fn a_full_memory_limit_is_said() {
     );
 }
 
-/// Memory that is limited to 256 MiB after the load, of which the processes take as much, and 100 MB of data.
+/// Memory that is limited to 256 MiB after the load, all of it taken by the processes, and 100 MB of data.
 fn with_page_cache(processes_bytes: f64) -> Laboratory {
     let mut lab = on_a_disk(598.0);
     lab.plan.arms[0].rig.limits.page_cache_bytes = Some(64 << 20);
@@ -268,7 +268,7 @@ fn a_verdict_has_the_causes_of_both_arms_beside_it() {
     assert_eq!(analysis.headline.get(1), analysis.comparisons[0].because.as_ref());
 }
 
-/// What is said beside the verdict of two arms of which the second does a quarter of the operations of the first, 50,000 a second, with the same resource.
+/// What stands beside the verdict of two arms with the same limit, where the second does a quarter of the first's 50,000 operations a second.
 fn beside_a_quarter(
     disk_of: impl Fn(&str) -> Option<DiskSpec>,
     of: impl Fn(&str) -> (Watched, f64),
@@ -304,7 +304,7 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
         reading.unwrap(),
         "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs) and 0.75 cache misses (pages) instead of none."
     );
-    // Two causes that read alike are said as one.
+    // Two causes that read alike are named as one.
     assert_eq!(
         headline.last().unwrap(),
         "Both are limited by CPU: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs) and 0.75 cache misses (pages) instead of none."
@@ -329,7 +329,7 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
         on_disk.unwrap(),
         "Why: each operation costs quarter 4× the device requests (0.0478 vs 0.012)."
     );
-    // What a limit allows is said of both.
+    // The effect of a limit is described for both.
     assert!(headline.last().unwrap().starts_with("Because whole is limited by disk IOPS"));
     // On a disk that allows fewer requests: that its operations take half as many is no reason for it to do less, that they take twice as many is one.
     let on_less = |allowed: f64| {
@@ -427,7 +427,7 @@ fn servers_that_are_started_differ_by_their_ports_as_a_matter_of_course() {
         undeclared.map(|one| one.what.clone()).collect()
     };
     assert_eq!(others(&lab), Vec::<String>::new());
-    // Of servers that run by themselves it matters which one it was.
+    // Servers that run by themselves are different subjects, so their addresses count.
     for run in &mut lab.runs {
         run.rig = None;
     }

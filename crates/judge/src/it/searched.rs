@@ -1,4 +1,4 @@
-//! Searches for the plimsoll line of arms whose capacity is known because it was put there.
+//! Searches for the plimsoll line of arms with a planted capacity.
 
 use crate::it::laboratory::{Case, Laboratory, SECOND_NS, Shown, finished_run, point_record};
 use plimsoll_plan::{Metric, Objective, PlannedRun, Point, PointRole, Search};

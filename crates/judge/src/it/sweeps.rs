@@ -4,7 +4,7 @@ use crate::it::laboratory::{Laboratory, Shown, warns};
 use plimsoll_plan::PointRole;
 use plimsoll_record::WarningId;
 
-/// A sweep of 1 to 32 sessions with these throughputs, of which block `short` measured one point less than the others, and nobody the last `left_out`.
+/// A sweep of 1 to 32 sessions with these throughputs. Block `short` measured one point less than the others, and no block the last `left_out`.
 fn sweep(throughput: [f64; 6], left_out: usize, short: Option<u32>) -> Laboratory {
     let mut lab = Laboratory::closed(&["arm"], &["c"], &[1, 2, 4, 8, 16, 32], 6)
         .measure(|case| Shown::closed(case, throughput[case.load.sessions().ilog2() as usize]));

@@ -232,7 +232,7 @@ fn slow_in_two_of_eight(slow: impl Fn(&mut plimsoll_record::PointRecord)) -> cra
     lab.analyse()
 }
 
-/// What happened to the machine is nobody's fault: such a block is left out.
+/// What happened to the machine is no arm's fault: such a block is left out.
 #[test]
 fn a_block_that_the_measuring_spoilt_counts_against_nobody() {
     let spoilt = slow_in_two_of_eight(|point| point.end.as_mut().unwrap().cut_short = true);

@@ -1,4 +1,4 @@
-//! Telemetry whose truth is known because it was put there.
+//! Telemetry with planted values.
 
 use crate::it::laboratory::{Case, Laboratory, SECOND_NS, Shown};
 use crate::{Analysis, Cause, CauseKind, CurvePoint};

@@ -69,7 +69,7 @@ fn littles_law(points: &[&Sample]) -> Validity {
     );
     if tried < points.len() {
         text.push_str(&format!(
-            "; cannot be tried in {}, of which sessions or times are not known",
+            "; not checked in {}, whose sessions or times are unknown",
             points.len() - tried
         ));
     }
@@ -104,7 +104,7 @@ fn steadiness(points: &[&Sample]) -> Validity {
     }
     let all = points.len();
     if unknown == all {
-        let text = "cannot be tried: no output tells enough of the time between";
+        let text = "cannot be tried: no output says enough about the time between";
         return Validity::of("steadiness", ValidityState::Note, text.to_owned());
     }
     let mut text = format!("settled in {steady} of {}", counted(all, "point"));

@@ -37,7 +37,7 @@ fn a_number_of_operations_is_met_exactly() {
 fn a_read_modify_write_is_one_operation_with_two_parts() {
     let mut mix = Mix::preset("f").unwrap();
     (mix.read, mix.read_modify_write) = (0.0, 1.0);
-    // Of ten records one is not found: its read fails and its update does not, which is the failure of the whole.
+    // One of ten records is not found: its read fails and its update does not, which makes the whole a failure.
     let engine = Fake::new(|question| match (question.key.last(), question.operation) {
         (Some(b'7'), Operation::Read) => Outcome::NotFound,
         _ => Outcome::Ok,
@@ -98,7 +98,7 @@ fn failures_are_kept_apart_and_counted_by_message() {
     assert_eq!(samples, expected);
 }
 
-/// Also those that fail, so that the operations behind them can go on.
+/// Also those that fail, so that later operations can run.
 #[test]
 fn inserts_are_acknowledged() {
     let mut mix = Mix::preset("d").unwrap();

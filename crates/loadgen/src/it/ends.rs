@@ -125,7 +125,7 @@ fn an_operation_that_is_never_answered_is_ended_after_the_point_and_named() {
     assert_eq!(end.unfinished.map(|unfinished| unfinished.count()), Some(1));
     assert_eq!(end.errors[0].message, "it did not answer");
 
-    // Who wants to stop waits less, and learns what goes on.
+    // A caller that wants to stop waits less, and can see the state.
     let mut keep = Keep::stopping_when(|| true);
     let spec = PointSpec { duration_ns: u64::MAX, ..spec };
     let end = run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();

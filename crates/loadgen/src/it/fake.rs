@@ -15,7 +15,7 @@ type Answer = dyn Fn(Question<'_>) -> Outcome + Send + Sync;
 
 /// One call as the engine sees it.
 pub struct Question<'a> {
-    /// Of the session, from 0 in the order in which they were made.
+    /// Number of the session, from 0 in the order of creation.
     pub session: u32,
     pub operation: Operation,
     pub key: Vec<u8>,

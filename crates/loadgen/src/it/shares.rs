@@ -43,7 +43,7 @@ fn questions(mix: &Mix, hosts: u32) -> BTreeMap<u32, Vec<String>> {
     questions
 }
 
-/// Of constant arrivals, whichever host asks: the number of an arrival decides. With more hosts than sessions too.
+/// The number of a constant arrival decides which host sends it, with more hosts than sessions too.
 #[test]
 fn arrivals_ask_on_several_hosts_what_they_ask_on_one() {
     let mix = Mix::preset("a").unwrap();
@@ -154,7 +154,7 @@ fn slices_of_a_closed_load_add_up_to_the_whole() {
     }
 }
 
-/// A million operations a second, of which the first 3,000 are due: each has completed in time and was counted, or is unfinished.
+/// A million operations a second; the first 3,000 are due, and each has completed in time and was counted, or is unfinished.
 #[test]
 fn slices_of_an_open_load_add_up_to_the_whole() {
     let mix = Mix::preset("a").unwrap();

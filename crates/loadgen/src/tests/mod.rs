@@ -31,7 +31,7 @@ pub(crate) struct Jumping {
     stop: Arc<AtomicU64>,
 }
 
-/// Those who sleep until a time are woken up to this much later, all delays being as likely.
+/// A sleeping thread is woken up to this much too late, all delays being equally likely.
 const LONGEST_DELAY: u64 = 500_000;
 
 impl Jumping {

@@ -51,7 +51,7 @@ fn a_session_that_falls_behind_catches_up_and_its_operations_have_waited() {
     assert_eq!(measured.end.measured_ns, 100 * MILLISECOND - 400_000 + 1);
 }
 
-/// Operations of 1 ms, one due each 500 µs: within 100 ms, 200 are due and 100 are sent, the last of which ends too late.
+/// Operations of 1 ms, one due each 500 µs: within 100 ms, 200 are due and 100 are sent; the last of these ends too late.
 #[test]
 fn what_a_paced_session_could_not_begin_is_counted_as_unfinished() {
     let measured = paced(None, 100 * MILLISECOND, |begin| begin + MILLISECOND);

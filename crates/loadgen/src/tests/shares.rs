@@ -84,7 +84,7 @@ fn a_host_without_a_session_idles_for_the_length_of_the_point() {
         let (keep, end) = measure(&spec, |begin| begin + MILLISECOND / 10).unwrap();
         let completed: u64 = keep.slices.iter().map(|slice| slice.completed.ok).sum();
         let most = if is_open { 3_000 } else { 30_000 };
-        // Of a Poisson law within five standard deviations.
+        // Within five standard deviations of a Poisson law.
         assert!(completed.abs_diff(most) < 300, "{completed}");
         assert!(end.first_operation_ns.is_some());
     }

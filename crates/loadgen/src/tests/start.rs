@@ -62,7 +62,7 @@ fn the_way_to_the_start_is_slept_but_for_its_end() {
     assert!(late < 100, "{late} ns after the start");
     let slept: u64 = clock.sleeps.borrow().iter().sum();
     assert!(slept > 129 * MILLISECOND);
-    // A request to stop is looked for meanwhile.
+    // A request to stop is noticed meanwhile.
     let longest = clock.sleeps.borrow().iter().copied().max().unwrap();
     assert!(longest <= 50 * MILLISECOND);
 }

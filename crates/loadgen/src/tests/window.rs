@@ -118,7 +118,7 @@ fn what_is_due_in_the_warm_up_is_not_due_in_the_point() {
     assert_eq!(measured.end.generator_lag.unwrap().count(), 1_000);
 }
 
-/// One operation lasts from 0.5 s to 3.2 s: there are slices without any operation, and they are there.
+/// One operation lasts from 0.5 s to 3.2 s: slices without any operation exist, too.
 #[test]
 fn slices_in_which_nothing_completes_are_slices() {
     let spec = spec(closed(), 0, 4 * SECOND);

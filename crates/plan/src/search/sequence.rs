@@ -1,4 +1,4 @@
-//! The points of one run, one after the other, decided by what came before.
+//! The points of one run, each decided by those before it.
 
 use crate::search::{Outcome, replay};
 use crate::{MOST_TRIALS, Measurement, Objective, Point, PointRole, Search, Sessions};
@@ -7,7 +7,7 @@ use plimsoll_workload::schedule::Load;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Of the best throughput of a closed loop, where the search for the line begins if nothing better is known.
+/// Share of the best throughput of a closed loop at which the search for the line begins if nothing better is known.
 const FIRST_OF_BEST: f64 = 0.75;
 
 /// What is known before a run begins, from other runs of the same experiment.
@@ -47,9 +47,9 @@ pub struct PointSequence<'a> {
     measurement: &'a Measurement,
     objective: Option<&'a Objective>,
     known: &'a Known,
-    /// Of the points that were measured; a search has none.
+    /// Loads and outcomes of the measured points; a search has none.
     done: BTreeMap<usize, (Load, Outcome)>,
-    /// Of each search: all its trials, those of an interrupted attempt first.
+    /// All trials of each search, those of an interrupted attempt first.
     trials: BTreeMap<usize, Vec<LineTrial>>,
     /// The rate that was found to hold by each search that is over.
     lines: BTreeMap<usize, Option<f64>>,

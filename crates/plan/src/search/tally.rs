@@ -110,7 +110,7 @@ pub struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing yet, to be held against this objective.
+    /// An empty tally, for this objective.
     pub fn new(aim: Option<MixObjective<'a>>) -> Self {
         Self { aim, seconds: 0.0, completed: Completed::default(), responses: BTreeMap::new() }
     }

@@ -93,7 +93,7 @@ fn each_condition_counts() {
 
 #[test]
 fn what_is_unfinished_is_no_evidence_that_a_limit_holds() {
-    // Late by 1 ms when the point ended, but nobody knows how late they came out.
+    // Late by 1 ms when the point ended, but their final lateness is unknown.
     let lenient = Objective { achieved: 0.5, ..objective() };
     let mut tally = tally(&lenient);
     tally.add(&slice(1, &[(FAST, 980)], 0));
@@ -216,7 +216,7 @@ fn the_unfinished_are_shared_out_by_the_time_that_operations_take() {
     slow.add(&slice);
     let unfinished = Miss::Unfinished { operation: Some(Operation::Update), percentile: 99.0 };
     assert!(slow.judged(&end(1_005, 5)).1.contains(&unfinished));
-    // Of operations that take equally long each has its share of the unfinished: 0.25 of 50 are less than 1 %.
+    // Operations that take equally long have equal shares of the unfinished ones: 0.25 of 50 are less than 1 %.
     let mut even = tally(&objective);
     even.add(&with_reads(950, &[(FAST, 50)]));
     assert_eq!(even.judged(&end(1_005, 5)).1, []);
@@ -226,7 +226,7 @@ fn the_unfinished_are_shared_out_by_the_time_that_operations_take() {
 fn a_trial_is_lost_when_one_operation_is_late_too_often() {
     let objective = with_updates(5 * MILLISECOND_NS);
     let mut tally = tally(&objective);
-    // Of 10,000 that are due 2,500 are updates: 25 may be slow, and a few more in case that more come than were expected.
+    // 2,500 of 10,000 due operations are updates: 25 may be slow, and a few more in case more come than expected.
     tally.add(&with_reads(750, &[(FAST, 225), (SLOW, 25)]));
     assert!(!tally.is_lost(10_000.0));
     tally.add(&with_reads(750, &[(FAST, 240), (SLOW, 10)]));

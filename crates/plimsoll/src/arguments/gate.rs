@@ -44,7 +44,7 @@ pub struct Gate {
     /// The largest loss that does not matter, of every metric that decides; overrides the file.
     #[arg(long, value_name = "SIZE", value_parser = share)]
     pub margin: Option<f64>,
-    /// Run one after the other, each on the whole machine, unless the file asks for duets.
+    /// Run in turn, each on the whole machine, unless the file asks for duets.
     #[arg(long)]
     pub in_turn: bool,
     /// Measured time per point, e.g. 5s; overrides the file.

@@ -49,7 +49,7 @@ pub struct Init {
     pub force: bool,
 }
 
-/// What somebody wants to know.
+/// The user's question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Question {
     /// Which value of a setting is faster?

@@ -9,7 +9,7 @@ use plimsoll_record::{Calibration, CalibrationCheck, DiskSpec};
 use plimsoll_rig::{RigError, RigProcess};
 use serde_json::json;
 
-/// Of a disk that is only calibrated: its parts are all alike.
+/// Capacity of a disk that is only calibrated: its parts are all alike.
 const CAPACITY_BYTES: u64 = 1 << 30;
 
 /// `plimsoll disk calibrate`: requested, measured, allowed, and the verdict. 106 when a disk is not as requested.

@@ -144,7 +144,7 @@ fn compared<'a>(original: &'a Characterisation, copy: &Characterisation) -> Vec<
         .collect()
 }
 
-/// Of a mix, the latencies of its reads.
+/// Latencies; for a mix, those of its reads.
 fn figures(row: &Row) -> Option<[f64; 3]> {
     let measured = &row.measured;
     let latency = match row.job.kind {

@@ -15,7 +15,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often is looked whether the filesystem is mounted again.
+/// Interval of looks whether the filesystem is mounted again.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long the process that keeps the disk may take to mount it again. Recovery reads the journal at the speed of the disk.
 const LONGEST_RETURN: Duration = Duration::from_secs(600);

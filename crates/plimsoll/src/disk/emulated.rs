@@ -3,7 +3,7 @@
 use plimsoll_experiment::{disk_by_text, disk_presets};
 use plimsoll_record::DiskSpec;
 
-/// A disk from the command line, without trace: nobody would read it.
+/// A disk from the command line, without trace, which would have no reader.
 pub fn by_text(text: &str) -> anyhow::Result<DiskSpec> {
     let mut spec = disk_by_text(text)?;
     spec.trace_requests = 0;

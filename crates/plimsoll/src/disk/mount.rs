@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often is looked whether the disk is still mounted.
+/// Interval of looks whether the disk is still mounted.
 const LOOK: Duration = Duration::from_millis(200);
 /// Looks from one check of all parts to the next.
 const LOOKS_OF_A_CHECK: u32 = 25;

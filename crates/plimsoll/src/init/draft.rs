@@ -40,7 +40,7 @@ pub struct Draft {
     pub blocks: u32,
 }
 
-/// Of the cache, how much data there is where disks are compared: half of the reads go to them.
+/// Size of the data relative to the cache where disks are compared: half of the reads go to them.
 const BEYOND_THE_CACHE: &str = "200%";
 /// The least cache that a mongod takes.
 const LEAST_CACHE_OF_A_SERVER: u64 = 256 << 20;
@@ -63,7 +63,7 @@ workload:
     touch: {update: orders, by: _id, keys: latest, set: [status]}
   mixes: {day: {by-customer: 60%, place: 20%, touch: 20%}}
 ";
-/// Of values, where compressors are compared: YCSB's random letters hardly shrink.
+/// Compressibility of values where compressors are compared: YCSB's random letters hardly shrink.
 const COMPRESSIBLE: &str = "60%";
 
 impl Draft {
@@ -368,7 +368,7 @@ fn is_no_text(word: &str) -> bool {
     matches!(word, "true" | "false" | "null") || word.parse::<f64>().is_ok()
 }
 
-/// Of a target of ssh, a URI or a path, what tells it from others: `db1` of `root@db1=10.0.0.2`, the first host of a URI.
+/// The part of a target of ssh, a URI or a path that distinguishes it from others: `db1` of `root@db1=10.0.0.2`, the first host of a URI.
 pub fn host_of(text: &str) -> &str {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let rest = rest.split(['?', '=', ',']).next().unwrap_or_default();

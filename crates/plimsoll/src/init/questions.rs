@@ -3,7 +3,7 @@
 use crate::screen::tell;
 use std::io::{self, IsTerminal};
 
-/// Whether somebody is there to answer.
+/// Whether a person can answer.
 pub fn somebody_is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -254,7 +254,7 @@ mod slow {
         assert_contains(&text, "# A clone of the disk below ");
         let again = disk(&laboratory, &["clone", "slow", "--to", "copy.yaml"]);
         assert_eq!(again.0, Some(1));
-        assert_contains(&again.2, "copy.yaml is there already");
+        assert_contains(&again.2, "copy.yaml already exists");
         fs::create_dir(laboratory.path("copy")).unwrap();
         let (code, _, err) = disk(&laboratory, &["mount", "copy.yaml", "copy"]);
         assert_eq!(code, Some(0), "{err}");

@@ -171,7 +171,7 @@ fn what_cannot_be_mounted_is_told() {
         (&["mount", "gp9", "empty"], 104, "did you mean `gp2`?"),
         (&["mount", "gp3", "empty", "--filesystem", "zfs"], 2, "none of xfs, ext4 and btrfs"),
         (&["mount", "gp3", "empty", "--capacity", "10MiB"], 1, "is too small"),
-        (&["mount", "gp3", "empty", "--trace", "full/file"], 1, "is there already"),
+        (&["mount", "gp3", "empty", "--trace", "full/file"], 1, "already exists"),
         (&["mount", "gp3", "empty", "--trace", "no/t"], 1, "there is no folder no for the trace"),
         (&["mount", "gp3", "empty", "--timeline", "[{at: 1s}]"], 104, "write exactly one of them"),
         (&["mount", "gp3", "empty", "--timeline", EMPTY_BUCKET], 104, "this disk has no `burst`"),

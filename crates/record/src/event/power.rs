@@ -47,7 +47,7 @@ pub struct PowerCut {
 pub struct CutLoss {
     /// Writes that were acknowledged.
     pub acknowledged: u64,
-    /// Those that are lost.
+    /// Lost writes.
     pub lost: u64,
     /// How long before the cut the first of the lost ones was acknowledged, nanoseconds; 0 where none is lost.
     pub oldest_ns: u64,

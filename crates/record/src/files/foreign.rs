@@ -1,4 +1,4 @@
-//! Reading what somebody else may have placed.
+//! Reading files that others may have placed.
 
 use crate::files::{Refusal, kind};
 use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, open as open_at};

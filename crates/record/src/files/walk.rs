@@ -1,4 +1,4 @@
-//! The way to a folder that nobody else can exchange for another.
+//! The way to a folder that no other user can exchange for another.
 
 use crate::files::Refusal;
 use rustix::fd::OwnedFd;

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Names that are tried before it is given up: left over by programs of the same number that were killed.
 const TRIES: u32 = 100;
 
-/// Writes a file that the user named, in the place of what is there, with the permissions that the user's umask leaves.
+/// Writes a file that the user named, replacing an existing one, with the permissions that the user's umask leaves.
 ///
 /// # Errors
 /// What the operating system says; then there is nothing new.

@@ -46,7 +46,7 @@ pub enum UnitError {
         /// All units that are valid here.
         units: &'static str,
     },
-    /// A number with a unit that there is not.
+    /// A number with an unknown unit.
     #[error("`{text}` has the unknown unit `{unit}`: units are {units}")]
     UnknownUnit {
         /// The text as it was written, shortened.

@@ -92,7 +92,7 @@ fn write_line(
     histogram: &Histogram,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    // Of what was imported there may be a few figures and no histogram.
+    // An imported point may have a few figures and no histogram.
     if histogram.summary().is_some() {
         return Ok(());
     }

@@ -89,7 +89,7 @@ fn of_gate(experiment: &str, gate: &GateResult, open_passes: bool) -> TestCase {
     named(experiment, "gate", status, description)
 }
 
-/// What is better or worse is no failure where nobody set a bound.
+/// Better or worse is no failure without a bound.
 fn of_comparison(experiment: &str, one: &Comparison) -> TestCase {
     let name = format!(
         "{} of {} against {} ({} at {})",

@@ -16,7 +16,7 @@ pub(super) fn columns(analysis: &Analysis) -> Vec<Column> {
     columns
 }
 
-/// Takes rows, of which column `arm` names a cell, and hands them on with its levels behind. Rows without an arm go on as they are.
+/// Takes rows with a cell in column `arm`, and passes them on with its levels behind. Rows without an arm stay as they are.
 pub(super) fn behind<'a>(
     analysis: &'a Analysis,
     arm: Option<usize>,

@@ -81,7 +81,7 @@ impl Trace<'_> {
         }))
     }
 
-    /// Microseconds from the start of the experiment; `None` where nobody knows when it was.
+    /// Microseconds from the start of the experiment; `None` where its time is unknown.
     fn since_begin(&self, at: &str) -> Option<f64> {
         let at: Timestamp = at.parse().ok()?;
         Some(at.duration_since(self.begin).as_secs_f64() * 1e6)

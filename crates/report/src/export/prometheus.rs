@@ -54,7 +54,7 @@ struct Family {
     help: Cow<'static, str>,
     kind: Kind,
     samples: Vec<(Labels, f64)>,
-    /// Of the samples, because the same labels twice would make all of the text worthless.
+    /// Labels of the samples so far: the same labels twice would make all of the text worthless.
     seen: BTreeSet<Labels>,
 }
 

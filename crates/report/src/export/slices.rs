@@ -21,7 +21,7 @@ const WHERE: [(&str, Kind); 12] = [
     ("slice_is_warm_up", Kind::Flag),
     ("trial", Kind::Integer),
 ];
-/// Of the whole slice, so the same in each of its rows.
+/// Columns of the whole slice, the same in each of its rows.
 const SLICE: [&str; 6] = [
     "slice_ok_operations",
     "slice_not_found_operations",
@@ -30,7 +30,7 @@ const SLICE: [&str; 6] = [
     "slice_worker_cpu_system_ns",
     "slice_worker_resident_bytes",
 ];
-/// Of one operation and status.
+/// Columns of one operation and status.
 const PART: [(&str, Kind); 3] =
     [("operation", Kind::Text), ("status", Kind::Text), ("operations", Kind::Integer)];
 const KINDS: [&str; 3] = ["response", "service", "wait"];
@@ -121,7 +121,7 @@ fn row<'a>(
     figures(&mut row, latencies.map(Latencies::response));
     figures(&mut row, latencies.map(|latencies| &latencies.service));
     figures(&mut row, latencies.and_then(Latencies::wait));
-    // Of the whole slice as well.
+    // These are of the whole slice as well.
     for name in watched {
         row.push(slice.telemetry.get(*name).copied().into());
     }

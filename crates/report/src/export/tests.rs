@@ -113,7 +113,7 @@ fn points_have_a_row_for_each_run() {
     assert_eq!(field(&table, row, "sessions"), "4");
     assert_eq!(field(&table, row, "load_kind"), "closed");
     assert_eq!(field(&table, row, "offered_operations_per_second"), "");
-    // 6 slices, of which 4 are warm-up, 200 operations in each.
+    // 6 slices, 4 of them warm-up, with 200 operations each.
     assert_eq!(field(&table, row, "ok_operations_after_warm_up"), "400");
     assert_eq!(field(&table, row, "failed_operations_after_warm_up"), "6");
 }
@@ -133,7 +133,7 @@ fn slices_have_a_row_for_each_operation_and_one_for_a_second_without_any() {
     let (record, analysis) = small();
     let table = table(&written(&record, &analysis, "slices.csv"));
     let points: usize = record.runs.iter().map(|run| run.points.len()).sum();
-    // Of 6 slices one is empty, and five have two kinds of operations.
+    // One of 6 slices is empty, and five have two kinds of operations.
     assert_eq!(table.1.len(), points * (5 * 2 + 1));
     let empty = (0..table.1.len()).find(|row| field(&table, *row, "operation").is_empty()).unwrap();
     assert_eq!(field(&table, empty, "slice"), "2");

@@ -23,11 +23,11 @@ pub struct Chart {
 const EDGE: f64 = 14.0;
 /// From one line of words above the chart to the next.
 const LINE: f64 = 20.0;
-/// Of a letter, on the average.
+/// Average width of a letter, px.
 const LETTER: f64 = 6.8;
 /// The same in the heading.
 const HEADING_LETTER: f64 = 9.0;
-/// Of the mark before a name in the legend, with the gap behind it.
+/// Width of the mark before a name in the legend, with the gap behind it.
 const MARK: f64 = 36.0;
 const GAP: f64 = 22.0;
 
@@ -132,7 +132,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The rules of which something is in it.
+    /// The style rules that the drawing uses.
     fn style(&self, classes: &BTreeSet<&str>) -> String {
         let is_here = |class: &str| {
             ["paper", "heading", "name"].contains(&class)

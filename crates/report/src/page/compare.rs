@@ -207,7 +207,7 @@ fn median(metric: Metric, values: &[f64]) -> String {
 fn differences(comparison: &RecordComparison) -> Markup {
     let all = &comparison.differences;
     if all.is_empty() {
-        return html! { p { "Nothing was found: settings, versions, machine, storage, program and workloads were looked at." } };
+        return html! { p { "No difference was found: settings, versions, machine, storage, program and workloads were compared." } };
     }
     let (a, b) = (&comparison.baseline, &comparison.other);
     let labels = [b.label(a), a.label(b)];

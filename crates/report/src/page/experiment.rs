@@ -52,9 +52,9 @@ struct Budget {
     comparison_rows: usize,
     /// Panels of throughput over time.
     panels: usize,
-    /// Of them, those with what was watched below.
+    /// How many of them have the watched figures below.
     watched: usize,
-    /// Points of which all figures are shown.
+    /// Points with all their figures.
     figure_rows: usize,
     /// Bytes of the experiment file's text.
     file_bytes: usize,

@@ -69,7 +69,7 @@ pub struct Entry {
     pub arms: Vec<String>,
     /// Pairs of arm and block that have a finished run.
     pub runs_finished: u32,
-    /// Those whose last attempt failed.
+    /// Runs whose last attempt failed.
     pub runs_failed: u32,
     pub runs_planned: u32,
     /// Begin in UTC, as RFC 3339 writes it.

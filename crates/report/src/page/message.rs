@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// What links take at most, bytes.
 const LINKS: usize = 1_500;
-/// Columns of a link, and of what is said. Each may take six bytes.
+/// Columns of a link, and of the message. Each may take six bytes.
 const LINK: usize = 80;
 const TEXT: usize = 360;
 

@@ -71,7 +71,7 @@ fn latency(law: &DiskLatency, numbers: Numbers) -> Option<String> {
     }
 }
 
-/// What somebody requested is spelled as configured: 7 ms, not 7.00 ms.
+/// A requested duration is spelled as configured: 7 ms, not 7.00 ms.
 fn nanos(ns: u64, numbers: Numbers) -> String {
     let unit = LatencyUnit::of(ns as f64);
     let size = unit.nanos() as u64;

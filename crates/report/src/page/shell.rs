@@ -26,7 +26,7 @@ pub enum Place {
 pub struct Shell<'a> {
     /// Without the name of the program.
     pub title: &'a str,
-    /// Of the program that made it.
+    /// Version of the program that made it.
     pub version: &'a str,
     pub place: Place,
 }

@@ -1,4 +1,4 @@
-//! One point while it goes on.
+//! One running point.
 
 use super::Phase;
 use plimsoll_record::Slice;
@@ -24,7 +24,7 @@ impl PointProgress {
         Self { is_load: true, ..Self::default() }
     }
 
-    /// A point that is to be warmed up and measured for this long.
+    /// A point with this warm-up and this duration.
     pub fn begins(warm_up_ns: u64, asked_ns: u64) -> Self {
         Self {
             warm_up_seconds: warm_up_ns as f64 / 1e9,

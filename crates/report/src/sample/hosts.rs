@@ -3,7 +3,7 @@
 use plimsoll_judge::{Analysis, HostSummary, NetworkSummary, Validity, ValidityState};
 use plimsoll_record::{ExperimentRecord, Machine, Warning, WarningId};
 
-/// Of each host: whether it makes load, its processors, and how well its clock is known.
+/// For each host: whether it makes load, its processors, and how well its clock is known.
 const HOSTS: [(&str, bool, u32, u64); 3] =
     [("bench1", true, 16, 84_000), ("bench2", true, 8, 1_260_000), ("db1", false, 32, 61_500)];
 

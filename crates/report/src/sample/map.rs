@@ -6,7 +6,7 @@ use plimsoll_record::{
 use plimsoll_trace::diskmap::{Access, Accesses, File, Moment};
 
 const START_NS: u64 = 5_000_000_000;
-/// Of a find, two thirds of which the disk takes.
+/// Duration of a find; the disk takes two thirds.
 const FIND_NS: u64 = 60_000;
 const NOTED: usize = 100;
 

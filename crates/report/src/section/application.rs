@@ -9,7 +9,7 @@ use plimsoll_record::quantities::numbers::Numbers;
 const NAME: usize = 40;
 const PLAN: usize = 160;
 
-/// Plans and indexes of each arm; `None` where no server was asked.
+/// Plans and indexes of each arm; `None` without a server.
 pub(crate) fn application(analysis: &Analysis, numbers: Numbers) -> Option<Section> {
     if analysis.application.is_empty() {
         return None;

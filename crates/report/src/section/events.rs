@@ -118,7 +118,7 @@ fn back(event: &EventResult) -> String {
 fn acknowledged(kept: &Acknowledgement, arm: &str, numbers: Numbers) -> String {
     let count = |value: u64| numbers.count(value);
     let mut sentence = match kept.lost {
-        0 => format!("All {} writes that were acknowledged are there", count(kept.writes)),
+        0 => format!("All {} acknowledged writes survived", count(kept.writes)),
         lost => format!(
             "{} of {} writes that were acknowledged are lost, in {} of {} blocks",
             count(lost),

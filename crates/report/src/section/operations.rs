@@ -86,7 +86,7 @@ fn row(
     let own = point.operations.get(name);
     let throughput = match own {
         Some(own) => own.throughput.median,
-        // Alone it is all that there is.
+        // A single operation is all of them.
         None => point.throughput.median.filter(|_| point.by_operation.len() == 1),
     };
     let nothing = own.and_then(|own| own.nothing.median);

@@ -8,7 +8,7 @@ use plimsoll_record::quantities::numbers::Numbers;
 /// Columns to which names are shortened.
 const NAME: usize = 48;
 
-/// What is said of one pair.
+/// Remarks on one pair.
 struct Pair<'a> {
     sentence: &'a str,
     /// Both arms, or the one that it is about.

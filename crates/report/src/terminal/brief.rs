@@ -7,7 +7,7 @@ use crate::{Report, select, text, words};
 use anstyle::{AnsiColor, Style};
 use plimsoll_judge::{Analysis, ValidityState};
 
-/// Lines at most. A terminal has 24, of which two name the page and the command that prints the rest.
+/// Most lines. A terminal has 24; two of them name the page and the command that prints the rest.
 pub const LINES: usize = 22;
 
 const QUESTION: usize = 1;

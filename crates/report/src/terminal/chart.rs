@@ -79,7 +79,7 @@ pub(super) fn p99(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> Stri
     picture.draw(screen).map_or_else(String::new, |drawn| drawn.0)
 }
 
-/// Where a curve stands among the signs; one of an arm that nobody knows is not drawn.
+/// The sign of a curve; the curve of an unknown arm is not drawn.
 fn place_of(curve: &Curve, signs: &Signs<'_>) -> usize {
     signs.place(&curve.arm).unwrap_or(usize::MAX)
 }

@@ -5,7 +5,7 @@ use crate::{select, text, words};
 use anstyle::Style;
 use plimsoll_judge::{Analysis, Judgement, Outcome};
 
-/// Sentences of the verdict that are said again at the end.
+/// Sentences of the verdict that are repeated at the end.
 const SENTENCES: usize = 2;
 
 /// The verdict once more, and whether it can be trusted.

@@ -18,11 +18,11 @@ pub(super) struct Row<'a> {
     verdict: &'a Verdict,
     /// Who against whom; empty where a heading says so.
     sides: String,
-    /// What held both back, where that is known.
+    /// What limited both, where that is known.
     because: Option<&'a str>,
     /// What their servers do differently.
     plans: Option<&'a str>,
-    /// What an operation costs each of them, where that tells them apart.
+    /// What an operation costs each of them, where that differs.
     cost_difference: Option<&'a str>,
     /// What was counted: blocks, or runs of each side.
     unit: &'static str,
@@ -76,7 +76,7 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// An effect of a factor, with what is said below it first.
+    /// An effect of a factor, with the remarks below it first.
     pub(super) fn of_effect(effect: &'a Effect, name: &str) -> Self {
         Self {
             mix: &effect.place.mix,

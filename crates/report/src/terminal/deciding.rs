@@ -80,7 +80,7 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
     }
 }
 
-/// Of a grid with many cells, a line for each mix and metric: the cell that varies least and the one that varies most.
+/// For a grid with many cells, a line per mix and metric: the cell that varies least and the one that varies most.
 fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
     let numbers = screen.numbers();
     let mut groups: Vec<(&str, Metric)> = Vec::new();

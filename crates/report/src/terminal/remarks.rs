@@ -14,7 +14,7 @@ use plimsoll_record::Warning;
 /// Thresholds and differences in one list.
 const ENTRIES: usize = 24;
 const PLACES: usize = 3;
-/// Columns of the places of a warning, over several lines. Only names that nobody knows are cut by it.
+/// Columns of the places of a warning, over several lines. Only unknown names are cut by it.
 const SUBJECT: usize = 480;
 
 pub(super) fn state_style(state: ValidityState) -> Style {

@@ -15,7 +15,7 @@ const ASCII_SHAPES: [&str; STYLES] =
     ["o", "#", "^", "x", "v", "+", "0", "@", "a", "b", "c", "d", "e", "f", "g", "h"];
 /// Without those that are shapes, or look like one.
 const LETTERS: &str = "ijklmnpqrstuwyzABCDEFGHIJKLMNPQRSTUVWXYZ";
-/// Of an arm that the analysis does not know.
+/// The sign of an arm that the analysis does not know.
 const UNKNOWN: &str = "-";
 
 /// What stands before the best median of a column. No arm has it for its sign.

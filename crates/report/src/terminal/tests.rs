@@ -82,7 +82,7 @@ fn hosts_at_several_widths_and_in_ascii() {
         for line in text.lines() {
             assert!(line.width() <= width, "{line}");
         }
-        // Each host of each arm is there at every width, in both tables.
+        // Each host of each arm is shown at every width, in both tables.
         for host in ["bench1", "bench2", "db1"] {
             assert_eq!(text.matches(host).count(), 4, "{text}");
         }

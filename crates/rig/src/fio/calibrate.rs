@@ -1,4 +1,4 @@
-//! An emulated disk held against its description.
+//! Compares an emulated disk with its description.
 
 use crate::fio::characterise::now;
 use crate::fio::checks::{Check, Checks, Figure};

@@ -17,7 +17,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Sizes and threads of the reads in the memory-and-disk study, which asked by psync, on 10 GB.
+    /// Sizes and threads of the reads in the memory-and-disk study, which used psync, on 10 GB.
     pub const STUDY_BLOCKS: [u32; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
     /// Threads of its reads, each with one request in flight.
     pub const STUDY_THREADS: [u32; 4] = [1, 4, 16, 64];

@@ -1,4 +1,4 @@
-//! The jobs by which an emulated disk is held against its description, and what each must show.
+//! The jobs that compare an emulated disk with its description, and what each must show.
 
 use crate::fio::expected::{Credits, Load, chance_of_median_ns, deviation_ns, mean_ns};
 use crate::fio::{Job, Kind, Measured};
@@ -17,7 +17,7 @@ const MOST_IN_FLIGHT: u32 = 128;
 const FAST_IOPS: f64 = 20_000.0;
 /// Little's law gives the requests in flight that just reach a rate; this is to spare.
 const SPARE: f64 = 1.5;
-/// What the machine itself takes for a request, at most, seconds.
+/// Most time that the machine itself takes for a request, seconds.
 const HOST_S: f64 = 0.000_3;
 
 const TOLERANCE: f64 = 0.02;
@@ -50,7 +50,7 @@ impl Figure {
         }
     }
 
-    /// From what fio measured; zero where it measured nothing.
+    /// The figure as fio measured it; zero where it measured nothing.
     pub(crate) fn of(self, measured: &Measured) -> f64 {
         let median = |direction: &Option<crate::fio::Direction>| {
             direction.as_ref().map_or(0.0, |direction| direction.latency.p50_ns)
@@ -84,7 +84,7 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// Those that a disk's description calls for.
+    /// The checks for a disk's description.
     pub(crate) fn of(disk: &DiskSpec) -> Self {
         let (credits, drain) = credits(disk);
         let mut all = Vec::new();

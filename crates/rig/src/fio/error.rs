@@ -57,7 +57,7 @@ pub enum FioError {
     /// The limits of the emulated disk could not be lifted or put back.
     #[error("cannot change the limits of the emulated disk: {0}")]
     NotShaped(String),
-    /// The disk is to be faster than this machine can make one.
+    /// The requested disk is faster than this machine can emulate.
     #[error(
         "this machine carries {carried} with {what}; {disk} needs {requested}: choose a slower disk, or a faster machine"
     )]

@@ -40,7 +40,7 @@ const PLACES: [usize; 3] = [1, 5, 9];
 /// A law whose 1st and 99th percentiles are this close to each other is one duration.
 const NARROW: f64 = 1.1;
 
-/// What is asked of the original, and again of its clone: random reads, writes, and both, of each size with each number in flight, and
+/// The jobs for the original, and again for its clone: random reads, writes, and both, of each size with each number in flight, and
 /// writes with fdatasync.
 pub fn grid(runtime_ms: u64, ramp_ms: u64) -> Profile {
     let mut jobs = Vec::new();
@@ -53,7 +53,7 @@ pub fn grid(runtime_ms: u64, ramp_ms: u64) -> Profile {
     Profile { jobs, size_bytes: SIZE_BYTES }.lasting(runtime_ms, ramp_ms)
 }
 
-/// What is asked of an emulated disk without limits: what it costs by itself on this machine.
+/// The jobs for an emulated disk without limits, which show what the emulation itself costs on this machine.
 pub fn own_cost(runtime_ms: u64, ramp_ms: u64) -> Profile {
     let mut jobs = Vec::new();
     for kind in [Kind::RandomRead, Kind::RandomWrite] {
@@ -261,7 +261,7 @@ mod tests {
     use plimsoll_record::FioResult;
     use serde_json::{Value, json};
 
-    /// What an emulated disk without limits takes for a request of 4 KiB, and for one of 256 KiB, nanoseconds.
+    /// Time of an emulated disk without limits for a request of 4 KiB, and for one of 256 KiB, nanoseconds.
     const OWN_NS: [f64; 2] = [40_000.0, 140_000.0];
 
     /// One request of each kind, in the words of fio.

@@ -1,4 +1,4 @@
-//! One job of fio: what it asks of a disk, and how that is said on fio's command line.
+//! One job of fio: its requests, and the command line for them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,9 +11,9 @@ pub enum Kind {
     RandomWrite,
     /// Reads and writes at random places, as many of each.
     RandomMix,
-    /// Reads one after the other, each job in its own part.
+    /// Sequential reads, each job in its own part.
     Read,
-    /// Writes one after the other, each job in its own part.
+    /// Sequential writes, each job in its own part.
     Write,
     /// Writes at random places, an fsync after each.
     RandomWriteFsync,

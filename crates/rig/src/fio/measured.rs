@@ -20,7 +20,7 @@ pub struct Measured {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
-    /// That were completed while measuring.
+    /// Requests completed while measuring.
     pub requests: u64,
     pub iops: f64,
     pub bytes_per_s: f64,
@@ -77,7 +77,7 @@ fn direction<'a>(threads: impl Iterator<Item = &'a Side> + Clone) -> Option<Dire
 }
 
 impl Latencies {
-    /// Of all threads together; `None` where nothing was timed.
+    /// Merges the latencies of all threads; `None` where nothing was timed.
     fn of<'a>(threads: impl Iterator<Item = &'a Spread>) -> Option<Self> {
         let all = Spread::merged(threads);
         (all.count > 0).then(|| Self {

@@ -25,7 +25,7 @@ pub struct Progress {
     pub whole_ms: Option<u64>,
 }
 
-/// Both sides get the same, and whether to go on.
+/// Both sides get the same, and whether to continue.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// Time between two looks at the child.
@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(60);
 const LAST_WORDS: Duration = Duration::from_secs(10);
 /// A disk that is slower than this, in bytes per second, is not waited for while a file is written.
 const SLOWEST_FILL: u64 = 1 << 20;
-/// Of what fio says about a failure.
+/// Longest quotation of what fio says about a failure.
 const LONGEST_QUOTE: usize = 600;
 
 /// The version of fio on the PATH, such as `fio-3.33`.
@@ -88,7 +88,7 @@ impl<'a, 'w> Session<'a, 'w> {
         Self { target, ready, part: 0, parts, watch }
     }
 
-    /// Writes the file of a directory, so that there is something to read.
+    /// Fills the file of a directory, so that reads find data.
     pub(crate) fn fill_if_new(&mut self) -> Result<(), FioError> {
         if self.ready.is_new() { self.fill() } else { Ok(()) }
     }
@@ -287,7 +287,7 @@ fn listen(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
             // What came before an error is still worth quoting.
             let _ = pipe.read_to_end(&mut bytes);
         }
-        // Nobody listens any more when the child was given up.
+        // The receiver is gone if the child was given up.
         let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     receive

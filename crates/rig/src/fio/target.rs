@@ -16,7 +16,7 @@ pub enum Permission {
     ReadOnly,
     /// The program made the device itself.
     MadeHere,
-    /// The user said that it may be erased, and the testbed has proved that nobody uses it.
+    /// The user allowed to erase it, and the testbed has proved that it is unused.
     MayBeErased,
 }
 
@@ -126,7 +126,7 @@ impl Ready {
         })
     }
 
-    /// A device, of which at most this many bytes are used.
+    /// A device, with at most this many bytes of it.
     pub(crate) fn as_it_is(device: &Target, at_most_bytes: u64) -> Result<Self, FioError> {
         Ok(Self {
             file: device.path().to_string_lossy().into_owned(),

@@ -28,7 +28,7 @@ const LONGEST_FIRST_LINE: usize = 4 << 10;
 /// How long a process may take to undo what a program had ordered that is gone. It may be waiting for a server to begin.
 const LONGEST_TIDYING: Duration = Duration::from_secs(180);
 
-/// The journal of a program that is gone, with what it had not undone. Nobody else can undo it while this lives.
+/// The journal of a program that is gone, with what it had not undone. While this lives, no other program can undo it.
 #[derive(Debug)]
 pub struct Abandoned {
     folder: Rc<HeldDirectory>,
@@ -111,7 +111,7 @@ fn open(
     }))
 }
 
-/// Whether nobody else holds it. What works on the orders of a program that is gone is about to undo everything itself, and is waited for.
+/// Whether it is free. A process that works on the orders of a program that is gone is about to undo everything itself, so this waits for it.
 fn lock(file: &File) -> std::io::Result<bool> {
     let mut is_ending = None;
     let begun = Instant::now();
@@ -196,7 +196,7 @@ impl Abandoned {
         let same_boot = owner.boot == boot_id();
         let tools = Tools::of_owner(&owner.token, owner.started_ticks);
         if same_boot {
-            // What was just being made goes on without its owner.
+            // A tool that its owner started goes on without it.
             if let Err(process) = end_marked(&mark_of_tools(&owner.token), tools.since()) {
                 tell(&TestbedError::DoesNotEnd { process }.to_string());
             }

@@ -323,7 +323,7 @@ fn as_ordinary_user(test: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             if rustix::process::geteuid().is_root() {
-                // Of this thread alone, and it ends with the test.
+                // This changes only this thread, which ends with the test.
                 rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(65_534)).unwrap();
             }
             test();

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Longest part of a directory's name that comes from the run. File names have 255 bytes.
 const LONGEST_LABEL: usize = 100;
 
-/// Of a name that is cut. What it begins with and the id of an experiment are distinguished by it.
+/// Shortest length of a cut name: its beginning and the id of an experiment keep it distinct.
 const SHORTEST_NAME: usize = 24;
 
 /// A fresh directory for the data of one run, which is in the journal. It is removed when it is dropped, or by [`DataDirectory::remove`],
@@ -73,7 +73,7 @@ impl DataDirectory {
         let directory = match new_directory_in(&parent, &*name) {
             Ok(directory) => directory,
             Err(error) => {
-                // What is there is of others.
+                // An existing directory belongs to others.
                 journal.undone(id)?;
                 return Err(match error.kind() {
                     std::io::ErrorKind::AlreadyExists => in_the_way(&parent, &name, &path)?,
@@ -106,7 +106,7 @@ impl DataDirectory {
         &self.marker
     }
 
-    /// Lets everybody pass through, as servers must. Nobody else can change what is in it.
+    /// Lets all users pass through, as servers must. Only the owner can change what is in it.
     pub(crate) fn open_to_pass(&self) -> Result<(), TestbedError> {
         open_to_pass(&self.directory).map_err(|error| TestbedError::io("open", &self.path, error))
     }
@@ -142,7 +142,7 @@ impl AsFd for DataDirectory {
 
 impl Drop for DataDirectory {
     fn drop(&mut self) {
-        // Nobody is left to tell; the directory stays marked, and in the journal.
+        // There is no one to report to; the directory stays marked, and in the journal.
         let _ = self.remove_once();
     }
 }

@@ -68,7 +68,7 @@ pub enum TestbedError {
     },
     /// The environment does not say where programs keep what they must remember.
     #[error(
-        "no place for the journal of what is to be undone: neither XDG_STATE_HOME nor HOME is set; set one of them"
+        "no place for the cleanup journal: neither XDG_STATE_HOME nor HOME is set; set one of them"
     )]
     NoStateHome,
     /// A socket in the directory would have too long a path.
@@ -217,7 +217,7 @@ pub enum TestbedError {
     /// The process of the emulated disk is gone.
     #[error("the disk daemon died (process {process}); what was measured on it since then is void")]
     DaemonDied { process: u32 },
-    /// Somebody has unmounted what a run stands on, or mounted something over it.
+    /// What a run stands on was unmounted, or covered by another mount.
     #[error("the mount vanished: {} is no longer the filesystem that was made for this run", mount_point.display())]
     MountVanished { mount_point: PathBuf },
     /// The program of a server is nowhere.
@@ -228,7 +228,7 @@ pub enum TestbedError {
     )]
     ServerMissing {
         name: String,
-        /// As it was looked for.
+        /// The name or path in the file.
         program: String,
         looked: Vec<PathBuf>,
     },
@@ -362,7 +362,7 @@ fn untrusted(path: &Path, why: Untrust) -> String {
     )
 }
 
-/// Where something was looked for.
+/// The places that were searched.
 struct Places<'a>(&'a [PathBuf]);
 
 impl std::fmt::Display for Places<'_> {

@@ -31,7 +31,7 @@ impl Ground {
 
 impl Drop for Ground {
     fn drop(&mut self) {
-        // Nobody is left to tell; what could not be undone is in the journal.
+        // There is no one to report to; what could not be undone is in the journal.
         self.undo();
     }
 }

@@ -58,7 +58,7 @@ pub(crate) struct Owner {
     pub(crate) label: String,
     pub(crate) process: u32,
     pub(crate) started_ticks: u64,
-    /// Of the kernel; after another boot only files can be left.
+    /// Id of the kernel's boot; after another boot only files can be left.
     pub(crate) boot: String,
     /// Random; in the names and environments of what it makes.
     pub(crate) token: String,

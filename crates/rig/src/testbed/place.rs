@@ -20,7 +20,7 @@ pub fn default_parent() -> Result<PathBuf, TestbedError> {
     }
 }
 
-/// Checks that nobody else could change the way to a directory, as far as it is there: what is made and removed in it would not be safe.
+/// Checks that no other user could change the way to a directory, as far as it exists: what is made and removed in it would not be safe.
 pub fn check_place(directory: &Path) -> Result<(), TestbedError> {
     HeldDirectory::open(directory).map(drop)
 }

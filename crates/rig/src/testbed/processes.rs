@@ -22,7 +22,7 @@ const LONGEST_LOOK_AT_ONE: Duration = Duration::from_secs(10);
 /// arguments and environment away looks the same, and must not hold everybody up.
 const LONGEST_BEGINNING: Duration = Duration::from_millis(200);
 
-/// How long a process that shows arguments may take to show its environment. The kernel sets one after the other, and may be interrupted between.
+/// How long a process that shows arguments may take to show its environment. The kernel sets both in turn, and may be interrupted between.
 const BETWEEN_BOTH: Duration = Duration::from_millis(50);
 
 /// Another with every start of the kernel. Empty where there is none.
@@ -289,7 +289,7 @@ mod tests {
     mod slow {
         use super::*;
 
-        /// Whose environment is a pipe that nobody writes into, as a process that is stuck in the kernel.
+        /// Processes whose environment is a pipe without a writer, as if they were stuck in the kernel.
         #[test]
         fn a_stuck_process_holds_nobody_up() {
             let proc = tempfile::tempdir().unwrap();
@@ -315,9 +315,9 @@ mod tests {
                 found.into_iter().map(|(process, _)| process).collect::<Vec<_>>()
             };
             assert_eq!(found(), [5, 20, 50]);
-            // Those that were stuck are not looked at again.
+            // Stuck processes are not looked at again.
             assert_eq!(found(), [5, 20, 50]);
-            // What waits for them may go. Nobody waits for the one that is too old.
+            // The waiters may go. None waits for the one that is too old.
             for environ in &stuck[..2] {
                 drop(fs::File::options().write(true).open(environ).unwrap());
             }

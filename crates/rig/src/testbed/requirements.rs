@@ -67,7 +67,7 @@ fn check_disk(spec: &RigSpec) -> Result<(), TestbedError> {
     Ok(())
 }
 
-/// Checks that there is memory for data on a disk whose blocks are kept there, beside what the limits allow.
+/// Checks that the memory suffices for data on a disk that keeps its blocks there, beside what the limits allow.
 pub(crate) fn require_memory(spec: &RigSpec, needs_bytes: u64) -> Result<(), TestbedError> {
     let in_memory = matches!(
         &spec.disk,
@@ -242,7 +242,7 @@ mod tests {
             ..RigSpec::default()
         };
         if rustix::process::geteuid().is_root() {
-            // Of this thread alone, and it ends with the test.
+            // This changes only this thread, which ends with the test.
             rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(65_534)).unwrap();
         }
         let error = what_runs_here(&spec).unwrap_err().to_string();

@@ -106,7 +106,7 @@ impl Rig {
         Ok(rig)
     }
 
-    /// Copies the data, of which nobody may have anything open any more, for further runs. `owner` and `label` are those of its directory.
+    /// Copies the data, which nobody may have open, for further runs. `owner` and `label` are those of its directory.
     pub fn keep(
         &self,
         journal: &Journal,
@@ -452,7 +452,7 @@ impl Rig {
             if started_ticks(process).is_none() {
                 return Err(TestbedError::DaemonDied { process });
             }
-            // Without a filesystem, which did not survive a power cut, nobody needs the device.
+            // Without a filesystem, which did not survive a power cut, the device is not needed.
             let is_there = loops::backing_file_of(&disk.device).as_ref() == Some(&disk.image.path);
             if self.mounted.is_some() && !is_there {
                 return Err(vanished(&disk.mount_point));

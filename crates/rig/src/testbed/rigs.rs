@@ -267,7 +267,7 @@ fn readahead_kib(device: &str) -> u64 {
     fs::read_to_string(file).unwrap().trim().parse().unwrap()
 }
 
-/// Loop devices that nobody uses any more and that read less ahead than a kernel makes them, as only rigs of these tests do. (Those of other tests may be on them already.)
+/// Unused loop devices that read less ahead than the kernel's default, as only rigs of these tests leave them. (Other tests may have used them since.)
 fn left_without_readahead() -> Vec<String> {
     let is_free = |name: &String| !Path::new(&format!("/sys/block/{name}/loop")).exists();
     loop_devices()
@@ -539,7 +539,7 @@ mod slow {
                 let name = name.trim_start_matches('.').trim_end_matches(".ndjson");
                 tokens.push(name.rsplit('-').next().unwrap().to_owned());
             }
-            // Who undoes may be killed as well, and another goes on.
+            // The program that undoes may be killed as well, and another continues.
             if kill % 2 == 0 {
                 let undoer = Killed::start("undoes_until_it_is_killed", folder.path());
                 undoer.kill(kill + kills, 300);
@@ -594,7 +594,7 @@ mod slow {
         let inside = fs::read_to_string(memory.join("cgroup.procs")).unwrap();
         assert_eq!(inside.trim(), worker.id().to_string());
         rig.is_sound().unwrap();
-        // Who takes more than all of it is ended, and that is said as what it is.
+        // A process that takes more than all of it is killed, and the error names the limit.
         let script = "read go; head -c 67108864 /dev/zero | tail -c 67108864 | wc -c";
         let mut greedy = Command::new("sh")
             .args(["-c", script])

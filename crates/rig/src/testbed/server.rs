@@ -50,7 +50,7 @@ const ATTEMPTS: u32 = 4;
 /// Time between two checks whether the server is ready.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Where a server of a run is to be started.
+/// Where a server of a run starts.
 pub(crate) struct ServerPlace<'a> {
     /// The directory of the run.
     pub home: &'a DataDirectory,
@@ -160,7 +160,7 @@ impl Server {
         (0..count).map(|place| home.join(log_name(place))).collect()
     }
 
-    /// Of its members, in their order.
+    /// Process ids of its members, in their order.
     pub(crate) fn processes(&self) -> Vec<u32> {
         self.members.iter().map(|member| member.process).collect()
     }

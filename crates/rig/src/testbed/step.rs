@@ -133,7 +133,7 @@ impl std::fmt::Display for Step {
 pub(crate) enum Undone {
     /// It was gone already, or was never made.
     WasGone,
-    /// It was there and is gone.
+    /// It existed and is gone.
     Gone,
     /// It goes by itself: with its last user.
     Going(String),

@@ -166,7 +166,7 @@ pub(crate) fn listen(
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {
-            // What was read until then is all that there is.
+            // After an error, what was read so far is kept.
             let _ = stream.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()

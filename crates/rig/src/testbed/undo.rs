@@ -47,7 +47,7 @@ fn undo_process(process: u32, started: u64, mark: &str) -> Result<Undone, Testbe
     if end(process, started, || is_marked() == Some(true)) {
         return Ok(Undone::Gone);
     }
-    // Of a process that is just ending the environment goes first.
+    // A process that is ending loses its environment first.
     let is_gone = || processes::started_ticks(process) != Some(started);
     match is_marked() {
         Some(false) if until(LONGEST_GOING, is_gone) => Ok(Undone::WasGone),
@@ -143,7 +143,7 @@ fn undo_daemon(
 ) -> Result<Undone, TestbedError> {
     let is_ours = is_emulated_disk;
     let mut undone = Undone::WasGone;
-    // First the mount, so that the daemon can finish, unless somebody still uses it.
+    // First the mount, so that the daemon can finish, unless it is still in use.
     if mounts::at(mount_point)?.is_some_and(|mounted| is_ours(&mounted))
         && unmount(mount_point, false).is_ok()
     {

@@ -18,7 +18,7 @@ const USUAL_NUMBER: u32 = 65_534;
 /// May be passed through by others.
 const PASSABLE: u32 = 0o001;
 
-/// The user under whom workers and servers run where this program is root: who called `sudo`, or otherwise `nobody`.
+/// The user under whom workers and servers run if this program is root: the caller of `sudo`, or otherwise `nobody`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunUser {
     pub name: String,
@@ -120,7 +120,7 @@ fn has_power_over_others() -> bool {
     capabilities(None).map_or(true, |sets| sets.effective.contains(needed))
 }
 
-/// Who called `sudo`, if it was somebody else than root.
+/// The caller of `sudo`, unless that was root.
 fn invoker() -> Option<RunUser> {
     let number: u32 = std::env::var(INVOKER).ok()?.parse().ok()?;
     let user = User::from_uid(Uid::from_raw(number)).ok()??;

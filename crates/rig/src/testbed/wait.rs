@@ -27,7 +27,7 @@ pub(crate) fn bounded<T: Send + 'static>(
 ) -> Option<T> {
     let (tell, receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        // Nobody listens any more when it took too long.
+        // The receiver is gone if it took too long.
         let _ = tell.send(work());
     });
     receiver.recv_timeout(longest).ok()

@@ -25,7 +25,7 @@ fn is_ours(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;
     };
-    // Nobody asks as somebody, and a port is a number.
+    // The address has no user, and a port is a number.
     let after = host.len() > authority.host().len();
     if host.contains('@') || (after && authority.port_u16().is_none()) {
         return false;

@@ -14,7 +14,7 @@ use subtle::ConstantTimeEq;
 /// Fewer letters could be guessed.
 const SHORTEST: usize = 16;
 const LONGEST: usize = 512;
-/// Of a token that is made.
+/// Random bytes of a generated token.
 const RANDOM_BYTES: usize = 24;
 
 /// A token. It is never printed by accident.
@@ -38,7 +38,7 @@ pub enum TokenError {
         path.display()
     )]
     Exposed { path: PathBuf },
-    /// Somebody else owns it, and so knows the token.
+    /// Another user owns it, and so knows the token.
     #[error(
         "the token file {} belongs to user {owner}: it must belong to you or root",
         path.display()
@@ -56,7 +56,7 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// The one line of a file that nobody else can read.
+    /// Reads the one line of a file that only its owner can read.
     pub(crate) fn read(path: &Path) -> Result<Self, TokenError> {
         let unreadable =
             |source: io::Error| TokenError::Unreadable { path: path.to_owned(), source };

@@ -47,7 +47,7 @@ pub fn covers(comparison: &Comparison, truth: f64) -> bool {
     change.interval.contains(truth)
 }
 
-/// Response times of two arms with a relative noise of 3 % each, times `ratio` for B, of which those above `limit` are only known to lie there.
+/// Response times of two arms with a relative noise of 3 % each, times `ratio` for B. Those above `limit` are only known to be above it.
 fn cut_off_above(source: &mut Source, blocks: usize, ratio: f64, limit: f64) -> Comparison {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for _ in 0..blocks {

@@ -121,7 +121,7 @@ fn cells(block: usize) -> Vec<[f64; FACTORS]> {
     rows
 }
 
-/// A screening experiment of 20 factors in 24 cells and 8 blocks, of which three matter, by 4, 6 and −5 %, and two of those interact by 4 %: p of each factor.
+/// P of each factor in a screening of 20 factors in 24 cells and 8 blocks. Three matter, by 4, 6 and −5 %, and two of those interact by 4 %.
 fn screened(source: &mut Source) -> Vec<f64> {
     let mut effects = vec![Vec::new(); FACTORS];
     for block in 0..8 {

@@ -7,14 +7,14 @@ use crate::calibration::study::{Promise, Studies, Study};
 use Promise::{AtLeast, AtMost, Between};
 
 const REPEATS: usize = 2000;
-/// Independent seconds of a point from which on the program tells their noise from that of runs.
+/// With so many independent seconds in a point, the program separates their noise from that of runs.
 const FEWEST_INDEPENDENT: f64 = 10.0;
 /// Blocks of the experiment that forecasts.
 const BLOCKS: u32 = 8;
 const SECONDS: usize = 20;
 /// How much longer the points are that are forecast.
 const LONGER: f64 = 4.0;
-/// The difference that is to be found.
+/// The difference to find.
 const SHARE: f64 = 0.02;
 /// The share of the last deviation that a second keeps.
 const MEMORY: f64 = 0.5;
@@ -27,7 +27,7 @@ struct Noise {
 }
 
 impl Noise {
-    /// Of an arm's mean over a point, without what the block adds. Seconds that keep half of the last deviation count for a third.
+    /// Noise of an arm's mean over a point, without that of the block. Seconds that keep half of the last deviation count for a third.
     fn of_arm(self, seconds: f64) -> f64 {
         let remembered = (1.0 + MEMORY) / (1.0 - MEMORY);
         (self.run.powi(2) + self.second.powi(2) * remembered / seconds).sqrt()
@@ -113,7 +113,7 @@ pub fn studies() -> Vec<Study> {
         });
     }
     let simulated = "8 blocks of 20 s, noise of seconds (AR 0.8)";
-    let counted = "told apart from noise of runs";
+    let counted = "separated from noise of runs";
     studies.add(507, simulated, counted, AtMost(0.02), |source| {
         Some(is_split_rightly(source, SECONDS, 0.8).is_some())
     });

@@ -44,7 +44,7 @@ fn runs(source: &mut Source, noise: Noise, ratio: f64) -> (Vec<f64>, Vec<f64>) {
             Noise::Drift => 1.0 - 0.06 * run as f64 / (count - 1) as f64,
         };
         let value = machine * (0.03 * source.normal()).exp();
-        // Of the two runs of a block a coin says which is A's.
+        // A coin decides which of a block's two runs is A's.
         let is_a = match run % 2 {
             0 => source.coin(),
             _ => a.len() < b.len(),

@@ -16,7 +16,7 @@ pub fn short<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Of this many repeats, those that are made on this thread.
+/// How many of these repeats this thread makes.
 pub fn repeats(all: usize) -> usize {
     if IS_SHORT.get() { (all / 40).max(40) } else { all }
 }

@@ -33,7 +33,7 @@ pub(super) fn governor(machine: &Machine) -> Option<Finding> {
         (Some(governor), _) => {
             Some(bad("governor", format!("the CPU frequency governor is {governor}"), advice))
         }
-        // A guest has none to see; that is said where virtualisation is.
+        // A guest has none to see; the finding on virtualisation says so.
         (None, _) => None,
     }
 }

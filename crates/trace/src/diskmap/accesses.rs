@@ -86,7 +86,7 @@ pub struct Access {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accesses {
-    /// Those with the most bytes accessed first.
+    /// The files, those with the most accessed bytes first.
     pub files: Vec<File>,
     /// In the order of time.
     pub all: Vec<Access>,

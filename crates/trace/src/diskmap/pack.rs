@@ -37,7 +37,7 @@ pub const PACK_VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"PLMDKMAP";
 const HEAD_AT: usize = 16;
 const SECTOR_BYTES: u64 = 512;
-/// Of an access: three numbers of four bytes, and the file.
+/// Bytes of an access: three numbers of four bytes, and the file.
 const ACCESS_BYTES: usize = 13;
 const IS_WRITE: u8 = 0x80;
 /// Pixels of the picture by which the layout is chosen.
@@ -352,7 +352,7 @@ fn moments(accesses: &Accesses, kept: &[Access], ticks: &Ticks) -> Vec<PackedMom
     moments
 }
 
-/// The operations of which accesses are kept, and how many others there are.
+/// The operations whose accesses are kept, and the number of others.
 fn packed_operations(
     points: &[NotedPoint<'_>],
     kept: &[Access],

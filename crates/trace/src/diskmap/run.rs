@@ -13,7 +13,7 @@ pub const MOST_REQUESTS: u64 = 4_000_000;
 /// Maps in one page: one for each arm, the first ones.
 pub const MOST_MAPS: usize = 4;
 
-/// Of a still in a page, pixels.
+/// Width of a still in a page, pixels.
 pub const STILL_WIDTH: usize = 768;
 
 /// Whether the trace of a run is on this machine.
@@ -23,7 +23,7 @@ pub fn is_traced(run: &RunRecord) -> bool {
     trace.is_some_and(|trace| trace.path.is_file())
 }
 
-/// Of each arm the last run whose trace is still there, in this order of the arms; those that it does not name come last.
+/// The last run of each arm whose trace still exists, in this order of the arms; arms that it does not name come last.
 pub fn last_of_each_arm<'a>(record: &'a ExperimentRecord, order: &[&str]) -> Vec<&'a RunRecord> {
     let mut last: Vec<&RunRecord> = Vec::new();
     for run in record.runs.iter().filter(|run| is_traced(run)) {

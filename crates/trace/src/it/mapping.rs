@@ -12,7 +12,7 @@ use tempfile::tempdir_in;
 const PIECE: u64 = 96 << 10;
 const PIECES: u64 = 24;
 
-/// Bytes that tell of which file they are and where in it.
+/// Bytes that show their file and their place in it.
 fn pattern(file: u64, offset: u64, length: u64) -> Vec<u8> {
     (offset / 8..(offset + length).div_ceil(8))
         .flat_map(|number| (file << 40 | number).to_le_bytes())

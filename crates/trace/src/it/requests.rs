@@ -7,7 +7,7 @@ pub fn head() -> Head {
     Head::new(&DiskSpec::unlimited(GIB))
 }
 
-/// A request every field of which follows from one number, so that a mixture of two is seen.
+/// A request whose fields all follow from one number, so that a mixture of two is seen.
 pub fn request(number: u64) -> Request {
     Request {
         time_ns: number,

@@ -410,7 +410,7 @@ mod tests {
         let bytes = value(&field, 1);
         let text = &bytes[7..bytes.len() - 1];
         assert_eq!(text.len(), 2_560);
-        // Of the half block at the end as well.
+        // The half block at the end too.
         let repeated: Vec<usize> = text
             .chunks(1_024)
             .map(|block| block.iter().take_while(|byte| **byte == REPEATED).count())

@@ -111,7 +111,7 @@ enum Ends {
 }
 
 impl Finite {
-    /// Of a collection that begins with this many documents, at least 1.
+    /// A collection that begins with this many documents, at least 1.
     pub(crate) fn new(documents: u64, key: u64, shares: &Shares) -> Self {
         let ends = match shares {
             Shares::Even(values) => Ends::Even { values: *values },
@@ -185,7 +185,7 @@ impl Finite {
         self.end(value) - if value == 0 { 0 } else { self.end(value - 1) }
     }
 
-    /// The least and the most documents that have a value, when those below `acknowledged` are there for certain and those below `issued` may be.
+    /// The least and the most documents that have a value, when those below `acknowledged` exist for certain and those below `issued` may.
     #[inline]
     pub(crate) fn bounds(&self, value: u64, acknowledged: u64, issued: u64) -> (u64, u64) {
         let count = self.count(value);

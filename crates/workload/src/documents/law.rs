@@ -18,7 +18,7 @@ pub(crate) enum Law {
         mean: f64,
         deviation: f64,
     },
-    /// Of the logarithms: mean and deviation.
+    /// Mean and deviation of the logarithms.
     LogNormal {
         mean: f64,
         deviation: f64,

@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Literal>(&text).unwrap(), literal);
     }
 
-    /// That every value comes back is tested where files are read.
+    /// The tests of reading files show that every value comes back.
     #[test]
     fn literals_are_shown_as_files_have_them() {
         let text =

@@ -1,4 +1,4 @@
-//! From what the file says to operations: a command with its parameters, and what it must find.
+//! Reads operations from the file: a command with its parameters, and what it must find.
 
 use crate::ask::Expected;
 use crate::documents::bson;
@@ -25,7 +25,7 @@ const DOCUMENTS: &str = "documents";
 const TAKEN: [&str; 3] = ["overall", "verify", "load"];
 
 const COMMON: [&str; 5] = ["by", "keys", "filter", "with", "empty"];
-/// Of every operation; what the other kind of operation has is refused with its reason.
+/// Keys of every operation; those of the other kind of operation are refused with their reason.
 const CONCERNS: [&str; 4] = ["read_concern", "write_concern", "read_preference", "max_time"];
 
 /// An operation, ready to be drawn.
@@ -255,7 +255,7 @@ impl Reading {
         Some(statement)
     }
 
-    /// Verifies that there is the index that an operation hints at.
+    /// Verifies that the index exists that an operation hints at.
     pub(crate) fn hint(&mut self, given: &Literal, collection: &Collection) {
         let Some(hint) = given.get("hint") else {
             return;
@@ -357,7 +357,7 @@ impl Reading {
                 Pick::Free => {
                     return self.at("by", |reading| {
                         reading.wrong(format!(
-                            "nobody knows which values `{path}` has: give the field `distinct: 10k`, or name a field that has it"
+                            "the values of `{path}` are unknown: give the field `distinct: 10k`, or name a field that has it"
                         ))
                     });
                 }
@@ -421,7 +421,7 @@ impl Reading {
                 Pick::Finite(_) => (path, field, Drawn::Value),
                 Pick::Unique => (path, field, Drawn::Document),
                 Pick::Free => {
-                    return self.wrong(format!("nobody knows which values `{path}` has: give the field `distinct`, or take `from: {path}`"));
+                    return self.wrong(format!("the values of `{path}` are unknown: give the field `distinct`, or take `from: {path}`"));
                 }
             }
         } else if let Some(path) = word("from") {
@@ -501,7 +501,7 @@ impl Reading {
             Some(field) => Some(Arc::clone(field)),
             None if collection.field(path.split('.').next().unwrap_or_default()).is_some() => self
                 .wrong(format!(
-                    "nobody knows which documents have which `{path}`: it lies in a list, or in a document with `distinct` or `present`, or it is not there"
+                    "it is unknown which documents have which `{path}`: it lies in a list, or in a document with `distinct` or `present`, or it is not there"
                 )),
             None => {
                 self.wrong(format!(

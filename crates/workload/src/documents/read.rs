@@ -1,4 +1,4 @@
-//! From what the file says to collections: documents, their fields, indexes.
+//! Reads collections from the file: documents, their fields, indexes.
 
 use crate::documents::bson;
 use crate::documents::field::{BLOCK, Field, MOST_LENGTH, Number, Pick, Shape, Text};
@@ -26,7 +26,7 @@ const MOST_DOCUMENTS: u64 = 1_000_000_000_000;
 /// What a load sends in one command, in bytes, about, and in documents at most.
 const BATCH_BYTES: f64 = 1e6;
 const BATCH_DOCUMENTS: f64 = 1_000.0;
-/// Of `hotspot`: the share of values that have this share of documents.
+/// For `hotspot`: the share of values that have this share of documents.
 const HOT_VALUES: f64 = 0.2;
 const HOT_DOCUMENTS: f64 = 0.8;
 
@@ -235,7 +235,7 @@ impl Reading {
             }
             self.path.pop();
         }
-        // What is wrong with an `_id` is said below once more.
+        // Problems of an `_id` are reported below once more.
         self.problems.clear();
         for (name, collection) in entries {
             let read = self.at(name, |reading| reading.collection(name, collection));
@@ -436,7 +436,7 @@ impl Reading {
                 }
             }
             if collection.indexes.iter().any(|known| known.name == name) {
-                self.wrong::<()>("this index is there twice");
+                self.wrong::<()>("this index occurs twice");
             }
             let mut out = Vec::new();
             write_document(&spec, &mut out);

@@ -6,7 +6,7 @@ use crate::documents::literal::Literal;
 use crate::documents::read::{Collection, Reading};
 use std::collections::HashSet;
 
-/// Documents among which equal ones are looked for.
+/// Documents that are searched for equal ones.
 const DOCUMENTS: u64 = 2_000;
 /// What MongoDB 4.4 to 6.0 all refuse in the filter of a partial index.
 const NOT_IN_ONLY: [&str; 13] = [
@@ -66,7 +66,7 @@ impl Reading {
         for key in ["unique", "sparse", "only", "expire_after"] {
             let what = match key {
                 _ if item.get(key).is_none_or(|value| *value == Literal::Bool(false)) => continue,
-                _ if is_of_id => "the index of `_id` is there already, and has no properties",
+                _ if is_of_id => "`_id` already has an index, which takes no properties",
                 "only" => continue,
                 _ if is_wildcard => "a wildcard index cannot have it",
                 "unique" if has_kind("hashed") => "a hashed index cannot be unique: use 1 or -1",

@@ -1,4 +1,4 @@
-//! From what the file says to transactions and steps: operations without names, which share parameters.
+//! Reads transactions and steps from the file: operations without names, which share parameters.
 
 use crate::documents::concerns::{lags, write_read_concern};
 use crate::documents::literal::Literal;

@@ -20,7 +20,7 @@ use crate::stream::Stream;
 use plimsoll_record::{Operation, OwnOperation, StatementKind};
 use std::sync::Arc;
 
-/// Documents among which the next one with a field is looked for.
+/// Documents that are searched for the next one with a field.
 const NEAR: usize = 64;
 
 /// The collections of a database, with the documents that are in them now.
@@ -169,7 +169,7 @@ impl Weighted {
 struct Choosers {
     /// One for each parameter; of a statement of a sequence only for its own.
     parameters: Vec<Option<KeyChooser>>,
-    /// Of a sequence those of its statements.
+    /// The choosers of a sequence's statements.
     parts: Vec<Choosers>,
     /// The first of the numbers that a statement of a sequence took and that no document got.
     unused: Option<u64>,
@@ -435,7 +435,7 @@ fn holder(field: &Field, present: &Records, drawn: u64) -> u64 {
     }
 }
 
-/// The next document that has a field, if it is near, else any that was there from the start.
+/// The next document that has a field, if it is near, else any that existed from the start.
 fn other_holder(has: &Finite, present: &Records, drawn: u64) -> u64 {
     let near = (drawn + 1..present.limit()).take(NEAR).map(|number| present.certain(number));
     let mut holders = near.filter(|number| has.value_of(*number) == 1);

@@ -78,14 +78,14 @@ pub(crate) const ABSENT_VALUES: u64 = 1_000;
 pub(crate) enum Drawn {
     /// One of the values of the field.
     Value,
-    /// That of a document of the collection.
+    /// The value of a document of the collection.
     Document,
-    /// Those of a document, and of one this many documents later; with `newest` the last documents that are certain to be there.
+    /// The values of a document and of the one this many documents later; with `newest` the last documents that certainly exist.
     Range {
         documents: u64,
         newest: bool,
     },
-    /// That of the document this many before the newest one, or of the first.
+    /// The value of the document this many before the newest one, or of the first.
     Before {
         documents: u64,
     },
@@ -101,7 +101,7 @@ pub(crate) enum Drawn {
 /// What an operation was drawn for.
 pub(crate) struct Draws<'a> {
     pub(crate) parameters: &'a [Parameter],
-    /// Of each parameter the pick of its field.
+    /// For each parameter the pick of its field.
     pub(crate) picks: &'a [u64],
     /// Documents that are inserted: the number of the first, the step from one to the next, and how many.
     pub(crate) first: u64,

@@ -630,7 +630,7 @@ fn read_preferences_stand_in_the_commands() {
     );
 }
 
-/// What a lagging read must find is what was there after the load, and what it may find is what may be there now.
+/// A lagging read must find what existed after the load, and may find what exists now.
 #[test]
 fn lagging_reads_need_not_find_what_is_new() {
     let workload = workload(&concerned());
@@ -923,7 +923,7 @@ fn mistakes_are_named_where_they_are() {
         (at_field(r#"{"choice": [["a", "b"], "b"]}"#), "a filter for b finds [a, b]"),
         (operation(r#"{"find": "order", "by": "s"}"#), "no collection `order`"),
         (operation(r#"{"find": "orders", "delete": "orders"}"#), "an operation is one of"),
-        (operation(r#"{"find": "orders", "by": "f"}"#), "nobody knows which values"),
+        (operation(r#"{"find": "orders", "by": "f"}"#), "the values of `f` are unknown"),
         (operation(r#"{"find": "orders", "by": "z"}"#), "no field `z`"),
         (operation(r#"{"find": "orders", "filter": {"s": "<p>"}}"#), "`<p>` is no parameter"),
         (
@@ -1043,7 +1043,7 @@ fn indexes_that_no_server_takes_are_refused() {
         (only(r#"{"$and": [{"n": {"$nin": [3]}}]}"#), "only", "no server takes `$nin`"),
         (only(r#"{"email": {"$exists": false}}"#), "only", "`$exists: false`"),
         (only(r#""paid""#), "only", "a filter"),
-        (unique(r#"{"_id": 1}"#), "unique", "there already"),
+        (unique(r#"{"_id": 1}"#), "unique", "already has an index"),
         (unique(r#"{"n": "hashed"}"#), "unique", "a hashed index cannot be unique"),
         (unique(r#"{"$**": 1}"#), "unique", "a wildcard index"),
         (unique(r#"{"few": 1}"#), "unique", "has 999 values"),
@@ -1163,7 +1163,7 @@ fn fields_of_shared_documents_are_not_counted() {
     let collections = format!(r#"{{"c": {{"records": 1000, "document": {inner}}}}}"#);
     let problems = spec(&collections, r#"{"x": {"find": "c", "by": "shop.city"}}"#).problems();
     assert_eq!(problems[0].path, ["operations", "x", "by"]);
-    assert!(problems[0].what.contains("nobody knows which documents"), "{problems:?}");
+    assert!(problems[0].what.contains("it is unknown which documents"), "{problems:?}");
 }
 
 /// Who looks for a value of a field that few documents have draws one of these.

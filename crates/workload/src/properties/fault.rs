@@ -24,17 +24,17 @@ pub enum Fault {
     /// Another kind of value is needed.
     #[error(": `{value}` is no {wanted}{hint}")]
     Value {
-        /// The value that is there, shortened.
+        /// The given value, shortened.
         value: String,
         /// What a valid value would be.
         wanted: &'static str,
         /// What may be the reason; empty or begins with a space.
         hint: &'static str,
     },
-    /// The value is none of those that there are.
+    /// The value is none of the known ones.
     #[error(": there is no `{value}`; there are {known}")]
     Word {
-        /// The value that is there, shortened.
+        /// The given value, shortened.
         value: String,
         /// The words that would be valid.
         known: &'static str,

@@ -72,7 +72,7 @@ pub fn arrivals(
     }
     // Room for all but one schedule in a billion.
     let mut times = Vec::with_capacity((expected + 6.0 * expected.sqrt()) as usize + 1);
-    // Of a process with rate 1 that belongs to all hosts, a host has every n-th operation, or one with n times the gaps.
+    // All hosts share a process with rate 1: each has every n-th operation, or one process with n times the gaps.
     let hosts = f64::from(share.of());
     match load {
         Load::Closed { .. } => return Err(ScheduleError::Closed),
@@ -352,7 +352,7 @@ mod tests {
         assert!((mean - 1.0).abs() < 0.011, "{mean}");
         assert!((variance - 1.0).abs() < 0.032, "{variance}");
         assert!(covariance.abs() < 0.011, "{covariance}");
-        // Of an exponential law e^-1 lies above the mean and e^-3 above three times it.
+        // In an exponential law e^-1 lies above the mean and e^-3 above three times the mean.
         for (bound, share) in [(1.0, (-1.0_f64).exp()), (3.0, (-3.0_f64).exp())] {
             let above = gaps.iter().filter(|gap| **gap > bound).count() as f64 / count;
             let error = 5.0 * (share * (1.0 - share) / count).sqrt();
@@ -487,7 +487,7 @@ mod tests {
                     assert!(off.abs() < 5.0 * own.sqrt(), "{} of {own}", part.len());
                 }
                 let times = merged(&parts);
-                // Of unit time, which the integral of the rate makes of the point's time, the gaps are exponential.
+                // The integral of the rate maps the point's time to unit time, in which the gaps are exponential.
                 let unit: Vec<f64> =
                     times.iter().map(|time| load.expected_arrivals(*time).unwrap()).collect();
                 let gaps: Vec<f64> = unit.windows(2).map(|pair| pair[1] - pair[0]).collect();

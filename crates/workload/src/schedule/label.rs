@@ -60,7 +60,7 @@ fn grouped(number: f64) -> String {
     text + fraction
 }
 
-/// A duration in the largest unit of which it has at least one.
+/// A duration in the largest unit that it fills at least once.
 fn duration(nanos: u64) -> String {
     let (size, unit) = match nanos {
         0..1_000 => (1.0, "ns"),

@@ -87,7 +87,7 @@ mod tests {
         Stage { rate_from, rate_to, duration_ns: seconds * SECOND }
     }
 
-    /// Of a ramp from 0 to 2 over 2 s, the integral is t^2 / 2.
+    /// The integral of a ramp from 0 to 2 over 2 s is t^2 / 2.
     #[test]
     fn a_ramp_from_nothing_is_a_square_root() {
         let stages = [stage(0.0, 2.0, 2)];

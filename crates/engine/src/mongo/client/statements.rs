@@ -70,7 +70,7 @@ pub(super) struct Shape {
     is_answered: bool,
     has_read_concern: bool,
     pub(super) has_write_concern: bool,
-    /// Of its read preference, unless it is for the primary.
+    /// The mode of its read preference, unless it is for the primary.
     mode: Option<ReadMode>,
     /// `batchSize` of the command, which every further batch repeats, as drivers do.
     batch_size: Option<i64>,
@@ -480,7 +480,7 @@ impl LeanClient {
         Err(error.of_documents())
     }
 
-    /// Whether a statement that failed so is to be sent once more.
+    /// Whether to send a statement that failed so once more.
     #[cold]
     fn repeats_statement(&mut self, shape: Shape, error: &LeanError) -> bool {
         let repeats = match shape.manner {

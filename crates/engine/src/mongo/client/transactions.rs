@@ -83,7 +83,7 @@ impl LeanClient {
         }
     }
 
-    /// Says whether the transaction is to be committed.
+    /// Returns whether to commit the transaction.
     fn send_parts(
         &mut self,
         whole: &Statement<'_>,
@@ -167,7 +167,7 @@ impl LeanClient {
         Err(Failed { error, may_repeat })
     }
 
-    /// Sends the commit, again where nobody knows what became of it.
+    /// Sends the commit, again if its outcome is unknown.
     fn commit(
         &mut self,
         statement: &Statement<'_>,
@@ -229,7 +229,7 @@ impl LeanClient {
     }
 }
 
-/// Whether the statement after this one is to be sent. Notes the first one that found another number than it must.
+/// Whether to send the statement after this one. Notes the first one that found another number than it must.
 #[inline]
 fn goes_on(part: &Statement<'_>, index: usize, before: u64, answer: &mut Answer) -> bool {
     let documents = answer.documents - before;

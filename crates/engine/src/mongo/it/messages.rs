@@ -270,7 +270,7 @@ fn deletes() {
     assert_eq!(sections(&requests), expected);
 }
 
-/// Nobody waits for an answer, and the message says so.
+/// The client expects no answer, and the message says so.
 #[test]
 fn unacknowledged_changes_want_no_answer() {
     let requests = sent(

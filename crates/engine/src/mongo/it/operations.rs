@@ -92,7 +92,7 @@ fn an_upsert_replaces_what_is_there() {
             options.batch = batch;
             let mut client = LeanClient::connect(&options).unwrap();
             load(&mut client, &data);
-            // Of the record there was, nothing is left.
+            // Nothing of the earlier record is left.
             let other = doc! { "q": { "_id": "user000003" }, "u": { "$set": { "other": 1 } } };
             let change = doc! { "update": "usertable", "updates": [other] };
             command(&mut client, &change).unwrap();

@@ -63,7 +63,7 @@ mod slow {
             assert_eq!(kind(), LeanErrorKind::Connect);
             assert_eq!(kind(), LeanErrorKind::Connect);
             server.start_again();
-            // What the server had acknowledged may be lost with it: nobody requested the journal.
+            // Writes that the server had acknowledged may be lost with it: they did not wait for the journal.
             read(&mut client).unwrap();
         });
     }

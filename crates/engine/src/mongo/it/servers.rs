@@ -30,7 +30,7 @@ impl DerefMut for Server {
     }
 }
 
-/// Runs a test against each server there is. That one is not there is said, past the capture of the test harness.
+/// Runs a test against each installed server. A missing server is reported past the capture of the test harness.
 pub fn each(run: impl Fn(&mut Server)) {
     each_of(&Kind::ALL, None, run);
 }

@@ -141,7 +141,7 @@ fn cursors_are_read_to_their_end_or_to_the_limit() {
         let mut client = server.connect(&small_data(1));
         fill(&mut client, 25);
         let bytes: u64 = (0..25).map(|number| order(number).to_vec().unwrap().len() as u64).sum();
-        // The last of the batches says that there are no more.
+        // The last of the batches ends the cursor.
         let find = doc! { "find": "orders", "batchSize": 10 };
         assert_eq!(send(&mut client, Find, &find), of(25, 0, bytes, 3));
         let sort = doc! { "$sort": { "_id": 1 } };

@@ -89,7 +89,7 @@ impl Loaded {
         Self { engine, session, key_space, keys, directory }
     }
 
-    /// A whole record that is there.
+    /// A whole record, which must exist.
     fn read(&mut self, key: &[u8]) -> Record {
         read(&mut *self.session, key, FieldChoice::All).unwrap()
     }

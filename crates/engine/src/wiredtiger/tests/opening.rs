@@ -19,7 +19,7 @@ fn data_survives_closing() {
     assert_eq!(engine.count().unwrap(), Some(50));
     let mut session = engine.session().unwrap();
     assert_eq!(read(&mut *session, &keys[7], FieldChoice::All), before);
-    // New records take record ids behind those that are there.
+    // New records take record ids behind the existing ones.
     let mut generator = updates(&key_space, true);
     assert_ok(session.insert(b"user9", changes(&mut generator)));
     assert_eq!(engine.count().unwrap(), Some(51));

@@ -155,7 +155,7 @@ fn statistics_follow_what_is_done() {
     }
     let searches = counter(engine, wt::WT_STAT_CONN_CURSOR_SEARCH) - before;
     assert_eq!(searches, 400.0, "one search in each table");
-    // All that the contract has of an engine is there, under its names.
+    // The engine has all figures of the contract, under their names.
     let mut names = Vec::new();
     engine.statistics(&mut names);
     let names: BTreeSet<&str> = names.into_iter().map(|(name, _)| name).collect();

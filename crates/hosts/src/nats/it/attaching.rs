@@ -1,4 +1,4 @@
-//! Who is there, and who serves whom.
+//! Which agents are present, and which controller each serves.
 
 use crate::nats::it::server::{NATS_SERVER, Server};
 use crate::nats::it::{expect, pair, send};
@@ -79,10 +79,10 @@ mod slow {
         let server = Server::start();
         let settings = server.settings();
         let error = attach(&settings, "x", "the test").unwrap_err();
-        assert_contains(&error, "no agent with the name x is there; no agent is");
+        assert_contains(&error, "there is no agent x; no agent is present");
         let _agents = ["b", "a"].map(|name| Agent::join(&settings, name, "{}".to_owned()).unwrap());
         let error = attach(&settings, "x", "the test").unwrap_err();
-        assert_contains(&error, "no agent with the name x is there; these are: a, b");
+        assert_contains(&error, "there is no agent x; present are a, b");
     }
 
     #[test]

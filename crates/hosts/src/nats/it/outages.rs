@@ -29,7 +29,7 @@ fn both_see_the_end(server: &Server, proxy: &Proxy, settings: &Connection, lose:
     }
     proxy.mend();
     proxy.hold(false);
-    // All goes on, through the same agent.
+    // All continues, through the same agent.
     let direct = server.settings();
     let mut here = loop {
         // Until the agent is back.
@@ -61,7 +61,7 @@ mod slow {
                 let numbers = round * 10_000..(round + 1) * 10_000;
                 std::thread::scope(|scope| {
                     scope.spawn(|| exchange(&mut here, &mut there, numbers));
-                    // At first in the midst of all, and then while they try to go on.
+                    // At first in the middle of the work, and then while they try to reconnect.
                     for _ in 0..3 {
                         proxy.cut();
                         proxy.await_refusal();
@@ -137,7 +137,7 @@ mod slow {
                 server.start_again();
             });
         }
-        // What one side has sent is there although the server was killed before the other side could read it.
+        // What one side sent survives although the server was killed before the other side could read it.
         send(&mut there, 0..100);
         drop(there);
         server.kill();
@@ -181,7 +181,7 @@ mod slow {
         expect(&mut here, 0..10);
         proxy.cut();
         send(&mut there, 10..20);
-        // Somebody empties the stream once they are there.
+        // The stream is emptied once the messages are in it.
         run(async {
             let client = async_nats::connect(server.url()).await.unwrap();
             let jetstream = async_nats::jetstream::new(client);

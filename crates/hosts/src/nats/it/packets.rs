@@ -97,7 +97,7 @@ mod slow {
         drop(here.sender);
         expect(&mut there, 0..1000);
         assert_eq!(there.receiver.receive().unwrap(), None);
-        // The other direction goes on, and all is there although the agent has ended everything before the first was read.
+        // The other direction continues, and all of it arrives although the agent has ended everything before the first was read.
         send(&mut there, 0..1000);
         drop(there);
         for number in 0..1000 {

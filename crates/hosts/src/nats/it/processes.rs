@@ -37,7 +37,7 @@ impl Drop for Process {
     }
 }
 
-/// `None` where nobody has started this as a process.
+/// `None` unless this was started as a process.
 fn settings() -> Option<Connection> {
     Some(Connection::to(&std::env::var(URL).ok()?))
 }
@@ -81,7 +81,7 @@ mod slow {
         process.kill();
         // One of the same name waits until the lease is over.
         let mut agent = Agent::join(&settings, "a", "{}".to_owned()).unwrap();
-        // The new one knows nothing of the session, or nobody has answered for too long.
+        // The new one knows nothing of the session, or there was no answer for too long.
         assert!(here.receiver.receive().is_err());
         assert!(here.sender.send(&crate::nats::it::packet(0)).is_err());
         let mut here = attach(&settings, "a", "the test").unwrap();

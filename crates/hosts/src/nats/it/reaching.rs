@@ -59,7 +59,7 @@ fn files_that_are_missing_or_hold_something_else_are_named() {
     assert_contains(list(&settings).unwrap_err(), missing.to_str().unwrap());
 }
 
-/// By what it says of itself: there is no old server here.
+/// The server only claims to be old: there is no old one here.
 #[test]
 fn an_old_server_is_named() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -124,7 +124,7 @@ mod slow {
     #[test]
     fn a_server_without_jetstream_is_named() {
         needs!(NATS_SERVER);
-        // For nobody, or only for another account.
+        // For no account, or only for another one.
         for config in [
             "",
             r#"

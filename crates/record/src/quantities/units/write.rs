@@ -9,7 +9,7 @@ const TEN_MINUTES: u64 = 10 * MINUTE;
 /// Writes bytes so that [`parse_size`](super::parse_size) reads the same number: `256MiB`, `1.5GB`, `1234567B`.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_size(out: &mut impl fmt::Write, bytes: u64) -> fmt::Result {
     const UNITS: [(u64, &str); 8] = [
         (1 << 40, "TiB"),
@@ -35,7 +35,7 @@ pub fn write_size(out: &mut impl fmt::Write, bytes: u64) -> fmt::Result {
 /// Writes a whole number so that [`parse_count`](super::parse_count) reads the same: `6M`, `100k`, `12345`.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_count(out: &mut impl fmt::Write, count: u64) -> fmt::Result {
     let mut shortest = count.to_string();
     for (unit_count, unit) in [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")] {
@@ -51,7 +51,7 @@ pub fn write_count(out: &mut impl fmt::Write, count: u64) -> fmt::Result {
 /// Writes nanoseconds so that [`parse_duration`](super::parse_duration) reads the same: `30s`, `1m30s`, `2.5ms`.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_duration(out: &mut impl fmt::Write, nanos: u64) -> fmt::Result {
     if nanos == 0 {
         return out.write_str("0s");
@@ -65,7 +65,7 @@ pub fn write_duration(out: &mut impl fmt::Write, nanos: u64) -> fmt::Result {
     }
     let whole = rest < nanos;
     for (unit_ns, unit) in [(SECOND, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")] {
-        // Behind minutes the rest is written in seconds whatever its size, so that there is only one more part.
+        // After minutes the rest is written in seconds whatever its size, so that only one more part follows.
         if rest > 0 && (rest >= unit_ns || whole) {
             write!(
                 out,
@@ -81,7 +81,7 @@ pub fn write_duration(out: &mut impl fmt::Write, nanos: u64) -> fmt::Result {
 /// Writes operations per second so that [`parse_rate`](super::parse_rate) reads the same: `20k/s`, `0.5/s`.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_rate(out: &mut impl fmt::Write, per_second: f64) -> fmt::Result {
     let mut shortest = float_text(per_second, 0);
     for (power, unit) in [(9, "G"), (6, "M"), (3, "k")] {
@@ -96,7 +96,7 @@ pub fn write_rate(out: &mut impl fmt::Write, per_second: f64) -> fmt::Result {
 /// Writes a share so that [`parse_share`](super::parse_share) reads the same: `5%`.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_share(out: &mut impl fmt::Write, share: f64) -> fmt::Result {
     write!(out, "{}%", float_text(share, 2))
 }

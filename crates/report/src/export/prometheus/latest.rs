@@ -14,7 +14,7 @@ pub struct ExperimentStatus<'a> {
     pub runs_planned: u32,
     /// Until all are made, as far as is known.
     pub time_left_seconds: Option<f64>,
-    /// Of each arm that has one, or only of the arm that is running.
+    /// The latest slice of each arm that has one, or only of the running arm.
     pub latest: Vec<LatestSlice<'a>>,
 }
 

@@ -204,7 +204,7 @@ fn results_are_told_for_each_run() {
     }
 }
 
-/// What the dashboard asks for is there while something runs.
+/// A running experiment has what the dashboard asks for.
 #[test]
 fn operations_are_told_apart_by_a_label() {
     let (record, analysis) = sample::experiment(&Shape::quickstart());

@@ -44,7 +44,7 @@ pub(crate) struct LineChart<'a> {
 }
 
 impl<'a> LineChart<'a> {
-    /// Those with a look of their own, in order.
+    /// The results with a style of their own, in order.
     fn drawn(&self) -> Vec<(&'a LineResult, ArmStyle)> {
         let styled = self.lines.iter().map(|line| (*line, self.styles.style(&line.arm)));
         styled.filter(|(_, style)| style.own()).collect()

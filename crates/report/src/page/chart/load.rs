@@ -126,7 +126,7 @@ impl LoadChart<'_> {
         self.quantity == Quantity::Throughput && points.all(select::is_open)
     }
 
-    /// Of arms with a look of their own: every load that any of them was measured at.
+    /// Every load at which any of these arms was measured.
     fn values(&self, drawn: &[(&Curve, ArmStyle)], frame: &Frame) -> Values<'_> {
         let own = || drawn.iter().filter(|(_, style)| style.own());
         let mut loads: Vec<(f64, String)> = own()

@@ -36,7 +36,7 @@ pub(crate) fn percentile_name(beyond: f64) -> String {
 }
 
 impl NinesChart<'_> {
-    /// Those with a look of their own.
+    /// The tails with a style of their own.
     fn drawn(&self) -> impl Iterator<Item = (&str, &Tail, ArmStyle)> {
         let styled =
             self.tails.iter().map(|(arm, tail)| (arm.as_str(), tail, self.styles.style(arm)));

@@ -14,7 +14,7 @@ pub(crate) const BLOCKS: usize = 12;
 /// Places along the time axis; longer series are drawn by the lowest and the highest of each stretch.
 pub(crate) const SECONDS_DRAWN: usize = 150;
 
-/// Of the picture, and of the room at its sides; charts of the same seconds stand below each other.
+/// Size of the picture, and of the room at its sides; charts of the same seconds stand below each other.
 pub(super) const WIDTH: f64 = 270.0;
 pub(super) const LEFT: f64 = 38.0;
 pub(super) const RIGHT: f64 = 6.0;

@@ -17,12 +17,12 @@ pub(crate) struct Values<'a> {
     pub(crate) group: &'a str,
     pub(crate) plot: Plot,
     pub(crate) scale: Scale,
-    /// Of `x`, unless there are labels.
+    /// Unit of `x`, unless there are labels.
     pub(crate) unit: &'static str,
     pub(crate) x: Vec<f64>,
-    /// What is said in place of `x`.
+    /// Text in place of `x`.
     pub(crate) labels: Vec<String>,
-    /// Seconds of which each value is the mean, where it is of more than one.
+    /// Seconds that each value is the mean of, where there is more than one.
     pub(crate) stretch: usize,
     pub(crate) series: Vec<ValueSeries>,
 }

@@ -171,7 +171,7 @@ impl WatchPanel<'_> {
         let happened =
             |line: Option<Line>| line.filter(|line| line.iter().any(|(_, value)| *value > 0.0));
         // Taking a ticket of flow control costs every write a moment.
-        let tells = |line: &Line| line.iter().any(|(_, value)| *value >= 0.01);
+        let is_noticeable = |line: &Line| line.iter().any(|(_, value)| *value >= 0.01);
         add(
             [
                 (
@@ -225,7 +225,7 @@ impl WatchPanel<'_> {
                 (
                     "sessions waiting for flow control",
                     "share",
-                    self.line(|figures| figures.flow_control_wait).filter(tells),
+                    self.line(|figures| figures.flow_control_wait).filter(is_noticeable),
                 ),
                 (
                     "flow control holding back",

@@ -21,7 +21,7 @@ struct Column {
     with_interval: bool,
     /// Whether the figure is only a lower bound.
     at_least: fn(&CurvePoint) -> bool,
-    /// Of a response time: the service time, which is printed where it differs.
+    /// For a response time: the service time, printed where it differs.
     service: Option<fn(&CurvePoint) -> &Estimate>,
 }
 
@@ -138,7 +138,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Columns that are there only where something is in them.
+/// Columns that are left out when they are empty.
 #[derive(Clone, Copy)]
 struct Extra {
     iops: bool,

@@ -124,7 +124,7 @@ pub(super) fn needed(page: &Page<'_>, comparison: &Comparison) -> Option<String>
     words::blocks_needed(needed, PAGE)
 }
 
-/// `only` says that there is one baseline, which the header names.
+/// `only` means a single baseline, which the header names.
 fn rows(page: &Page<'_>, group: &Group<'_>, only: bool) -> Markup {
     let scale = ForestScale::of(group.rows.iter().copied());
     html! {

@@ -15,7 +15,7 @@ use plimsoll_record::quantities::numbers::PAGE;
 /// Panels of one quantity; the matrix and the tables have all cells.
 const PANELS: usize = 6;
 const LINES: usize = 16;
-/// Figures below throughput and p99, where they are known: what tells how a cache or a disk became the limit.
+/// Figures below throughput and p99, where they are known: they show how a cache or a disk became the limit.
 const FIGURES: [&str; 2] = ["engine_read_bytes_per_second", "page_cache_hit_ratio"];
 /// Rows of the table of effects.
 const EFFECTS: usize = 120;

@@ -51,7 +51,7 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
                 None => h1 { "There is no verdict." },
             }
             @if let Some(itself) = &analysis.against_itself { (against_itself(analysis, itself)) }
-            // Of many cells, pairs are in the tables: the figures below come first.
+            // With many cells, pairs stand in the tables, and the figures below come first.
             @if !deciding.is_empty() && !crate::factors::has_several(analysis) {
                 div.cards {
                     @for comparison in deciding.iter().take(CARDS) { (card(page, comparison, scale, deciding.len() <= SENTENCES)) }

@@ -56,7 +56,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Markup> {
     })
 }
 
-/// What is said where not all arms are drawn.
+/// The remark where not all arms are drawn.
 fn others(page: &Page<'_>) -> Option<String> {
     let arms = &page.report.analysis.arms;
     let drawn = arms.iter().filter(|arm| page.style(&arm.name).own()).count();

@@ -234,7 +234,7 @@ fn calibrations(page: &Page<'_>) -> Markup {
                     @for value in [check.requested, check.measured] { td.num { (rig::calibration_value(&check.unit, value)) } }
                     td.num { (PAGE.difference(check.measured / check.requested - 1.0)) }
                     td.num { "±\u{202f}" (rig::calibration_value(&check.unit, check.allowed)) }
-                    td { @if check.passed() { "✓ as asked" } @else { strong.failed { "✗ off" } } }
+                    td { @if check.passed() { "✓ as requested" } @else { strong.failed { "✗ off" } } }
                     td { (fio(one)) }
                 } } }
             }

@@ -250,7 +250,7 @@ fn rules(page: &Page<'_>, points: &[&CurvePoint]) -> Markup {
     html! {
         @if known().any(|(_, cause)| !cause.rules.is_empty()) {
             details {
-                summary { "Every rule that was looked at" }
+                summary { "All rules" }
                 @for (point, cause) in known() {
                     p.table-title { (page.arm(&point.arm)) }
                     ul.rules { @for rule in cause.rules.iter().take(RULES) {

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 /// times.
 const PERIOD_US: u64 = 10_000;
 
-/// For shares of which the kernel has no smaller piece: it gives at least 1 ms.
+/// For shares below the kernel's smallest quota, which is 1 ms.
 const LONG_PERIOD_US: u64 = 100_000;
 
 const SMALLEST_SHARE_US: u64 = 1_000;
 
-/// What is to be written into which control files of a group that is still empty, one after the other.
+/// What to write into the control files of an empty group, in this order.
 pub(super) fn to_write(
     limits: &LimitsSpec,
     paths: &GroupPaths,

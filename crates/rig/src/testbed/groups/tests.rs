@@ -121,7 +121,7 @@ mod slow {
         assert!(most > limit + 60 * MIB, "{most} after {limit}");
         grows.as_file().set_len(0).unwrap();
         assert!(until(LONG, || in_force() < limit + 4 * MIB));
-        // What is looked at is the kernel's limit, and not what was requested of it once.
+        // The test reads the kernel's limit, not the one that was once requested.
         let too_low = in_force() - 4 * MIB;
         group::write(&memory.join(name), &too_low.to_string()).unwrap();
         assert!(until(LONG, || {

@@ -143,7 +143,7 @@ fn processes_in(group: &OwnedFd) -> Vec<u32> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut text = String::new();
     if let Ok(file) = fs::openat(group, "cgroup.procs", flags, Mode::empty()) {
-        // Of a group that is just going there is nothing to read.
+        // A group that is being removed cannot be read.
         let _ = File::from(file).read_to_string(&mut text);
     }
     text.lines().filter_map(|line| line.parse().ok()).collect()

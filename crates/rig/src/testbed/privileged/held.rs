@@ -1,4 +1,4 @@
-//! Directories that nobody else can exchange for others: walked to one component at a time, and held open.
+//! Directories that no other user can exchange for others: walked to one component at a time, and held open.
 
 use crate::testbed::error::{TestbedError, Untrust};
 use plimsoll_record::files::{Refusal, is_open_to_others};
@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Of directories that are made on the way: others may pass through, as servers must, and not look around.
+/// Mode of intermediate directories: others, such as servers, may pass through but not list them.
 const MODE_OF_PLACES: Mode = Mode::from_raw_mode(0o711);
 
 pub(super) const FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);

@@ -229,7 +229,7 @@ pub(crate) fn is_still(
     Err(refused(requested, format!("{} holds {found} {since}", file.display())))
 }
 
-/// Puts back what a file held, unless somebody has changed it since.
+/// Restores what a file held, unless it was changed since.
 pub(crate) fn undo(
     tools: &Tools,
     setting: KernelSetting,

@@ -51,7 +51,7 @@ pub(crate) fn end_marked(mark: &str, since: u64) -> Result<usize, u32> {
     Ok(ended)
 }
 
-/// Ends and reaps every child of this process: where nothing stands any more that it started, they are what servers left behind, also without a mark.
+/// Ends and reaps every child of this process. Once everything else has ended, these are what servers left behind, also without a mark.
 pub(crate) fn end_children() {
     // The children of one that was ended come in its place.
     let end_all = || {

@@ -33,7 +33,7 @@ pub struct Marker {
     pub created_unix_s: u64,
     /// Random, so that no two markers are equal.
     token: String,
-    /// Of the directory that this marker was written for.
+    /// Inode of the directory for which this marker was written.
     pub(crate) inode: u64,
 }
 

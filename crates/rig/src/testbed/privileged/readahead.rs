@@ -7,7 +7,7 @@ use plimsoll_telemetry::whole_disk;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Puts back what a device had, unless somebody has changed it since.
+/// Restores what a device had, unless it was changed since.
 pub(crate) fn undo(
     tools: &Tools,
     from: &MountedFrom,

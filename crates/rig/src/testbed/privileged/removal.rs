@@ -118,7 +118,7 @@ pub(crate) fn remove_marked(
     empty(&directory, path, MARKER_NAME)?;
     fs::unlinkat(&directory, MARKER_NAME, AtFlags::empty()).map_err(failed)?;
     if let Err(error) = fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
-        // Somebody wrote into it meanwhile. It must not stay behind without a marker.
+        // Another program wrote into it meanwhile. It must not stay behind without a marker.
         marker.write(&directory, path)?;
         return Err(failed(error));
     }
@@ -148,7 +148,7 @@ struct Emptying<'a> {
     path: &'a Path,
     /// How many directories were moved up.
     moved: u64,
-    /// What was tried in vain, or is to be kept.
+    /// What could not be removed, or is kept on purpose.
     stays: BTreeSet<CString>,
     first: Option<TestbedError>,
 }

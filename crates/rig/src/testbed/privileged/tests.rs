@@ -29,7 +29,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// A place of ours, one where everybody can make things and nobody takes away those of others, and something of root's that must survive.
+/// A place of ours, one in which all users can create files but not remove those of others, and something of root's that must survive.
 struct Machine {
     folder: tempfile::TempDir,
 }

@@ -29,7 +29,7 @@ pub(crate) fn unmount_shown(point: &Path, lazily: bool) -> Result<bool, TestbedE
         let target = point.to_owned();
         let flags = flags | UnmountFlags::NOFOLLOW;
         match bounded(LONGEST_UNMOUNT, move || unmount_now(&target, flags)) {
-            // It was not mounted any more.
+            // It was not mounted.
             Some(Ok(()) | Err(Errno::INVAL | Errno::NOENT)) => outcome = Ok(()),
             Some(Err(Errno::BUSY)) => {
                 outcome = Err(Errno::BUSY);
@@ -68,7 +68,7 @@ pub(crate) fn detach(point: &Path) -> Result<(), TestbedError> {
     detach_shown(point)
 }
 
-/// Nobody else can change the way to the directory or its marker, and so not what the path means while it is unmounted.
+/// No other user can change the way to the directory or its marker, so the path keeps its meaning during the unmount.
 fn require_our_directory(point: &Path) -> Result<(), TestbedError> {
     let refused = |reason| TestbedError::NotUnmounted { path: point.to_owned(), reason };
     let Some(home) = point.parent() else {

@@ -137,7 +137,7 @@ mod slow {
             assert_eq!(site.left(), 0);
             assert!(device.is_attached(), "the device is not ours");
 
-            // Once more, over the filesystem that is there now, and undone by dropping.
+            // Once more, over the existing filesystem, and undone by dropping.
             drop(site.on(&device, &filesystem(kind, &[])));
             assert_eq!(mounts::at(&point).unwrap(), None);
             assert_eq!(site.left(), 0);

@@ -40,7 +40,7 @@ impl Places<'_> {
     }
 }
 
-/// This many ports of an address of this machine that nobody has now.
+/// This many free ports of an address of this machine.
 pub(super) fn free_ports(host: &str, count: usize) -> io::Result<Vec<u16>> {
     // All are held until the last is found, so that no two are the same.
     let listeners: io::Result<Vec<TcpListener>> =
@@ -49,11 +49,11 @@ pub(super) fn free_ports(host: &str, count: usize) -> io::Result<Vec<u16>> {
     addresses.map(|address| Ok(address?.port())).collect()
 }
 
-/// Whether somebody takes connections at the address.
+/// Whether a server accepts connections at the address.
 pub(super) fn answers(address: &str) -> bool {
     socket_address(address).is_some_and(|socket| {
         TcpStream::connect_timeout(&socket, LONGEST_CONNECT)
-            // A connection to oneself, which the kernel makes out of a port that nobody has.
+            // A connection to oneself, which the kernel makes of a free port.
             .is_ok_and(|stream| stream.local_addr().ok() != stream.peer_addr().ok())
     })
 }
@@ -102,7 +102,7 @@ fn listening_inodes(port: u16) -> BTreeSet<u64> {
     inodes
 }
 
-/// Of a line of the kernel's table: number, local and remote address, state, and the inode as the tenth word.
+/// Reads a line of the kernel's table: number, local and remote address, state, and the inode as the tenth word.
 fn listening_inode(line: &str, port: u16) -> Option<u64> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let (_, local_port) = words.get(1)?.rsplit_once(':')?;

@@ -15,7 +15,7 @@ pub enum Disturb {
     StepDown,
     Kill(Role),
     Pause(Role),
-    /// A member that stands still goes on.
+    /// A stopped member continues.
     Resume(u32),
     /// A member that was killed is started again. It is not waited for.
     Restart(u32),
@@ -33,7 +33,7 @@ pub enum Disturb {
 pub struct Disturbed {
     /// 0 where it was done to the disk.
     pub member: u32,
-    /// Of the member; `None` where it was done to the disk.
+    /// Address of the member; `None` if the event concerns the disk.
     pub address: Option<String>,
     pub at_ns: u64,
     /// When it was over; `None` where the member is not back.
@@ -113,7 +113,7 @@ impl Server {
         })
     }
 
-    /// All members stand still: none acknowledges anything any more.
+    /// All members stand still, and acknowledge nothing.
     pub(crate) fn stand_still(&self) {
         for member in &self.members {
             member.stand_still();
@@ -141,7 +141,7 @@ impl Server {
         Ok(())
     }
 
-    /// Brings all members back: those that stand still go on, those that are gone are started again. Waits until they are one server.
+    /// Brings all members back: stopped ones continue, ended ones are started again. Waits until they are one server.
     pub(crate) fn heal(
         &mut self,
         place: &ServerPlace<'_>,

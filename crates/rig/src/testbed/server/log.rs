@@ -9,7 +9,7 @@ use std::path::Path;
 const LINES: usize = 4;
 /// Characters of a line that are quoted.
 const LONGEST_LINE: usize = 300;
-/// The end of a log that is looked at, bytes.
+/// Bytes at the end of a log that are read.
 const LOOKED_AT: u64 = 256 << 10;
 /// Bytes of a log that became too long, which are kept.
 const KEPT_END: u64 = 1 << 20;
@@ -46,10 +46,10 @@ const MARKS: [(&str, Weight); 13] = [
 
 /// Attributes of a line of mongod that hold the number of an error, the more telling first.
 const NUMBERS: [&str; 4] = ["error", "code", "error_code", "message"];
-/// Those that say in words what is wrong.
+/// Attributes that say in words what is wrong.
 const WORDS: [&str; 8] =
     ["codeName", "errmsg", "reason", "msg", "error", "message", "error_str", "what"];
-/// Of other attributes, how many are kept.
+/// Number of other attributes that are kept.
 const OTHERS: usize = 4;
 
 pub(super) fn length(file: &File) -> u64 {
@@ -173,7 +173,7 @@ fn of_old_mongod(line: &str) -> Option<(Weight, String)> {
     Some((weight, format!("{mark}{}", words.trim())))
 }
 
-/// A line of JSON of which the end is missing, because the disk was full: with its strings, lists and objects closed.
+/// Completes a line of JSON that was cut off because the disk was full: closes its strings, lists and objects.
 fn closed(line: &str) -> String {
     let mut text = line.to_owned();
     let mut open = Vec::new();
@@ -190,7 +190,7 @@ fn closed(line: &str) -> String {
             _ => {}
         }
     }
-    // Of a number that is cut off nobody knows which it is.
+    // A number that is cut off could be any.
     if !in_text && text.ends_with(|last: char| last.is_ascii_digit()) {
         return text;
     }
@@ -278,7 +278,7 @@ mod tests {
         std::fs::write(&log, format!("1\n2\n\n3\n4\u{1b}[31m\n{long}\n \n")).unwrap();
         let cut = format!("{}…", "x".repeat(LONGEST_LINE));
         assert_eq!(last_words(&log), ["2", "3", "4 [31m", cut.as_str()]);
-        // Of a log that is longer than what is looked at, the first line is not cut in two.
+        // If only the end of a log is read, its first line is left out rather than cut in two.
         let many = format!("{}\nthe end\n", "y".repeat(LOOKED_AT as usize));
         std::fs::write(&log, many).unwrap();
         assert_eq!(last_words(&log), ["the end"]);
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(read(&line[..cut]).1, expected);
     }
 
-    /// Of the log of a mongod 6.0.5 whose disk was full: what it wrote, without most of what it said at its start and of its stack.
+    /// From the log of a mongod 6.0.5 whose disk was full, without most of its start and of its stack.
     #[test]
     fn a_mongod_on_a_full_disk_is_quoted_with_its_error() {
         let said = chosen(include_str!("mongod-6.0.5-disk-full.log"));

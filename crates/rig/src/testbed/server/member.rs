@@ -83,7 +83,7 @@ impl Member {
         if started_ticks(self.process) == Some(self.started_ticks) {
             return Ok(());
         }
-        // Of a killed process the first thread ends before the others do, and only with the last does it tell how it ended.
+        // The first thread of a killed process ends before the others, and only the end of the last shows how it ended.
         let mut status = None;
         until(LONGEST_END, || {
             status = self.ended().ok().flatten();
@@ -92,7 +92,7 @@ impl Member {
         Err(self.died(status))
     }
 
-    /// That it has ended by itself.
+    /// The error of a member that ended by itself.
     pub(super) fn died(&self, status: Option<ExitStatus>) -> TestbedError {
         TestbedError::ServerDied {
             name: self.name.clone(),
@@ -114,7 +114,7 @@ impl Member {
         ask(&self.child(), Signal::STOP)
     }
 
-    /// Lets it go on, if it stands still.
+    /// Continues it, if it is stopped.
     pub(super) fn go_on(&self) {
         ask(&self.child(), Signal::CONT);
     }

@@ -31,7 +31,7 @@ pub(crate) fn find_server(spec: &ServerSpec) -> Result<PathBuf, TestbedError> {
     find_program(&spec.name, &spec.program)
 }
 
-/// Checks that the program is there that is run after the start, where there is one and it is not this program.
+/// Checks that the program that runs after the start exists, if it is not this program.
 pub(crate) fn find_after_start(spec: &ServerSpec) -> Result<(), TestbedError> {
     match spec.after_start.first().map(String::as_str) {
         None | Some(OWN_PROGRAM) => Ok(()),
@@ -80,7 +80,7 @@ pub(super) fn find_program(name: &str, program: &str) -> Result<PathBuf, Testbed
     }))
 }
 
-/// Where servers are looked for.
+/// The folders with servers.
 fn folders() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

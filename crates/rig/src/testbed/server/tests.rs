@@ -96,7 +96,7 @@ fn a_server_serves_its_data_and_ends() {
     assert!(fetch(address).ends_with("of the engine"));
     let is_root = rustix::process::geteuid().is_root();
     assert_eq!(user_of(process) != user_of(std::process::id()), is_root);
-    // Of the environment of this program it has what it needs; what stands there may be a secret.
+    // It gets only the environment that it needs, because the rest may hold secrets.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let own = set_by_python_itself();
     assert!(!own.iter().any(|name| name == "CARGO_MANIFEST_DIR"));
@@ -167,7 +167,7 @@ fn a_server_of_a_program_that_is_gone_is_found_and_ended() {
     let processes = rig.server().unwrap().1;
     let is_alive = |process: &u32| started_ticks(*process).is_some();
     assert!(processes.iter().all(is_alive));
-    // A copy of the journal is nobody's, as if this program were gone.
+    // A copy of the journal has no owner, as if this program were gone.
     let journals = site.state().join("journal");
     let mut entries = std::fs::read_dir(&journals).unwrap();
     let journal = entries.next().unwrap().unwrap();
@@ -235,7 +235,7 @@ while True:
     site.nothing_is_left();
 }
 
-/// Three of them, and what is said once all of them answer.
+/// Three members, and their output once all of them answer.
 fn three() -> ServerSpec {
     let say = "import sys; print('all of', *sys.argv[1:])";
     ServerSpec {
@@ -380,7 +380,7 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
     site.nothing_is_left();
 }
 
-/// Three of them, of which the first always calls itself the primary.
+/// Three members, the first of which always calls itself the primary.
 fn with_roles() -> ServerSpec {
     let python = |program: &str, argument: &str| {
         let words = [PYTHON, "-c", program, argument];
@@ -425,7 +425,7 @@ fn members_are_killed_and_paused_and_come_back() {
     assert!(until(Duration::from_secs(10), || !stands_still(first[1])));
     let stepped_down = rig.disturb(Disturb::StepDown).unwrap();
     assert!(stepped_down.until_ns.unwrap() >= stepped_down.at_ns);
-    // Of those that nobody brought back by name.
+    // Nobody brings these back by name: `heal` does.
     rig.disturb(Disturb::Kill(Role::Secondary)).unwrap();
     rig.disturb(Disturb::Pause(Role::Primary)).unwrap();
     rig.heal().unwrap();

@@ -110,7 +110,7 @@ fn a_budget_keeps_what_was_measured() {
     let Unpacked { head, accesses } = unpack(&packed).expect("it was packed just now");
     assert_eq!(accesses, two_finds().all[2..]);
     assert_eq!((head.left_out.before, head.left_out.after), (2, 0));
-    // What is said of the files is of all accesses.
+    // The figures of the files cover all accesses.
     assert_eq!(head.files[0].writes, 2);
 }
 

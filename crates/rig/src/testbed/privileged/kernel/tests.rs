@@ -99,7 +99,7 @@ fn what_is_not_offered_or_could_not_be_restored_is_refused_before_anything_chang
 #[test]
 fn without_root_it_is_said_what_needs_it() {
     if rustix::process::geteuid().is_root() {
-        // Of this thread alone, and it ends with the test.
+        // This changes only this thread, which ends with the test.
         rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(65_534)).unwrap();
     }
     let spec = with(KernelSetting::Swappiness, "1");
