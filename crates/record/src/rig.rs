@@ -310,7 +310,7 @@ pub struct ServerSpec {
     pub stop_signal: String,
     /// How long it may take to become ready.
     pub ready_within_ns: u64,
-    /// How long it may take to end after the signal; then it is killed, and its run is no good.
+    /// How long it may take to end after the signal; then it is killed, and its run is marked failed.
     pub stop_within_ns: u64,
     /// How many processes it has.
     #[serde(default = "one_member", skip_serializing_if = "is_one_member")]
