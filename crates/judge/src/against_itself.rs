@@ -1,4 +1,4 @@
-//! An arm against itself: what the machine passes off as a difference.
+//! An arm against itself: which differences the machine's noise alone makes.
 
 use crate::comparison::effect;
 use crate::select::as_u32;
@@ -32,10 +32,11 @@ pub(crate) fn against_itself(plan: &Plan, comparisons: &[Comparison]) -> Option<
                 (_, 1) => "comparisons was",
                 _ => "comparisons were",
             };
-            let largest = largest.map(|share| format!(", largest {}", percent(share.abs(), 1)));
+            let largest = largest
+                .map(|share| format!("; the largest estimate was {}", percent(share.abs(), 1)));
             let more = (unjudged > 0).then(|| format!(" {unjudged} more could not be judged."));
             format!(
-                "{different} of {count} {were} called different{}; at most 5 % may be.{}",
+                "{different} of {count} {were} called different (at most 5 % by chance){}.{}",
                 largest.unwrap_or_default(),
                 more.unwrap_or_default()
             )

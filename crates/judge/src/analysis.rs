@@ -782,7 +782,7 @@ pub struct Acknowledgement {
     pub unusable: Option<String>,
 }
 
-/// What a machine passes off as a difference.
+/// How often an arm measured against itself was called different: this machine's noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgainstItself {
     /// Comparisons of the arm with itself that could be judged, of every mix, point and metric.

@@ -326,7 +326,9 @@ pub fn not_loaded_once(arm: &Arm, engines: &[EngineKind]) -> Option<&'static str
     if !kind(arm, engines).is_some_and(|kind| kind.keeps_data) {
         Some("its engine keeps no data")
     } else if !keeps_data(arm, engines) {
-        Some("its server was not started for the experiment; `existing: use` measures existing data there")
+        Some(
+            "its server was not started for the experiment; `existing: use` measures existing data there",
+        )
     } else if arm.data.documents.as_ref().is_some_and(DocumentsSpec::follows_clock) {
         Some("dates of its documents end when each run begins (`until: now`)")
     } else if server.is_some_and(|server| server.members_in_words().is_some()) {
