@@ -91,7 +91,7 @@ fn what_cannot_be_fair_is_refused() {
         (file(", other: ", ""), "there is no pair of arms to compare"),
         (
             file("threads: [1, 2]", "threads: {from: 1, to: 64}"),
-            "a sweep or a search decides by itself",
+            "a sweep or a search chooses its own loads",
         ),
         (file("blocks: 8", "operations: 1M"), "points end after a number of operations"),
         (

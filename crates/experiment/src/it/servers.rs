@@ -410,7 +410,7 @@ fn what_is_there_already_is_measured_and_not_changed_by_inserts() {
     assert!(said.contains("`insert_into_existing: true`"), "{said}");
     assert!(with(&format!("{one}, insert_into_existing: true"), inserts).is_ok());
     let said = with(&format!("{one}, upsert: true"), read).unwrap_err();
-    assert!(said.contains("would replace documents"), "{said}");
+    assert!(said.contains("would replace existing documents"), "{said}");
     // A server that is started for the arm has none.
     assert!(with("existing: use, upsert: true", inserts).is_ok());
 }

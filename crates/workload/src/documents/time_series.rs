@@ -69,7 +69,7 @@ impl Reading {
         if !rises {
             return self.at("time", |reading| {
                 reading.wrong(format!(
-                    "`{time}` must be a date that increases from document to document, such as `{{date: {{every: 10ms, until: now}}}}`"
+                    "`{time}` must be a date of every document and increase from one to the next, such as `{{date: {{every: 10ms, until: now}}}}`"
                 ))
             });
         }
