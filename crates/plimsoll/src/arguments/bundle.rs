@@ -16,7 +16,7 @@ pub struct Bundle {
     /// The new file [default: ./NAME-ID.plimsoll].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub to: Option<PathBuf>,
-    /// For a repository, a quarter of the size: without the page and the analysis, which the program makes again, without what fio printed and the histograms of single seconds, with coarse ones of whole points, and
+    /// For a repository, a tenth of the size: without the page and the analysis, which the program makes again, without what fio printed and the histograms of single seconds, with coarse ones of whole points, and
     /// with the beginning of two disk maps. Counts, rates and percentiles stay; what was watched keeps five digits, means move by 0.05 %, curves over all runs by 1.6 % at
     /// most, and how response times were spread over the seconds of a run is not known any more.
     #[arg(long)]
