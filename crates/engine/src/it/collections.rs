@@ -8,6 +8,7 @@ use crate::mongo::it::statements::Kept;
 use crate::mongo::{Host, LeanClient, LeanOptions};
 use crate::{Answer, Engine, EngineError, Opening, look, open, remove};
 use bson::{Document, doc};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::StatementKind;
 use plimsoll_testing::{Need, assert_contains, needs};
 use plimsoll_workload::CollectionOrder;
@@ -28,12 +29,21 @@ fn shop() -> Vec<CollectionOrder> {
     vec![collection("customers", 3, &[]), collection("orders", 5, &[by_total, by_text])]
 }
 
+/// With time enough for a server on a busy machine.
+fn settings_for(server: &Server, existing: &str) -> Settings {
+    settings(&[
+        ("uri", text(&server.uri())),
+        ("existing", text(existing)),
+        ("connect_timeout", SettingValue::Nanos(60_000_000_000)),
+    ])
+}
+
 fn open_shop(
     server: &Server,
     existing: &str,
     collections: &[CollectionOrder],
 ) -> Result<Box<dyn Engine>, EngineError> {
-    let settings = settings(&[("uri", text(&server.uri())), ("existing", text(existing))]);
+    let settings = settings_for(server, existing);
     let data = verifiable(1);
     open("mongodb", &Opening { collections, ..Opening::new(&settings, &data) })
 }
@@ -141,7 +151,7 @@ fn collections_are_prepared_with_their_indexes_and_dropped_again() {
     load_shop(&*engine, &other_order);
     drop(engine);
 
-    let settings = settings(&[("uri", text(&server.uri())), ("existing", text("drop"))]);
+    let settings = settings_for(&server, "drop");
     let data = verifiable(1);
     look(&settings, &data, &shop, &["insert"]).unwrap();
     assert!(remove(&settings, &data, &shop).unwrap());
@@ -162,7 +172,7 @@ fn a_document_of_somebody_else_keeps_all_collections_as_they_are() {
     for (existing, words) in [("drop", "did not load"), ("refuse", "earlier load")] {
         let said = message(open_shop(&server, existing, &shop));
         assert_contains(&said, words);
-        let settings = settings(&[("uri", text(&server.uri())), ("existing", text(existing))]);
+        let settings = settings_for(&server, existing);
         assert_eq!(message(look(&settings, &verifiable(1), &shop, &[])), said);
     }
     let said = message(open_shop(&server, "drop", &shop));
@@ -321,7 +331,7 @@ fn options_are_in_force_and_made_again() {
     let engine = open_shop(&server, "drop", &small).unwrap();
     load_shop(&*engine, &small);
     engine.close().unwrap();
-    let settings = settings(&[("uri", text(&server.uri())), ("existing", text("drop"))]);
+    let settings = settings_for(&server, "drop");
     assert!(remove(&settings, &verifiable(1), &small).unwrap());
     assert!(other.names().is_empty());
     let wrong = [with_options(1, doc! { "validator": 5 })];
@@ -343,7 +353,7 @@ fn options_of_somebody_else_stay() {
         let said = message(open_shop(&server, existing, &ours));
         assert_contains(&said, "using ycsb.orders failed: its options are");
         assert_contains(&said, "drop it yourself, or name another `database`");
-        let settings = settings(&[("uri", text(&server.uri())), ("existing", text(existing))]);
+        let settings = settings_for(&server, existing);
         assert_eq!(message(look(&settings, &verifiable(1), &ours, &[])), said);
     }
     // Without options in the file theirs are kept, before and after a load.

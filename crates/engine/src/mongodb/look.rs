@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// How long the server may take to be found, unless the settings say how long a connection may take.
 const REACHED_WITHIN: Duration = Duration::from_millis(1_500);
-/// How long all of it may take beyond that.
-const ANSWERED_WITHIN: Duration = Duration::from_millis(500);
+/// How long its answers may take beyond that: a server that was found may be busy.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) fn look(
     settings: &Settings,
