@@ -86,7 +86,10 @@ pub(crate) fn comparisons(
                         pair.map(|arm| in_two_states(&arms[arm].points[point_index]));
                     if case.obstacle.is_none() {
                         let samples = pair.map(|arm| &arms[arm].points[point_index][..]);
-                        case.obstacle = crate::unpublished::obstacle(plan, pair, metric, samples);
+                        case.obstacle = crate::unpublished::obstacle(plan, pair, metric, samples)
+                            .or_else(|| {
+                                crate::disturbance::obstacle(plan, arms, &pair, point_index)
+                            });
                     }
                     if decides {
                         deciding_pairs.push(case);

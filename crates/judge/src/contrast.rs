@@ -58,6 +58,11 @@ pub(crate) struct ContrastValues {
 }
 
 impl ContrastValues {
+    /// No value in any of these blocks.
+    pub(crate) fn none(blocks: u32) -> Self {
+        Self { of_block: vec![None; blocks as usize], bounds: 0 }
+    }
+
     pub(crate) fn known(&self) -> Vec<f64> {
         self.of_block.iter().copied().flatten().collect()
     }
@@ -152,6 +157,11 @@ impl Contrast {
     pub(crate) fn noise(&self) -> f64 {
         let weights = self.parts.first().into_iter().flatten();
         weights.map(|(_, weight)| weight * weight).sum::<f64>().sqrt()
+    }
+
+    /// The arms with a weight, by their indexes.
+    pub(crate) fn arms(&self) -> Vec<usize> {
+        self.parts.iter().flatten().map(|(arm, _)| *arm).collect()
     }
 
     /// Its values at a point.

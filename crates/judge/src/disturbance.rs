@@ -1,8 +1,12 @@
 //! What other programs took of the processors while the runs of a pair were measured: it is no doing of the arms, so it is taken out of their difference, or the blocks in
 //! which it was are left out.
 
+use crate::arm_samples::ArmSamples;
 use crate::sample::Sample;
-use plimsoll_stats::{Observation, mean};
+use crate::words::percent;
+use plimsoll_plan::{Pairing, Plan};
+use plimsoll_record::{DiskChoice, FOREIGN_CAUTION};
+use plimsoll_stats::{Observation, mean, median};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How what other programs took of the processors is kept out of what is known of each pair, and what would be known `with` it.
@@ -96,6 +100,29 @@ fn kept_busy(sides: [&[Sample]; 2], blocks: &[u32]) -> BTreeSet<u32> {
     let is_of_both = |block: &&u32| sides.iter().all(|side| of_block(side, **block));
     let kept: BTreeSet<u32> = blocks.iter().filter(is_of_both).copied().collect();
     if kept.len() as f64 > BUSY_DUETS * blocks.len() as f64 { kept } else { BTreeSet::new() }
+}
+
+/// Why duets on emulated disks are not compared: other programs used much of the machine, and it is unknown beside which side. They run where a processor is idle, which is beside the
+/// side that waits more, so they make differences that no arm has.
+pub(crate) fn obstacle(
+    plan: &Plan,
+    all: &[ArmSamples],
+    compared: &[usize],
+    point: usize,
+) -> Option<String> {
+    let is_emulated =
+        |arm: &usize| matches!(plan.arms[*arm].rig.disk, Some(DiskChoice::Emulated { .. }));
+    if plan.measurement.pairing != Pairing::Duet || !compared.iter().any(is_emulated) {
+        return None;
+    }
+    let samples = compared.iter().flat_map(|arm| &all[*arm].points[point]);
+    let valid = samples.filter(|sample| sample.result.valid);
+    let shares: Vec<f64> = valid.filter_map(|sample| Some(sample.foreign?.share)).collect();
+    let share = median(&shares).filter(|share| *share >= FOREIGN_CAUTION)?;
+    Some(format!(
+        "other programs used {} of the machine, and with emulated disks it is unknown beside which arm: end them, or run the arms in turn",
+        percent(share, 0)
+    ))
 }
 
 /// What others left to both sides in each of these blocks, where that is known of all.

@@ -227,6 +227,26 @@ fn where_it_is_not_known_who_took_it_nothing_is_taken_out() {
     assert_eq!(throughput(&lab.analyse()).adjustment, None);
 }
 
+/// In turn both arms have the same company on average. Side by side, a busy loop runs beside the arm that waits more.
+#[test]
+fn duets_on_emulated_disks_beside_busy_programs_are_not_compared() {
+    let on_disks = |busy: fn(&str, u32) -> f64| {
+        let mut lab = duets(busy);
+        for arm in &mut lab.plan.arms {
+            arm.rig.disk = Some(DiskChoice::Emulated { spec: disk(None) });
+        }
+        lab
+    };
+    let analysis = on_disks(|_, _| 0.2).analyse();
+    let found = throughput(&analysis);
+    assert_eq!(found.verdict.judgement, Judgement::Inconclusive);
+    assert!(found.sentence.contains("unknown beside which arm"), "{}", found.sentence);
+    for judged in [on_disks(|_, _| 0.02), duets(|_, _| 0.2)] {
+        let verdict = throughput(&judged.analyse()).verdict.judgement;
+        assert_eq!(verdict, Judgement::Equivalent, "2 % are within the margin");
+    }
+}
+
 #[test]
 fn fewer_than_ten_blocks_are_left_as_they_are() {
     let mut lab = measured(0.1, 1.0, others);
