@@ -1,12 +1,13 @@
 //! Experiments with factors: planted effects are found and nothing else, and are explained.
 
 use crate::it::laboratory::{Laboratory, Shown};
+use crate::it::watched::disk;
 use crate::{Analysis, Bracket, Effect, EffectKind, Judgement, Outcome, brackets};
 use plimsoll_engine::Simulation;
 use plimsoll_plan::{
-    Design, Factor, Level, Quantity, SettingValue, Settings, folded_runs, planned_runs,
+    Design, Factor, Level, Pairing, Quantity, SettingValue, Settings, folded_runs, planned_runs,
 };
-use plimsoll_record::WarningId;
+use plimsoll_record::{DiskChoice, ForeignCpu, WarningId};
 use std::collections::BTreeMap;
 
 const DISKS: [&str; 3] = ["fast", "san", "spindle"];
@@ -85,6 +86,33 @@ fn proven(effects: &[Effect]) -> Vec<&Effect> {
     let is_claim =
         |one: &&Effect| matches!(one.verdict.judgement, Judgement::Better | Judgement::Worse);
     effects.iter().filter(is_claim).collect()
+}
+
+/// Beside which arm of a duet other programs ran is unknown on emulated disks, so factors have no effects there.
+#[test]
+fn factors_have_no_effects_in_duets_on_emulated_disks_beside_busy_programs() {
+    let effects = |pairing: Pairing| {
+        let mut lab = grid(8).measure(|case| {
+            Shown::closed(case, published(case.arm) * noise(case.arm, case.block, 0.01))
+        });
+        lab.plan.measurement.pairing = pairing;
+        for arm in &mut lab.plan.arms {
+            arm.rig.disk = Some(DiskChoice::Emulated { spec: disk(None) });
+        }
+        for end in lab.points().filter_map(|point| point.end.as_mut()) {
+            end.foreign = Some(Box::new(ForeignCpu {
+                cpu_ns: end.measured_ns / 5,
+                elapsed_ns: end.measured_ns,
+                programs: Vec::new(),
+            }));
+        }
+        lab.analyse().factors.unwrap().effects
+    };
+    assert!(!proven(&effects(Pairing::InTurn)).is_empty());
+    let side_by_side = effects(Pairing::Duet);
+    assert!(proven(&side_by_side).is_empty() && !side_by_side.is_empty());
+    let reason = side_by_side[0].verdict.reason.as_deref().unwrap();
+    assert!(reason.contains("unknown beside which arm"), "{reason}");
 }
 
 #[test]
