@@ -1,4 +1,4 @@
-//! How `plimsoll gate` turns a file with one arm into two, the second of which must not lose against the first, with blocks until that is certain.
+//! Turns a file with one arm into a gate: two arms, a rule that the second must not lose, and blocks until the answer is certain.
 
 use crate::Collector;
 use crate::document::join;

@@ -58,7 +58,7 @@ fn shop() -> Vec<Stored> {
     ]
 }
 
-/// This many calls of a command of the database `shop`, each of which found one document and took a millisecond.
+/// Log lines of one command on the database `shop`. Each call found one document and took a millisecond.
 fn calls(command: &str, times: usize) -> Vec<Call> {
     let command: Document = serde_json::from_str(command).unwrap();
     let collection = command.iter().next().unwrap().1.as_str().unwrap();

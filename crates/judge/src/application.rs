@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// Fewer documents are read quickly, whether or not there is an index.
 const MANY_DOCUMENTS: f64 = 1_000.0;
-/// From so many examined documents per returned one on, most of the work is wasted.
+/// An operation that examines this many documents per result wastes most of its work.
 const MANY_FOR_ONE: f64 = 100.0;
 /// Growth of the mean document from which on a point measured other documents than it began with.
 const GROWN: f64 = 1.2;

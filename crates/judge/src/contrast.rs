@@ -55,12 +55,13 @@ pub(crate) struct ContrastValues {
     pub(crate) of_block: Vec<Option<f64>>,
     /// Blocks that are left out because a cell failed by its own fault, or has only a bound.
     pub(crate) bounds: usize,
+    /// Why there are no values, where that is known beforehand.
+    pub(crate) obstacle: Option<String>,
 }
 
 impl ContrastValues {
-    /// No value in any of these blocks.
-    pub(crate) fn none(blocks: u32) -> Self {
-        Self { of_block: vec![None; blocks as usize], bounds: 0 }
+    pub(crate) fn none(blocks: u32, obstacle: String) -> Self {
+        Self { of_block: vec![None; blocks as usize], bounds: 0, obstacle: Some(obstacle) }
     }
 
     pub(crate) fn known(&self) -> Vec<f64> {

@@ -79,7 +79,6 @@ pub(crate) fn effects(
     for mix in 0..plan.mixes.len() {
         let of_mix: Vec<&Place> = places.iter().filter(|(of, ..)| *of == mix).collect();
         let mut family: Vec<(&Candidate, Place, ContrastValues)> = Vec::new();
-        let mut obstacles = Vec::new();
         for place in of_mix {
             let (_, metric, point) = *place;
             for candidate in &candidates {
@@ -87,21 +86,18 @@ pub(crate) fn effects(
                 let compared = candidate.contrast.arms();
                 let obstacle = crate::disturbance::obstacle(plan, arms, &compared, point);
                 let values = match obstacle {
-                    Some(_) => ContrastValues::none(blocks),
+                    Some(reason) => ContrastValues::none(blocks, reason),
                     None => candidate.contrast.values(arms, point, metric, blocks),
                 };
                 family.push((candidate, *place, values));
-                obstacles.push(obstacle);
             }
         }
         let rows: Vec<_> = family.iter().map(|one| one.2.of_block.clone()).collect();
         let adjusted = sign_flips(&rows);
         let size = family.len();
         let first = effects.all.len();
-        for (((candidate, place, values), p), obstacle) in
-            family.iter().zip(adjusted).zip(obstacles)
-        {
-            let effect = judged(plan, candidate, *place, (values, obstacle), (p, size));
+        for ((candidate, place, values), p) in family.iter().zip(adjusted) {
+            let effect = judged(plan, candidate, *place, values, (p, size));
             if let Some(cells) = candidate.cells {
                 correct(comparisons, plan, cells, &effect, size);
             }
@@ -190,7 +186,9 @@ fn verdict_of(
     let rule = rule(plan, metric);
     let ratios: Vec<f64> = known.iter().map(|value| value.exp()).collect();
     let compared = match known.is_empty() {
-        true => Err("in no block have all of its cells a valid point with such a value".to_owned()),
+        true => Err(values.obstacle.clone().unwrap_or_else(|| {
+            "in no block have all of its cells a valid point with such a value".to_owned()
+        })),
         false => {
             Compared::paired(&vec![1.0; known.len()], &ratios).map_err(|error| error.to_string())
         }
@@ -223,13 +221,10 @@ fn judged(
     plan: &Plan,
     candidate: &Candidate,
     place: Place,
-    (values, obstacle): (&ContrastValues, Option<String>),
+    values: &ContrastValues,
     (p, size): (f64, usize),
 ) -> Effect {
-    let (mut verdict, grounds) = match obstacle {
-        Some(reason) => (without_figures(reason, 0, rule(plan, place.1).margin()), None),
-        None => verdict_of(plan, place.1, values),
-    };
+    let (mut verdict, grounds) = verdict_of(plan, place.1, values);
     let said = verdict.judgement;
     hold_back(&mut verdict, (p, size));
     if values.bounds > 0 && verdict.judgement != Judgement::Inconclusive {

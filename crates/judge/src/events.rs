@@ -11,7 +11,7 @@ use plimsoll_record::quantities::words::{counted, duration, list};
 use plimsoll_record::{Warning, WarningId};
 use plimsoll_stats::median;
 
-/// Response times are as before when so many consecutive seconds have a p99 of at most [`AS_BEFORE`] times that before.
+/// Response times have recovered after this many consecutive seconds with a p99 of at most [`AS_BEFORE`] times the earlier one.
 const SECONDS_AS_BEFORE: usize = 3;
 /// Ratio to the median of the seconds before the first event.
 const AS_BEFORE: f64 = 1.5;

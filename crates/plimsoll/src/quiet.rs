@@ -36,7 +36,7 @@ pub fn in_words(seen: &ForeignCpu) -> String {
     )
 }
 
-/// Looks at the machine. With `wait_ns` it waits until the machine is quiet, at most for so many nanoseconds. Names the programs that use it, unless `quiet`.
+/// Measures other programs' CPU use, and waits up to `wait_ns` until the machine is quiet. Names the busy programs, unless `quiet`.
 pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<ForeignCpu> {
     let begun = Instant::now();
     let mut seen = look();

@@ -22,7 +22,7 @@ use statements::{Statements, write_transaction};
 /// What a statement around a document may take of a message beyond the document's own limit. Servers allow as much.
 const STATEMENT_BYTES: u64 = 16 * 1024;
 
-/// After so many empty batches in a row a server does not seem to get anywhere.
+/// A server that sends this many empty batches in a row makes no progress.
 const MOST_EMPTY_BATCHES: u32 = 1_000;
 
 /// Takes the fields of a record that was read: name and value, which are valid during the call alone.

@@ -390,7 +390,7 @@ fn one_of(texts: &'static str) -> impl Strategy<Value = &'static str> + Clone {
     prop::sample::select(texts.split('|').collect::<Vec<_>>())
 }
 
-/// A command with fields of any kind, most of which exist.
+/// A random command; most of its fields exist.
 fn any_command() -> impl Strategy<Value = String> {
     let path = one_of(
         "_id|customer|placed|status|note|total|address|address.city|items|items.product|items.0.quantity|gone|by|<9>",

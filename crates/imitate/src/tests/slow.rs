@@ -23,7 +23,7 @@ fn order(number: i32) -> Document {
     doc! { "_id": number, "customer": format!("Miller-{}", number % 30), "status": "open", "note": "secretly", "total": f64::from(number) }
 }
 
-/// Commands with all their values, none of which may be seen again.
+/// Commands with values that must not appear in the output.
 async fn commands(database: &Database) {
     let orders = database.collection::<Document>("orders");
     orders.insert_many((0..300).map(order)).await.unwrap();

@@ -386,7 +386,7 @@ impl Tally {
         }
     }
 
-    /// All units, `done` of which the report counts as done, and what does not fit.
+    /// All units of the report, which counts `done` as complete, and its contradictions.
     fn completed(&self, done: u64, measured: &mut Measured) -> Completed {
         let listed = self.tried.saturating_sub(self.whole);
         let allowed = 1.0 + done as f64 * MISSING;

@@ -17,7 +17,7 @@ use plimsoll_workload::schedule::Share;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// They are not read meanwhile, so that there are as many as have a table each.
+/// The test reads no slice meanwhile, so there is one table for each.
 const SLICES: u64 = 2;
 
 /// What one session allocates while it fills all slices with an operation each millisecond.

@@ -31,7 +31,7 @@ struct Summary {
 #[derive(Debug, Default, Serialize)]
 struct Total {
     name: String,
-    /// Requests of which at least a part went there.
+    /// Requests of this kind, or requests that touch this file.
     requests: u64,
     bytes: u64,
     mean_latency_ns: f64,

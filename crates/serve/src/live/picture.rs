@@ -105,7 +105,7 @@ struct Going {
 }
 
 impl Picture {
-    /// The picture of an experiment of which only the plan is known.
+    /// The picture of an experiment that has only a plan so far.
     pub(crate) fn of(head: &ExperimentRecord, engines: &[EngineKind]) -> Result<Self, JudgeError> {
         let plan = plan_of(head)?;
         let needs = explain(&plan, engines).needs;
@@ -150,9 +150,8 @@ impl Picture {
                 let begun = point.begun;
                 let warm_up_ns = (point.progress.warm_up_seconds * 1e9) as u64;
                 let mut times: BTreeMap<u32, u32> = BTreeMap::new();
-                let mut undone: BTreeSet<EventKey> =
-                    self.events.iter().map(EventMark::key).collect();
-                undone.retain(|(point, ..)| *point == key.number());
+                let of_point = self.events.iter().filter(|one| one.point == key.number());
+                let mut undone: BTreeSet<EventKey> = of_point.map(EventMark::key).collect();
                 for done in end.disturbance.iter().flat_map(|all| &all.events) {
                     let time = times.entry(done.event).or_default();
                     let at = begun + done.at_ns as f64 / 1e9;

@@ -7,7 +7,7 @@ use crate::calibration::study::{Promise, Studies, Study};
 use Promise::{AtLeast, AtMost, Between};
 
 const REPEATS: usize = 2000;
-/// With so many independent seconds in a point, the program separates their noise from that of runs.
+/// Number of independent seconds in a point from which the program can separate their noise from that of runs.
 const FEWEST_INDEPENDENT: f64 = 10.0;
 /// Blocks of the experiment that forecasts.
 const BLOCKS: u32 = 8;

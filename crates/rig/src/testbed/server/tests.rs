@@ -380,7 +380,7 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
     site.nothing_is_left();
 }
 
-/// Three members, the first of which always calls itself the primary.
+/// Three members; the first always calls itself the primary.
 fn with_roles() -> ServerSpec {
     let python = |program: &str, argument: &str| {
         let words = [PYTHON, "-c", program, argument];
