@@ -27,6 +27,8 @@ pub struct Counters {
     pub failed: u64,
     /// Requests that an event of the disk made fail.
     pub errors: u64,
+    /// CPU time of the daemon.
+    pub cpu_ns: u64,
     /// Burst credits that can be spent, of a disk with burst credits.
     pub credits: Option<f64>,
     /// Whether requests come through rings of io_uring, and not one at a time from `/dev/fuse`.

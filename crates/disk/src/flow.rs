@@ -5,6 +5,7 @@ use crate::{Counters, Way};
 use hdrhistogram::Histogram;
 use plimsoll_record::{DiskSpec, EventRecord, EventSpec, Lateness};
 use plimsoll_trace::{Kind, Writer, monotonic_ns};
+use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -282,6 +283,7 @@ impl Flow {
         state.flow_until(now_ns);
         let lateness = &state.lateness;
         Counters {
+            cpu_ns: process_cpu_ns(),
             credits: state.shaper.credits(now_ns),
             lateness: Lateness {
                 held: lateness.len(),
@@ -293,6 +295,11 @@ impl Flow {
             ..state.counters
         }
     }
+}
+
+fn process_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 impl State {

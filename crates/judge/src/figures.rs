@@ -188,6 +188,8 @@ figures! {
     worker_processors = "processors of the worker", Processors;
     /// Processors that the server kept busy.
     server_processors = "processors of the server", Processors;
+    /// Processors that the daemon of the emulated disk kept busy.
+    disk_processors = "processors of the emulated disk", Processors;
     /// Share of the worker's CPU time spent in the kernel.
     worker_kernel_share = "worker in the kernel", Share;
     /// Processors that the control group of what is under test kept busy.

@@ -235,6 +235,7 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
             .and_then(|machine| ratio(machine.busy_ns, operations)),
         worker_processors: ratio(worker_ns / 1e9, seconds),
         server_processors: sums.of_time(names::SERVER_CPU),
+        disk_processors: sums.of_time(names::DEVICE_CPU),
         worker_kernel_share: ratio(worker_kernel_ns, worker_ns),
         group_processors: sums.of_time(names::GROUP_CPU),
         machine_busy: machine.as_ref().map(|one| one.busy_ns / one.all_ns),

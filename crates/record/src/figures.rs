@@ -88,6 +88,8 @@ figures! {
     DEVICE_CREDITS = "device.credits", Level;
     /// 1 while the emulated disk is as configured, 0 while it has no limits.
     DEVICE_SHAPED = "device.shaped", Level;
+    /// CPU time of the daemon of the emulated disk.
+    DEVICE_CPU = "device.cpu.ns", Counter;
 
     /// CPU time of the machine in user mode, all processors.
     MACHINE_CPU_USER = "machine.cpu.user.ns", Counter;

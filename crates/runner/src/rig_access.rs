@@ -139,6 +139,7 @@ impl DeviceSource for Emulated {
             queue_ns: counters.queue_ns,
             credits: counters.credits,
             shaped: Some(counters.shaped),
+            cpu_ns: Some(counters.cpu_ns),
         })
     }
 }

@@ -33,6 +33,8 @@ pub struct DeviceTotals {
     pub credits: Option<f64>,
     /// Whether an emulated disk is as configured now; real ones do not know.
     pub shaped: Option<bool>,
+    /// CPU time of the daemon of an emulated disk, nanoseconds.
+    pub cpu_ns: Option<u64>,
 }
 
 impl DeviceTotals {
@@ -53,6 +55,7 @@ impl DeviceTotals {
         let shaped = self.shaped.map(|shaped| f64::from(u8::from(shaped)));
         into.extend(self.credits.map(|credits| (figures::DEVICE_CREDITS, credits)));
         into.extend(shaped.map(|shaped| (figures::DEVICE_SHAPED, shaped)));
+        into.extend(self.cpu_ns.map(|cpu_ns| (figures::DEVICE_CPU, cpu_ns as f64)));
     }
 }
 
@@ -119,6 +122,7 @@ fn parse(text: &str) -> Option<DeviceTotals> {
         queue_ns: fields[10] * MILLISECOND,
         credits: None,
         shaped: None,
+        cpu_ns: None,
     })
 }
 
@@ -144,6 +148,7 @@ mod tests {
             queue_ns: 155_467_000_000,
             credits: None,
             shaped: None,
+            cpu_ns: None,
         };
         assert_eq!(parse(STAT), Some(expected));
         let old = "1 2 3 4 5 6 7 8 9 10 11\n";

@@ -249,6 +249,7 @@ mod tests {
             read_ns: 500,
             credits: Some(900.0),
             shaped: Some(false),
+            cpu_ns: Some(70),
             ..DeviceTotals::default()
         })));
         let group = GroupSource {
@@ -264,6 +265,7 @@ mod tests {
             read_ns: 650,
             credits: Some(898.0),
             shaped: Some(true),
+            cpu_ns: Some(90),
             ..DeviceTotals::default()
         });
         write(&tree, "g/cpu.stat", "usage_usec 9\nthrottled_usec 1\n");
@@ -274,6 +276,7 @@ mod tests {
             (figures::DEVICE_WRITES, 0.0),
             (figures::DEVICE_CREDITS, 898.0),
             (figures::DEVICE_SHAPED, 1.0),
+            (figures::DEVICE_CPU, 20.0),
             (figures::GROUP_MEMORY, 4_096.0),
             (figures::GROUP_CPU, 2_000.0),
             (figures::GROUP_CPU_THROTTLED, 1_000.0),

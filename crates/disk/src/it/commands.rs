@@ -42,6 +42,11 @@ mod slow {
             assert!(counters.read_bytes >= 3 << 20, "{counters:?}");
             assert!(counters.flushes >= 1, "{counters:?}");
             assert_eq!(counters.failed, 0, "{counters:?}");
+            let later = control.counters().unwrap();
+            assert!(
+                counters.cpu_ns > 0 && later.cpu_ns > counters.cpu_ns,
+                "{counters:?} {later:?}"
+            );
             // The kernel reads ahead of what was requested, and a reader has its answer before the
             // disk has counted it.
             let mut requested = 0;

@@ -6,7 +6,7 @@ use crate::{
     Analysis, Comparison, Curve, GateOutcome, Judgement, Outcome, PointResult, Repeatability,
 };
 use plimsoll_plan::{Gate, Looks, Metric, Order, Pairing, PlannedRun, duet_runs};
-use plimsoll_record::{DiskChoice, ForeignCpu, Half};
+use plimsoll_record::{DiskChoice, ForeignCpu, Half, figures};
 use plimsoll_stats::{Duet, duets_beside_others};
 
 const BLOCKS: u32 = 12;
@@ -221,10 +221,43 @@ fn where_it_is_not_known_who_took_it_nothing_is_taken_out() {
     }
     assert_eq!(throughput(&lab.analyse()).adjustment, None);
 
-    // The daemon of an emulated disk works for the arm too.
+    // The daemon of an emulated disk works for the arm too, and old records do not say how much.
     let mut lab = measured(0.1, 1.0, others);
     lab.plan.arms[0].rig.disk = Some(DiskChoice::Emulated { spec: disk(None) });
     assert_eq!(throughput(&lab.analyse()).adjustment, None);
+}
+
+/// Its worker keeps less busy and its disk the rest.
+fn with_daemons(mut lab: Laboratory) -> Laboratory {
+    const DAEMON_NS: u64 = 300_000_000;
+    for arm in &mut lab.plan.arms {
+        arm.rig.disk = Some(DiskChoice::Emulated { spec: disk(None) });
+    }
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        slice.worker.cpu_user_ns = slice.worker.cpu_user_ns.checked_sub(DAEMON_NS).unwrap();
+        slice.telemetry.insert(figures::DEVICE_CPU.to_owned(), DAEMON_NS as f64);
+    }
+    lab
+}
+
+#[test]
+fn the_daemons_of_emulated_disks_are_no_other_programs() {
+    let left = |lab: Laboratory| -> Vec<f64> {
+        let analysis = lab.analyse();
+        let curve = &analysis.curves[0].points[0];
+        curve.results.iter().map(|result| result.left_by_others.unwrap()).collect()
+    };
+    let (plain, emulated) =
+        (left(measured(0.1, 1.0, others)), left(with_daemons(measured(0.1, 1.0, others))));
+    assert!(plain.iter().any(|left| *left < 0.9), "{plain:?}");
+    for (plain, emulated) in plain.iter().zip(&emulated) {
+        assert!((plain - emulated).abs() < 1e-6, "{plain} {emulated}");
+    }
+    let side_by_side = with_daemons(duets(beside_both)).analyse();
+    let results = side_by_side.curves.iter().flat_map(|curve| &curve.points[0].results);
+    for result in results {
+        assert_eq!(result.left_by_others, None);
+    }
 }
 
 /// In turn both arms have the same company on average. Side by side, a busy loop runs beside the arm that waits more.
