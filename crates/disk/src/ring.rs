@@ -17,7 +17,7 @@ use io_uring::{EnterFlags, IoUring, cqueue, opcode};
 use plimsoll_record::Backing;
 use plimsoll_trace::monotonic_ns;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::collections::VecDeque;
 use std::io;
 use std::mem::offset_of;
@@ -128,10 +128,13 @@ fn serve(
     let Ok(Connection { device, file }) = connections.recv() else {
         return false;
     };
-    if queues.len() == 1 {
+    if let [processor] = queues
+        && sched_getaffinity(None).is_ok_and(|ours| ours.is_set(*processor))
+    {
         let mut one = CpuSet::new();
-        one.set(queues[0]);
-        // On the processor that requests come from, so that no other one has to wake up.
+        one.set(*processor);
+        // On the processor that requests come from, so that no other one has to wake up. But a daemon that was given some processors works on those alone: on the others, it would take
+        // time from the other arm of a duet.
         let _ = sched_setaffinity(None, &one);
     }
     let mut ring = Ring {

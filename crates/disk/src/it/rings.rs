@@ -5,6 +5,7 @@ use crate::it::laboratory::{Disk, daemon_program, disks_and, succeeds};
 use plimsoll_record::{Backing, DiskLatency, DiskSpec};
 use plimsoll_testing::{Need, needs};
 use rustix::fs::{FallocateFlags, fallocate};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::process::Command;
@@ -40,6 +41,31 @@ fn a_disk_has_them_where_the_kernel_lets_it() {
         let missing = fs::metadata(folder.join("disk.im")).unwrap_err();
         assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
         succeeds(Command::new("df").arg(&folder));
+        assert_eq!(disk.take_down(), Vec::<String>::new());
+    }
+}
+
+/// Those of one arm of a duet must not work on the processors of the other.
+#[test]
+fn a_daemon_stays_on_the_processors_that_it_was_given() {
+    needs!(rings_and(&["losetup"]));
+    let all = sched_getaffinity(None).unwrap();
+    let processors = (0..CpuSet::MAX_CPU).filter(|processor| all.is_set(*processor));
+    for processor in processors.take(2) {
+        let start = move || {
+            let mut one = CpuSet::new();
+            one.set(processor);
+            sched_setaffinity(None, &one).unwrap();
+            Disk::start(&daemon_program(), &DiskSpec::unlimited(64 << 20)).unwrap()
+        };
+        let mut disk = thread::spawn(start).join().unwrap();
+        assert!(disk.control().counters().unwrap().rings);
+        let tasks = fs::read_dir(format!("/proc/{}/task", disk.daemon().pid())).unwrap();
+        for task in tasks {
+            let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap();
+            let allowed = format!("\nCpus_allowed_list:\t{processor}\n");
+            assert!(status.contains(&allowed), "{status}");
+        }
         assert_eq!(disk.take_down(), Vec::<String>::new());
     }
 }
