@@ -10,8 +10,7 @@ const LEAST_LEFT: f64 = 0.05;
 /// Share of the processors' time that other programs left to the run in its measured seconds; `None` where that is not known.
 ///
 /// What was busy, less worker, server and the daemon of an emulated disk, is everything else. It counts up to what other programs used for certain in the whole of the
-/// point: threads of the kernel work for the arm, and what they take is its own. In duets on emulated disks nothing is known: these threads take 0.1 of a
-/// processor there, more below one filesystem than below another, and would pass for a program that prefers a side.
+/// point: threads of the kernel work for the arm, and what they take is its own.
 pub(crate) fn left_by_others(
     figures: &Figures,
     point: &PointRecord,
@@ -21,7 +20,7 @@ pub(crate) fn left_by_others(
 ) -> Option<f64> {
     let end = point.end.as_ref()?;
     let is_emulated = matches!(arm.rig.disk, Some(DiskChoice::Emulated { .. }));
-    if is_emulated && run.half.is_some() || arm.on.is_some() || !end.hosts.is_empty() {
+    if arm.on.is_some() || !end.hosts.is_empty() {
         return None;
     }
     let foreign = end.foreign.as_deref()?;
