@@ -88,7 +88,7 @@ pub(crate) fn comparisons(
                         let samples = pair.map(|arm| &arms[arm].points[point_index][..]);
                         case.obstacle = crate::unpublished::obstacle(plan, pair, metric, samples)
                             .or_else(|| {
-                                crate::disturbance::obstacle(plan, arms, &pair, point_index)
+                                crate::disturbance::obstacle(plan, arms, &pair, point_index, true)
                             });
                     }
                     if decides {

@@ -102,61 +102,35 @@ fn kept_busy(sides: [&[Sample]; 2], blocks: &[u32]) -> BTreeSet<u32> {
     if kept.len() as f64 > BUSY_DUETS * blocks.len() as f64 { kept } else { BTreeSet::new() }
 }
 
-/// Why these duets are not compared: other programs used much of the machine, and the records do not say beside which side. They run where a processor is idle, which is
-/// beside the side that waits more, so they make differences that no arm has.
+/// Why these duets say nothing: other programs used much of the machine. They run where a processor is idle, which is beside the side that waits more, so they make differences that
+/// no arm has.
+///
+/// `can_leave_out` is for comparisons of two arms, which leave out the duets in which a side was preferred, if the records tell; effects of factors do not.
 pub(crate) fn obstacle(
     plan: &Plan,
     all: &[ArmSamples],
     compared: &[usize],
     point: usize,
+    can_leave_out: bool,
 ) -> Option<String> {
-    let share = used_beside_duets(plan, all, compared, point)?;
-    let is_known = |sample: &Sample| sample.result.left_by_others.is_some();
-    let is_known = valid(all, compared, point).all(is_known);
-    (!is_known).then(|| {
-        format!(
-            "other programs used {} of the machine, and it is unknown beside which arm: end them, or run the arms in turn",
-            percent(share, 0)
-        )
-    })
-}
-
-/// Why factors have no effects in these duets: only comparisons of two arms leave out the duets in which other programs preferred a side.
-pub(crate) fn obstacle_of_effects(
-    plan: &Plan,
-    all: &[ArmSamples],
-    compared: &[usize],
-    point: usize,
-) -> Option<String> {
-    let share = used_beside_duets(plan, all, compared, point)?;
-    Some(format!(
-        "other programs used {} of the machine, and what they did beside one arm may look like an effect: end them, or run the arms in turn",
-        percent(share, 0)
-    ))
-}
-
-/// The share of the machine that other programs used during duets of these arms, median of the runs, where it is much.
-fn used_beside_duets(
-    plan: &Plan,
-    all: &[ArmSamples],
-    compared: &[usize],
-    point: usize,
-) -> Option<f64> {
     if plan.measurement.pairing != Pairing::Duet {
         return None;
     }
-    let shares = valid(all, compared, point).filter_map(|sample| Some(sample.foreign?.share));
-    let shares: Vec<f64> = shares.collect();
-    median(&shares).filter(|share| *share >= FOREIGN_CAUTION)
-}
-
-fn valid<'a>(
-    all: &'a [ArmSamples],
-    compared: &'a [usize],
-    point: usize,
-) -> impl Iterator<Item = &'a Sample> {
-    let samples = compared.iter().flat_map(move |arm| &all[*arm].points[point]);
-    samples.filter(|sample| sample.result.valid)
+    let samples = compared.iter().flat_map(|arm| &all[*arm].points[point]);
+    let valid: Vec<&Sample> = samples.filter(|sample| sample.result.valid).collect();
+    let shares: Vec<f64> = valid.iter().filter_map(|sample| Some(sample.foreign?.share)).collect();
+    let share = median(&shares).filter(|share| *share >= FOREIGN_CAUTION)?;
+    let why = if !can_leave_out {
+        "what they did beside one arm may look like an effect"
+    } else if valid.iter().any(|sample| sample.result.left_by_others.is_none()) {
+        "it is unknown beside which arm"
+    } else {
+        return None;
+    };
+    let share = percent(share, 0);
+    Some(format!(
+        "other programs used {share} of the machine, and {why}: end them, or run the arms in turn"
+    ))
 }
 
 /// What others left to both sides in each of these blocks, where that is known of all.

@@ -84,8 +84,7 @@ pub(crate) fn effects(
             for candidate in &candidates {
                 let blocks = plan.measurement.blocks;
                 let compared = candidate.contrast.arms();
-                let obstacle =
-                    crate::disturbance::obstacle_of_effects(plan, arms, &compared, point);
+                let obstacle = crate::disturbance::obstacle(plan, arms, &compared, point, false);
                 let values = match obstacle {
                     Some(reason) => ContrastValues::none(blocks, reason),
                     None => candidate.contrast.values(arms, point, metric, blocks),

@@ -319,7 +319,7 @@ impl Matched {
         let in_which = judged.in_which();
         ((blocks as usize) < FEWEST_BLOCKS && blocks < of).then(|| {
             format!(
-                "{}, and {in_which} in {blocks} of {of} blocks: at least {FEWEST_BLOCKS} are needed. End those programs, make more blocks, or run the arms in turn",
+                "{}, and {in_which} in {blocks} of {of} blocks; at least {FEWEST_BLOCKS} are needed: end those programs, measure more blocks, or run the arms in turn",
                 preferred(left, names)
             )
         })
@@ -412,10 +412,10 @@ impl Matched {
     }
 }
 
-/// `other programs left 92 % of its processors to one, and 67 % to other`
+/// `other programs left one 92 % of its processors and other 67 %`
 pub(crate) fn preferred((of_baseline, of_arm): (f64, f64), [baseline, arm]: [&str; 2]) -> String {
     format!(
-        "other programs left {} of its processors to {baseline}, and {} to {arm}",
+        "other programs left {baseline} {} of its processors and {arm} {}",
         percent(of_baseline, 0),
         percent(of_arm, 0)
     )

@@ -655,7 +655,8 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let mut words = format!("{} of {} busy", percent(busy, 0), processors(evidence.cores));
     if let Some(worker) = evidence.worker_processors {
         let used = evidence.used_processors().unwrap_or(worker);
-        let others = (busy * evidence.cores - used).max(0.0);
+        let disk = figures.disk_processors;
+        let others = (busy * evidence.cores - used - disk.unwrap_or(0.0)).max(0.0);
         let shares = match figures.server_processors {
             None if evidence.is_by_uri => format!("{} by the client", part(worker)),
             None => format!("{} by engine and client in the worker", part(worker)),
@@ -666,7 +667,9 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
                 format!("{} by the server and {} by its client", part(server), part(worker))
             }
         };
-        words.push_str(&format!(", {shares}, {} by everything else", part(others)));
+        let by_disk = disk.map(|disk| format!(", {} by the emulated disk", part(disk)));
+        let by_disk = by_disk.unwrap_or_default();
+        words.push_str(&format!(", {shares}{by_disk}, {} by everything else", part(others)));
         if full && busy < CPU_USED {
             words.push_str(&format!("; {}", of_sessions(evidence, used)));
         }

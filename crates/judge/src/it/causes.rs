@@ -118,6 +118,16 @@ fn full_processors() {
 }
 
 #[test]
+fn the_emulated_disk_takes_its_part_of_the_processors() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 1e5);
+    let watched = Watched { processors: 1.6, others: 0.35, ..Watched::default() };
+    watch(&mut lab, &watched, &[(figures::DEVICE_CPU, 3e8)]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 1.6 by engine and client in the worker, 0.3 by the emulated disk, 0.05 by everything else");
+}
+
+#[test]
 fn one_session_can_fill_one_processor_only() {
     let mut lab = one_point(Some(disk(Some(600.0))), 1, 1e5);
     let watched = Watched { processors: 0.97, ..Watched::default() };

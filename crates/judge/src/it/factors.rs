@@ -1,7 +1,6 @@
 //! Experiments with factors: planted effects are found and nothing else, and are explained.
 
 use crate::it::laboratory::{Laboratory, Shown};
-use crate::it::watched::disk;
 use crate::{Analysis, Bracket, Effect, EffectKind, Judgement, Outcome, brackets};
 use plimsoll_engine::Simulation;
 use plimsoll_plan::{

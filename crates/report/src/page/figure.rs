@@ -83,6 +83,7 @@ pub(crate) const THEMES: [Theme; 6] = [
             "server_cpu_ns_per_operation",
             "machine_cpu_ns_per_operation",
             "group_processors",
+            "disk_processors",
             "machine_busy",
             "machine_kernel",
             "machine_iowait",
