@@ -189,12 +189,8 @@ impl Disk {
 
     /// What the daemon has used of the processors so far.
     fn cpu_us(&self) -> f64 {
-        let daemon = self.daemon.as_ref().expect("it is there until this is dropped");
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", daemon.pid()));
-        let stat = stat.expect("the daemon is there");
-        let after_name = stat.rsplit(')').next().unwrap_or_default();
-        let ticks = after_name.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
-        ticks.map(|ticks| ticks.expect("a number of ticks")).sum::<f64>() * 1e4
+        let counters = Control::connect(&self.order.socket).and_then(|mut it| it.counters());
+        counters.unwrap_or_else(|error| panic!("{error}")).cpu_ns as f64 / 1e3
     }
 }
 

@@ -7,7 +7,7 @@ use plimsoll_record::{DiskChoice, RigRecord, RunRecord, Warning, WarningId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Arms run in random order, so one may have the same position in a few blocks by chance. This many blocks are reported.
+/// Arms run in random order, so one may have the same position in a few blocks by chance. From this many blocks on it is reported.
 const BLOCKS_BY_CHANCE: usize = 4;
 /// How many standard deviations the mean place of an arm may be from the middle by chance.
 const UNBALANCED: f64 = 3.0;
