@@ -2,7 +2,7 @@
 
 use crate::comparison::effect;
 use crate::select::as_u32;
-use crate::words::percent;
+use crate::words::{metric, percent};
 use crate::{AgainstItself, Comparison, Judgement};
 use plimsoll_plan::Plan;
 
@@ -21,7 +21,7 @@ pub(crate) fn against_itself(plan: &Plan, comparisons: &[Comparison]) -> Option<
         .iter()
         .filter(|one| one.verdict.estimate.is_some())
         .max_by(|left, right| effect(left).total_cmp(&effect(right)));
-    let largest = furthest.and_then(|one| one.verdict.estimate);
+    let largest = furthest.and_then(|one| Some((one, one.verdict.estimate?)));
     let unknown = "so this machine's noise floor is unknown";
     let said = match judged.len() {
         0 if all == 0 => format!("nothing could be compared, {unknown}."),
@@ -32,8 +32,15 @@ pub(crate) fn against_itself(plan: &Plan, comparisons: &[Comparison]) -> Option<
                 (_, 1) => "comparisons was",
                 _ => "comparisons were",
             };
-            let largest = largest
-                .map(|share| format!("; the largest estimate was {}", percent(share.abs(), 1)));
+            let largest = largest.map(|(of, share)| {
+                format!(
+                    "; the largest estimate was {}, of {} under workload {} at {}",
+                    percent(share.abs(), 1),
+                    metric(of.metric),
+                    of.mix,
+                    of.load_label
+                )
+            });
             let more = (unjudged > 0).then(|| format!(" {unjudged} more could not be judged."));
             format!(
                 "{different} of {count} {were} called different (at most 5 % by chance){}.{}",
@@ -46,7 +53,7 @@ pub(crate) fn against_itself(plan: &Plan, comparisons: &[Comparison]) -> Option<
         comparisons: as_u32(judged.len()),
         unjudged: as_u32(unjudged),
         different: as_u32(different),
-        largest,
+        largest: largest.map(|(_, share)| share),
         sentence: format!("An arm against itself: {said}"),
     })
 }

@@ -75,9 +75,6 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     let mut out = String::new();
     title(&mut out, analysis, screen);
     headline(&mut out, report, screen);
-    if let Some(itself) = &analysis.against_itself {
-        deciding::against_itself(&mut out, analysis, itself, screen);
-    }
     remarks::validity(&mut out, &analysis.validity, screen);
     let shown: Vec<&Curve> = select::mixes(analysis)
         .into_iter()

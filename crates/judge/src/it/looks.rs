@@ -278,6 +278,11 @@ fn an_arm_against_itself_says_how_often_it_was_called_different() {
     lab.plan.against_itself = true;
     let found = lab.analyse().against_itself.unwrap();
     assert_eq!((found.comparisons, found.different), (4, 4));
+    assert!(
+        found.sentence.ends_with(" response time under workload c at 4 threads."),
+        "{}",
+        found.sentence
+    );
     assert_eq!(primary(&lab.analyse(), Metric::Throughput).verdict.judgement, Judgement::Better);
     assert_eq!(equal_arms(8, 0.001).analyse().against_itself, None);
 }

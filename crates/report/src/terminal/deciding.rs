@@ -5,7 +5,7 @@ use super::sign::Signs;
 use super::{BOLD, DIM, heading, paragraph};
 use crate::{select, text, words};
 use anstyle::Style;
-use plimsoll_judge::{AgainstItself, Analysis, LineResult, Repeatability};
+use plimsoll_judge::{Analysis, LineResult, Repeatability};
 use plimsoll_plan::Metric;
 
 const ARMS: usize = 24;
@@ -136,32 +136,6 @@ fn varies(one: &Repeatability, screen: &Screen) -> String {
         numbers.percent(one.spread_interval.1),
         numbers.percent(one.range)
     )
-}
-
-/// What the machine passes off as a difference. The sentence may be part of the headline already.
-pub(super) fn against_itself(
-    out: &mut String,
-    analysis: &Analysis,
-    itself: &AgainstItself,
-    screen: &Screen,
-) {
-    let numbers = screen.numbers();
-    heading(out, "the arm against itself");
-    let largest = itself.largest.map_or_else(String::new, |share| {
-        format!("; the largest difference is {}", numbers.percent(share.abs()))
-    });
-    let description = match itself.comparisons {
-        0 => "no comparison could be judged".to_owned(),
-        count => format!(
-            "{} of {} called different{largest}",
-            numbers.count(itself.different.into()),
-            words::counted(count.into(), "comparison", numbers)
-        ),
-    };
-    paragraph(out, BOLD, &description, 2, screen);
-    if !analysis.headline.contains(&itself.sentence) {
-        paragraph(out, Style::new(), &itself.sentence, 2, screen);
-    }
 }
 
 /// Mark and name of an arm, with the mix where there are several.

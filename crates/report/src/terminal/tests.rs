@@ -179,27 +179,6 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
 }
 
 #[test]
-fn an_arm_against_itself_is_told_at_once() {
-    let (record, mut analysis) = sample::experiment(&Shape::safe_load());
-    sample::against_itself(&mut analysis);
-    let describe = |analysis: &Analysis| shown_of(&record, analysis, &Screen::default());
-    let text = describe(&analysis);
-    let place = text.find("1 of 10 comparisons called different; the largest difference is 1.8 %");
-    assert!(place.is_some_and(|place| place < text.find("mix A").unwrap()));
-    assert_eq!(text.matches("This machine passed off").count(), 1);
-    // The headline may have the sentence already.
-    let sentence = analysis.against_itself.as_ref().unwrap().sentence.clone();
-    analysis.headline.push(sentence);
-    assert_eq!(describe(&analysis).matches("This machine passed off").count(), 1);
-    // Nothing is not "0 of 0".
-    let itself = analysis.against_itself.as_mut().unwrap();
-    (itself.comparisons, itself.different, itself.largest) = (0, 0, None);
-    let text = describe(&analysis);
-    assert!(text.contains("no comparison could be judged"), "{text}");
-    assert!(!text.contains("called different"), "{text}");
-}
-
-#[test]
 fn twelve_arms_at_80_and_at_120_columns() {
     for (width, unicode) in [(80, true), (120, true), (80, false)] {
         let screen = Screen { width, unicode };
@@ -395,7 +374,6 @@ fn no_line_is_wider_than_the_screen() {
         comparison.cost_difference = Some(long.clone());
     }
     let (_, mut decided) = sample::experiment(&Shape::safe_load());
-    sample::against_itself(&mut decided);
     for line in &mut decided.lines {
         line.objective = long.clone();
         line.sentence = long.clone();
@@ -416,7 +394,6 @@ fn no_line_is_wider_than_the_screen() {
     analysis.lines = decided.lines;
     analysis.costs = decided.costs;
     analysis.repeatability = decided.repeatability;
-    analysis.against_itself = decided.against_itself;
     let mut days = two_days();
     days.other.arm = long.clone();
     days.other.name = long.clone();

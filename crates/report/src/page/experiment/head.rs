@@ -6,7 +6,7 @@ use crate::page::prose;
 use crate::page::shell;
 use crate::{select, text, words};
 use maud::{Markup, html};
-use plimsoll_judge::{AgainstItself, Analysis, Comparison};
+use plimsoll_judge::{AgainstItself, Comparison};
 use plimsoll_plan::Direction;
 use plimsoll_record::quantities::numbers::PAGE;
 
@@ -50,7 +50,7 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
                 }
                 None => h1 { "There is no verdict." },
             }
-            @if let Some(itself) = &analysis.against_itself { (against_itself(analysis, itself)) }
+            @if let Some(itself) = &analysis.against_itself { (against_itself(itself)) }
             // With many cells, pairs stand in the tables, and the figures below come first.
             @if !deciding.is_empty() && !crate::factors::has_several(analysis) {
                 div.cards {
@@ -64,8 +64,8 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What the machine passes off as a difference where there is none. The sentence may be part of the headline already.
-fn against_itself(analysis: &Analysis, itself: &AgainstItself) -> Markup {
+/// What the machine passes off as a difference where there is none. The headline has it as a sentence.
+fn against_itself(itself: &AgainstItself) -> Markup {
     html! {
         div.itself {
             @if itself.comparisons == 0 { p { "No comparison of the arm with itself could be judged." } }
@@ -73,8 +73,6 @@ fn against_itself(analysis: &Analysis, itself: &AgainstItself) -> Markup {
                 span.big { (PAGE.count(itself.different.into())) " of " (PAGE.count(itself.comparisons.into())) }
                 span { "comparisons of the arm with itself were called different" }
             } }
-            @if let Some(largest) = itself.largest { p { "Largest difference among them: " strong { (PAGE.percent(largest.abs())) } "." } }
-            @if !analysis.headline.contains(&itself.sentence) { p { (prose::prose(&select::with_short_names(analysis, &itself.sentence))) } }
         }
     }
 }

@@ -397,7 +397,7 @@ fn what_a_run_decided() {
     insta::assert_snapshot!("decided-verdict", shown(&head::verdict(&page).0));
     let mut unjudged = analysis.clone();
     let itself = unjudged.against_itself.as_mut().unwrap();
-    (itself.comparisons, itself.different, itself.largest) = (0, 0, None);
+    (itself.comparisons, itself.different) = (0, 0);
     let description = shown(&head::verdict(&page_of(&record, &unjudged)).0);
     assert!(description.contains("No comparison of the arm with itself could be judged"));
     assert!(!description.contains("were called different"), "{description}");
@@ -856,9 +856,6 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
     if let Some(drift) = &mut analysis.drift {
         drift.sentence = text();
     }
-    if let Some(itself) = &mut analysis.against_itself {
-        itself.sentence = text();
-    }
     analysis.warnings.push(Warning::new(WarningId::Errors, text(), text()));
 }
 
@@ -1041,9 +1038,6 @@ fn numbers_that_are_none_are_never_printed_of_what_was_decided() {
             drift.disk.truncate(1);
             drift.disk[0].2 = broken;
             drift.marked.push(u32::MAX);
-        }
-        if let Some(itself) = &mut analysis.against_itself {
-            itself.largest = Some(broken);
         }
         for curve in &mut analysis.curves {
             if let Some(knee) = &mut curve.knee {
