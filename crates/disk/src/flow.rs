@@ -337,7 +337,8 @@ mod tests {
         let latency = DiskLatency::Constant { ns };
         DiskSpec {
             read_latency: latency.clone(),
-            write_latency: latency,
+            write_latency: latency.clone(),
+            flush_latency: latency,
             ..DiskSpec::unlimited(1 << 20)
         }
     }
@@ -347,7 +348,8 @@ mod tests {
     }
 
     fn way() -> Way {
-        let text = r#"{"reads":[[25000,25000],[135000,35000]],"writes":[]}"#;
+        let text =
+            r#"{"reads":[[25000,25000],[135000,35000]],"writes":[],"flushes":[[50000,50000]]}"#;
         serde_json::from_str(text).expect("a way")
     }
 
@@ -361,6 +363,8 @@ mod tests {
         assert_eq!(state.due_ns(2_000_000, READ), 2_050_000);
         let write = Request { kind: RequestKind::Write, ..READ };
         assert_eq!(state.due_ns(3_000_000, write), 3_080_000);
+        let flush = Request { kind: RequestKind::Flush, ..READ };
+        assert_eq!(state.due_ns(3_500_000, flush), 3_530_000);
         // A latency that is shorter than the way: at once, and not before it came.
         state.shaper = Shaper::new(&spec(20_000), SEED);
         assert_eq!(state.due_ns(4_000_000, READ), 4_000_000);

@@ -30,6 +30,7 @@ const MOST_BY_OTHERS_NS: u64 = 20_000;
 pub struct Way {
     reads: Ways,
     writes: Ways,
+    flushes: Ways,
 }
 
 /// What a request took in all, ascending, and how much of that was its way, nanoseconds.
@@ -56,9 +57,10 @@ impl Way {
             control.hold_all(Some(hold_ns))?;
             let timed = time(&opened);
             control.hold_all(None)?;
-            let (reads, writes) = timed.map_err(failed)?;
+            let [reads, writes, flushes] = timed.map_err(failed)?;
             add(&mut way.reads, reads, hold_ns);
             add(&mut way.writes, writes, hold_ns);
+            add(&mut way.flushes, flushes, hold_ns);
             if hold_ns > longest_ns {
                 break;
             }
@@ -70,7 +72,8 @@ impl Way {
     pub(crate) fn ns(&self, kind: RequestKind, asked_ns: u64) -> u64 {
         let ways = match kind {
             RequestKind::Read => &self.reads,
-            RequestKind::Write | RequestKind::Flush => &self.writes,
+            RequestKind::Write => &self.writes,
+            RequestKind::Flush => &self.flushes,
             RequestKind::Discard => return 0,
         };
         let above = ways.partition_point(|(taken_ns, _)| *taken_ns <= asked_ns);
@@ -96,26 +99,24 @@ fn longest_ns(law: &DiskLatency) -> u64 {
     }
 }
 
-/// What reads and writes take, one at a time. Each write writes what was read.
-fn time(device: &File) -> io::Result<(Vec<u64>, Vec<u64>)> {
+/// What reads, writes and flushes take, one at a time. Each write writes what was read.
+fn time(device: &File) -> io::Result<[Vec<u64>; 3]> {
     let mut buffer = Buffer::default();
     let block = buffer.of_length(ALIGNMENT);
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for _ in 0..TEACHING + COUNTED {
-        let begin = Instant::now();
-        device.read_exact_at(block, 0)?;
-        reads.push(nanos_since(begin));
-    }
-    for _ in 0..TEACHING + COUNTED {
-        let begin = Instant::now();
-        device.write_all_at(block, 0)?;
-        writes.push(nanos_since(begin));
-    }
-    Ok((reads.split_off(TEACHING), writes.split_off(TEACHING)))
+    let reads = timed(|| device.read_exact_at(block, 0))?;
+    let writes = timed(|| device.write_all_at(block, 0))?;
+    Ok([reads, writes, timed(|| device.sync_data())?])
 }
 
-fn nanos_since(begin: Instant) -> u64 {
-    u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+/// Nanoseconds of each request that counts.
+fn timed(mut request: impl FnMut() -> io::Result<()>) -> io::Result<Vec<u64>> {
+    let mut taken = Vec::new();
+    for _ in 0..TEACHING + COUNTED {
+        let begin = Instant::now();
+        request()?;
+        taken.push(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX));
+    }
+    Ok(taken.split_off(TEACHING))
 }
 
 /// Adds what requests took that were held for this long. It is the median, but not much more than the lowest tenth: others on the machine make a

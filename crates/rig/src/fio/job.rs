@@ -137,6 +137,9 @@ impl Job {
             "--name=plimsoll".to_owned(),
             // Each thread apart and with its histograms: rates are then added and percentiles merged without loss, see `measured`.
             "--output-format=json+".to_owned(),
+            // From the call on: a request may be half done before the call that handed it over returns, and fio's usual clock starts there.
+            "--lat_percentiles=1".to_owned(),
+            "--clat_percentiles=0".to_owned(),
             "--thread".to_owned(),
             format!("--filename={}", escaped(file)),
             format!("--rw={}", self.kind.rw()),

@@ -67,7 +67,7 @@ impl Measured {
 }
 
 fn direction<'a>(threads: impl Iterator<Item = &'a Side> + Clone) -> Option<Direction> {
-    let latency = Latencies::of(threads.clone().map(|thread| &thread.clat_ns))?;
+    let latency = Latencies::of(threads.clone().map(|thread| &thread.lat_ns))?;
     Some(Direction {
         requests: threads.clone().map(|thread| thread.total_ios).sum(),
         iops: threads.clone().map(|thread| thread.iops).sum(),
@@ -106,8 +106,8 @@ pub(crate) fn percentiles(
 ) -> Option<Vec<(f64, f64)>> {
     let output = Output::deserialize(output).ok()?;
     let all = Spread::merged(output.jobs.iter().map(|thread| match timed {
-        Timed::Reads => &thread.read.clat_ns,
-        Timed::Writes => &thread.write.clat_ns,
+        Timed::Reads => &thread.read.lat_ns,
+        Timed::Writes => &thread.write.lat_ns,
         Timed::Syncs => &thread.sync.lat_ns,
     }));
     (all.count > 0).then(|| of.iter().map(|&p| (p, all.quantile(p / 100.0))).collect())
@@ -132,7 +132,7 @@ struct Side {
     total_ios: u64,
     iops: f64,
     bw_bytes: f64,
-    clat_ns: Spread,
+    lat_ns: Spread,
 }
 
 #[derive(Default, Deserialize)]
