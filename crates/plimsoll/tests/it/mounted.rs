@@ -93,7 +93,7 @@ fn a_disk_is_mounted_watched_changed_and_unmounted() {
     let open = fs::File::open(directory.join("file")).unwrap();
     let busy = disk(&laboratory, &["unmount", "slow"]);
     assert_eq!(busy.code, Some(1));
-    assert_contains(&busy.err, "is in use by a program");
+    assert_contains(&busy.err, &format!("({}); end that, and run the", std::process::id()));
     drop(open);
     let said = disk(&laboratory, &["unmount", "slow"]);
     assert_eq!(said.code, Some(0), "{said:?}");

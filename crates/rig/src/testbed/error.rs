@@ -46,6 +46,13 @@ pub enum TestbedError {
         /// The reason, as in "it …".
         reason: &'static str,
     },
+    /// Programs have files of the filesystem open, or work in it.
+    #[error("did not unmount {}: it is used by {}; end that, and run the command again", path.display(), used_by(users))]
+    MountInUse {
+        path: PathBuf,
+        /// Such as `mongod (4711)`; none where it cannot be seen.
+        users: Vec<String>,
+    },
     /// The directory is not ours to remove.
     #[error("did not remove {}: it {reason}; look at it and remove it by hand if it is not needed", path.display())]
     NotRemoved {
@@ -337,6 +344,10 @@ pub enum Untrust {
     Others,
     /// Its mode lets others create files in it, though not remove those of others, as in `/tmp`.
     Sticky,
+}
+
+fn used_by(users: &[String]) -> String {
+    if users.is_empty() { "a program".to_owned() } else { users.join(", ") }
 }
 
 /// Who could do what, and what to do about it.

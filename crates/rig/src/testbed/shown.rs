@@ -5,6 +5,7 @@ use crate::testbed::emulated::SOCKET;
 use crate::testbed::loops::backing_file_of;
 use crate::testbed::mounts;
 use crate::testbed::privileged::unmount::unmount_shown;
+use crate::testbed::processes::users_below;
 use crate::testbed::undo::is_emulated_disk;
 use plimsoll_telemetry::Mount;
 use std::io::ErrorKind;
@@ -43,13 +44,16 @@ pub fn shown_at(directory: &Path) -> Result<Option<ShownDisk>, TestbedError> {
 
 /// Takes away the filesystem on an emulated disk that is seen at a directory. It stays where a program uses it.
 pub fn hide(directory: &Path) -> Result<(), TestbedError> {
-    let refused = |reason| Err(TestbedError::NotUnmounted { path: directory.to_owned(), reason });
     if shown_at(directory)?.is_none() {
-        return refused("is no disk that plimsoll has mounted");
+        let reason = "is no disk that plimsoll has mounted";
+        return Err(TestbedError::NotUnmounted { path: directory.to_owned(), reason });
     }
     match unmount_shown(directory, false) {
         Err(TestbedError::Io { source, .. }) if source.kind() == ErrorKind::ResourceBusy => {
-            refused("is in use by a program")
+            Err(TestbedError::MountInUse {
+                path: directory.to_owned(),
+                users: users_below(&[directory]),
+            })
         }
         hidden => hidden.map(drop),
     }
