@@ -216,6 +216,7 @@ fn settings_of_studies() -> &'static [Setting] {
         "journal_flush_interval",
         "journal_compressor",
         "update_by",
+        "durable",
     ] {
         settings.push(Setting {
             name,

@@ -128,7 +128,6 @@ mod slow {
             ("preset: c", "preset: g"),
             ("preset: c", "preset: c, mixes: [a]"),
             (", preset: c", ""),
-            ("preset: c", "mixes: {x: {raed: 1}}"),
             ("{one: {engine: noop}}", "{}"),
             ("engine: noop", "engine: rocksdb"),
             ("engine: noop", "cache_size: 12 apples"),

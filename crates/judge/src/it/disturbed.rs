@@ -432,7 +432,7 @@ mod slow {
         };
         let open = gate(stayed_beside);
         assert_eq!((open.outcome, open.usable), (GateOutcome::Open, true));
-        assert!(open.sentence.contains("and 60 % to other"), "{}", open.sentence);
+        assert!(open.sentence.contains("and other 60 %"), "{}", open.sentence);
         let passed = gate(visited);
         assert_eq!((passed.outcome, passed.usable), (GateOutcome::Passed, true));
     }

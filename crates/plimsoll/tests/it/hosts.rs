@@ -1050,7 +1050,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
             ),
             ("{command: [/there/is/none]}", "host db1: /there/is/none cannot be started"),
             ("{command: [echo, welcome]}", "host db1: no agent answers there"),
-            (&*format!("{{command: {other_build}}}"), "of another build is there"),
+            (&*format!("{{command: {other_build}}}"), " of another build, this one plimsoll "),
         ] {
             let said = laboratory.experiment(two_machines(way, 1, 1));
             assert_eq!(said.code, Some(1), "{said:?}");
