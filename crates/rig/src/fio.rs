@@ -42,7 +42,7 @@ mod target;
 pub use calibrate::calibrate;
 pub use characterise::{Characterisation, Profile, Row, characterise};
 pub use error::FioError;
-pub use fit::{Fitted, fit, grid, own_cost};
+pub use fit::{Fitted, alone, corrected, fit, grid, own_cost, single};
 pub use job::{Engine, Job, Kind};
 pub use measured::{Direction, Latencies, Measured};
 pub use run::{Progress, Watch, run_job, version};

@@ -11,7 +11,9 @@ use plimsoll_plan::words::figures_line;
 use plimsoll_record::files::write_whole;
 use plimsoll_record::{DiskLatency, DiskSpec};
 use plimsoll_rig::Characterised;
-use plimsoll_rig::fio::{Characterisation, Kind, Profile, Row, Target, fit, grid, own_cost};
+use plimsoll_rig::fio::{
+    Characterisation, Kind, Profile, Row, Target, alone, corrected, fit, grid, own_cost, single,
+};
 use serde_json::json;
 use std::path::Path;
 
@@ -52,7 +54,13 @@ pub fn clone(arguments: &arguments::CloneDisk, rigs: &Rigs) -> anyhow::Result<Ex
         measure("an emulated disk without limits", without_limits, own_cost(QUICK_MS, RAMP_MS))?;
     let name = arguments.target.display().to_string();
     let found = measure(&name, Characterised::Target(original), grid(lasts_ms, RAMP_MS))?;
-    let fitted = fit(&found, &own);
+    let mut fitted = fit(&found, &own);
+    if let Some(alone_disk) = alone(&fitted.disk) {
+        let title = "its clone with latencies that do not vary";
+        let jobs = single(lasts_ms, RAMP_MS);
+        let measured = measure(title, emulated(&alone_disk), jobs)?;
+        fitted.disk = corrected(&fitted.disk, &found, &measured);
+    }
     let copy = measure("its clone", emulated(&fitted.disk), grid(lasts_ms, RAMP_MS))?;
     drop(shown);
 

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | IOPS | the smallest requests with the most in flight, where more in flight no longer help |
 //! | bandwidth | the largest requests, in the same way, where the IOPS do not explain it |
-//! | latency | the percentiles of the smallest requests, one in flight |
+//! | latency | the percentiles of the smallest requests, one in flight, less what the machine adds to a latency that does not vary |
 //! | transfer | how much longer the largest requests take than the smallest, one in flight, less what an emulated disk takes longer by itself |
 //! | flush | fdatasync after each write, in the same way as latency, unless an emulated disk takes about as long by itself |
 //!
@@ -35,6 +35,8 @@ const SAME: f64 = 1.03;
 /// A flush after a pause takes this much longer than one of many in a row, since the processors slept: 58 µs after writes of 270 µs, 45 µs after
 /// writes of 26 µs, on an emulated disk whose flushes have no latency.
 const AFTER_A_PAUSE: f64 = 1.5;
+/// A machine that is further off with a latency that does not vary was busy with something else.
+const MOST_MOVED_NS: f64 = 100_000.0;
 /// Percentiles of a law that is described by a table.
 const PERCENTILES: [f64; 12] =
     [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
@@ -66,6 +68,112 @@ pub fn own_cost(runtime_ms: u64, ramp_ms: u64) -> Profile {
     }
     jobs.push(Job::psync(Kind::RandomWriteDatasync, SMALLEST, 1));
     Profile { jobs, size_bytes: SIZE_BYTES }.lasting(runtime_ms, ramp_ms)
+}
+
+/// The jobs with one small request in flight, for [`alone`].
+pub fn single(runtime_ms: u64, ramp_ms: u64) -> Profile {
+    let jobs = vec![
+        Job::libaio(Kind::RandomRead, SMALLEST, 1, 1),
+        Job::libaio(Kind::RandomWrite, SMALLEST, 1, 1),
+        Job::psync(Kind::RandomWriteDatasync, SMALLEST, 1),
+    ];
+    Profile { jobs, size_bytes: SIZE_BYTES }.lasting(runtime_ms, ramp_ms)
+}
+
+/// The disk with the median in place of each law of latency; `None` if it has no latencies. What is measured on it varies by the machine alone.
+pub fn alone(disk: &DiskSpec) -> Option<DiskSpec> {
+    let mut alone = disk.clone();
+    let mut has_latencies = false;
+    for law in [&mut alone.read_latency, &mut alone.write_latency, &mut alone.flush_latency] {
+        if *law != DiskLatency::None {
+            has_latencies = true;
+            *law = DiskLatency::Constant { ns: law.median_ns() as u64 };
+        }
+    }
+    has_latencies.then_some(alone)
+}
+
+/// The disk with latencies that lack what the machine adds to them. `alone` is what the jobs of [`single`] measured on the disk [`alone`].
+pub fn corrected(
+    disk: &DiskSpec,
+    original: &Characterisation,
+    alone: &Characterisation,
+) -> DiskSpec {
+    let fine: Vec<f64> = (0..=2_000).map(|place| f64::from(place) / 20.0).collect();
+    let (original, alone) = (Cells(original), Cells(alone));
+    let mut disk = disk.clone();
+    for (kind, law) in [
+        (Kind::RandomRead, &mut disk.read_latency),
+        (Kind::RandomWrite, &mut disk.write_latency),
+        (Kind::RandomWriteDatasync, &mut disk.flush_latency),
+    ] {
+        let percentiles = |cells: &Cells<'_>| cells.percentiles(kind, SMALLEST, &fine);
+        if *law != DiskLatency::None
+            && let (Some(original), Some(alone)) = (percentiles(&original), percentiles(&alone))
+        {
+            *law = described(&without(&original, &alone));
+        }
+    }
+    disk
+}
+
+/// What is left of a law, at [`PERCENTILES`]: as many requests are longer than any duration above the median as were measured to be, less those that
+/// the machine makes as long by itself; below the median the same of shorter ones.
+fn without(original: &Quantiles, alone: &Quantiles) -> Vec<(f64, f64)> {
+    let middle = median(original);
+    let moved = middle - median(alone);
+    let alone: Vec<_> = alone.iter().map(|(percentile, ns)| (*percentile, ns + moved)).collect();
+    // From the far end to the median: how many more are further out than in what the machine explains, and where.
+    let left = |further: Further, far_first: &mut dyn Iterator<Item = f64>| {
+        let mut most = 0.0_f64;
+        let shares = far_first.map(|ns| {
+            most = most.max(further(original, ns) - further(&alone, ns));
+            (most, ns)
+        });
+        shares.collect::<Vec<_>>()
+    };
+    let durations = || original.iter().map(|(_, ns)| *ns);
+    let above = left(longer, &mut durations().rev().take_while(|ns| *ns >= middle));
+    let below = left(shorter, &mut durations().take_while(|ns| *ns <= middle));
+    let at = |shares: &[(f64, f64)], share: f64| {
+        let after = shares.partition_point(|(further, _)| *further <= share);
+        after.checked_sub(1).map_or(middle, |last| shares[last].1)
+    };
+    let is_off = moved.abs() > middle * (SAME - 1.0) && moved.abs() < MOST_MOVED_NS;
+    let law = PERCENTILES.map(|percentile| {
+        let ns = if percentile > 50.0 {
+            at(&above, 100.0 - percentile)
+        } else if percentile < 50.0 {
+            at(&below, percentile)
+        } else {
+            middle
+        };
+        (percentile, (ns + if is_off { moved } else { 0.0 }).max(0.0))
+    });
+    law.to_vec()
+}
+
+/// Percentiles (0 to 100) with their nanoseconds, ascending.
+type Quantiles = [(f64, f64)];
+
+/// Percent of the requests that are further from the median than a duration.
+type Further = fn(&Quantiles, f64) -> f64;
+
+fn longer(points: &Quantiles, than: f64) -> f64 {
+    100.0 - percent_before(points, points.partition_point(|(_, ns)| *ns <= than))
+}
+
+fn shorter(points: &Quantiles, than: f64) -> f64 {
+    percent_before(points, points.partition_point(|(_, ns)| *ns < than))
+}
+
+fn percent_before(points: &Quantiles, place: usize) -> f64 {
+    place.checked_sub(1).map_or(0.0, |last| points[last].0)
+}
+
+fn median(points: &Quantiles) -> f64 {
+    let place = points.partition_point(|(percentile, _)| *percentile < 50.0);
+    points.get(place).map_or(0.0, |(_, ns)| *ns)
 }
 
 /// A description, and what it cannot do on this machine.
@@ -211,9 +319,15 @@ fn law(original: &Cells<'_>, kind: Kind, gap_ns: f64) -> DiskLatency {
     let Some(measured) = original.percentiles(kind, SMALLEST, &PERCENTILES) else {
         return DiskLatency::None;
     };
+    let (_, p50) = measured[PLACES[1]];
+    if p50 < gap_ns * SAME { DiskLatency::None } else { described(&measured) }
+}
+
+/// A law with these durations at [`PERCENTILES`].
+fn described(measured: &[(f64, f64)]) -> DiskLatency {
     let whole = |ns: f64| rounded(ns) as u64;
     let [(_, p1), (_, p50), (_, p99)] = PLACES.map(|place| measured[place]);
-    if p50 < gap_ns * SAME {
+    if p50 <= 0.0 {
         DiskLatency::None
     } else if p99 < p1 * NARROW {
         DiskLatency::Constant { ns: whole(p50) }
@@ -400,6 +514,40 @@ mod tests {
         let found = fitted(&disk).disk;
         assert_eq!((found.read_latency, found.transfer), (DiskLatency::None, DiskRates::default()));
         close(found.iops.joint, Some(3_000.0));
+    }
+
+    /// Percentiles in steps of 0.05 of a law with this quantile function.
+    fn quantiles(ns: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        (0..=2_000).map(|place| f64::from(place) / 20.0).map(|p| (p, ns(p))).collect()
+    }
+
+    #[test]
+    fn what_the_machine_explains_is_taken_out_of_a_law() {
+        let found = |original: &[(f64, f64)], alone: &[(f64, f64)]| {
+            without(original, alone).into_iter().map(|(_, ns)| ns).collect::<Vec<_>>()
+        };
+        // In percent: 90 around 600 µs, and 10 between 600 and 1,600.
+        let noise = quantiles(|p| if p <= 90.0 { 6e5 } else { 6e5 + (p - 90.0) * 1e5 });
+        assert_eq!(found(&noise, &noise), [6e5; 12]);
+        // All of it, 15 % later than it was asked for: the law says 15 % less. A machine that is later is busy, and makes no disk faster.
+        let late = |by: f64| noise.iter().map(|(p, ns)| (*p, ns + by)).collect::<Vec<_>>();
+        assert_eq!(found(&noise, &late(9e4)), [5.1e5; 12]);
+        assert_eq!(found(&noise, &late(2e5)), [6e5; 12]);
+        // 2 % of the requests take 5 ms, of which the machine makes half.
+        let rare = |share: f64| quantiles(move |p| if p <= 100.0 - share { 6e5 } else { 5e6 });
+        let half = found(&rare(2.0), &rare(1.0));
+        assert_eq!(half[5..], [6e5, 6e5, 6e5, 6e5, 6e5, 5e6, 5e6]);
+        // A disk that is faster than the machine can be has no latency.
+        let [fast, slow] = [2e4, 5e4].map(|ns| quantiles(|_| ns));
+        assert_eq!(described(&without(&fast, &slow)), DiskLatency::None);
+        // A law that is much wider than what the machine does stays as it is, and so do its short times.
+        let wide = quantiles(|p| 1e5 + p * 1e4);
+        let narrow = quantiles(|p| if p < 99.0 { 6e5 } else { 6.2e5 });
+        for ((p, left), ns) in
+            PERCENTILES.iter().zip(found(&wide, &narrow)).zip(PERCENTILES.map(|p| 1e5 + p * 1e4))
+        {
+            assert!((left - ns).abs() <= 2e4, "p{p}: {left} is not {ns}");
+        }
     }
 
     #[test]
